@@ -1,0 +1,22 @@
+"""Data type promotion as data that computes: what dtype does `x + y` have, and why?
+
+>>> import typelattice as tl
+>>> tl.system("jax").result_type("int8", "uint8")
+int16
+"""
+from typelattice.adapters import native, register
+from typelattice.dtypes import DType, DTypeError, Kind, dtype
+from typelattice.format import FormatError, UnknownSystem, system, systems
+from typelattice.loss import Loss, loss
+from typelattice.operand import Operand, OperandError, operand
+from typelattice.ops import OpError
+from typelattice.order import Order, OrderError
+from typelattice.system import Promotion, PromotionError, System
+
+register()
+
+__all__ = [
+    "DType", "DTypeError", "FormatError", "Kind", "Loss", "OpError", "Operand", "OperandError", "Order", "OrderError",
+    "Promotion", "PromotionError", "System", "UnknownSystem", "dtype", "loss", "native", "operand", "system", "systems",
+]  # fmt: skip
+__version__ = "0.1.0"

@@ -1,0 +1,18 @@
+"""JAX: arrays and tracers, weak types seen."""
+from __future__ import annotations
+
+from typing import Any
+
+from typelattice.adapters import known
+from typelattice.adapters.numpy import native as native
+from typelattice.operand import Operand, of
+
+
+def read(x: Any) -> Operand | None:
+    """An array, a tracer, an abstract value or a scalar type such as jnp.int8."""
+    d = getattr(x, "dtype", None)
+    if d is None:
+        return None
+    found = known(getattr(d, "name", str(d)), "JAX")
+    aval = getattr(x, "aval", x)
+    return of(found, bool(getattr(aval, "weak_type", False)), "0d" if getattr(aval, "shape", None) == () else "array")

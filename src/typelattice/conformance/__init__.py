@@ -1,0 +1,1 @@
+"""Recordings of what the real libraries answer, and the comparison of a system with them."""

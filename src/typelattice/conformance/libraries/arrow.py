@@ -1,0 +1,83 @@
+"""Arrow: its compute functions, and its unification of schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from typelattice.conformance.library import (
+    NoSuchOperand,
+    Scalar,
+    standard_operations,
+    versions_of,
+)
+from typelattice.conformance.libraries.base import Framework, Operations
+
+NAMES = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float16", "float32", "float64"),
+)
+
+
+class Arrow(Framework):
+    """Arrays, and scalars of a type."""
+
+    name = "arrow"
+    how = "functions of pyarrow.compute"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("pyarrow")
+        self.native = {name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in NAMES}
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return pa.array([value, value]).cast(dtype)
+
+    def scalar(self, dtype: Any, value: Scalar) -> Any:
+        return pa.scalar(value).cast(dtype)
+
+    def read(self, result: object) -> str:
+        return super().read(getattr(result, "type", result))
+
+    def operations(self) -> Operations:
+        standard = standard_operations(
+            pc,
+            pa.array([True, True]),
+            bitwise_and="bit_wise_and",
+            bitwise_left_shift="shift_left",
+            logical_and="and_",
+            maximum="max_element_wise",
+            where="if_else",
+            negative="negate",
+            bitwise_invert="bit_wise_not",
+            logical_not="invert",
+            prod="product",
+        )
+        return standard | {"concat": lambda *arrays: pa.concat_arrays(arrays)}
+
+
+class Unify(Arrow):
+    """Types of one field in several schemas."""
+
+    name = "arrow-unify"
+    how = "pyarrow.unify_schemas, promote_options='permissive'"
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return pa.schema([("field", dtype)])
+
+    def scalar(self, dtype: Any, value: Scalar) -> Any:
+        raise NoSuchOperand("a schema has no scalars")
+
+    def python(self, value: Scalar) -> Any:
+        raise NoSuchOperand("a schema has no scalars")
+
+    def operations(self) -> Operations:
+        return {"result_type": _unify}
+
+
+def _unify(*schemas: Any) -> Any:
+    return pa.unify_schemas(list(schemas), promote_options="permissive").field("field").type
+
+
+LIBRARIES = {Arrow.name: Arrow, Unify.name: Unify}

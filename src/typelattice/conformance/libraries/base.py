@@ -1,0 +1,63 @@
+"""What most frameworks share: dtypes of their own, arrays by tier, a dtype read back by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from typelattice.conformance.library import NoSuchOperand, OperandString, Scalar, python_answer
+
+Operations = dict[str, Callable[..., object]]
+
+
+class Framework:
+    """A library with one native dtype for each standard name; a subclass says how arrays are made."""
+
+    name: str
+    how: str
+    versions: Mapping[str, str]
+    native: Mapping[str, Any]
+    """Standard name to the framework's dtype."""
+
+    def dtypes(self) -> Sequence[str]:
+        return tuple(self.native)
+
+    def make(self, operand: str) -> object:
+        parsed = OperandString.parse(operand)
+        if parsed.dtype is None:
+            return self.python(parsed.value)
+        makers: dict[str, Callable[[Any, Scalar], object]] = {
+            "array": self.array,
+            "0d": self.zero_d,
+            "scalar": self.scalar,
+            "weak": self.weak,
+        }
+        if parsed.dtype not in self.native or parsed.tier not in makers:
+            raise NoSuchOperand(operand)
+        return makers[parsed.tier](self.native[parsed.dtype], parsed.value)
+
+    def read(self, result: object) -> str:
+        return python_answer(result) or self.dtype_name(getattr(result, "dtype", result))
+
+    def dtype_name(self, dtype: Any) -> str:
+        """The standard name of a native dtype; the framework's own where there is none."""
+        known = (name for name, own in self.native.items() if own == dtype)
+        return next(known, None) or str(getattr(dtype, "name", dtype))
+
+    def operations(self) -> Operations:
+        raise NotImplementedError
+
+    def array(self, dtype: Any, value: Scalar) -> object:
+        raise NotImplementedError
+
+    def zero_d(self, dtype: Any, value: Scalar) -> object:
+        raise NoSuchOperand(f"{self.name} has no arrays without dimensions")
+
+    def scalar(self, dtype: Any, value: Scalar) -> object:
+        raise NoSuchOperand(f"{self.name} has no scalars of its own")
+
+    def weak(self, dtype: Any, value: Scalar) -> object:
+        raise NoSuchOperand(f"{self.name} has no weakly typed arrays")
+
+    def python(self, value: Scalar) -> object:
+        return value

@@ -1,0 +1,50 @@
+"""Dask arrays, whose dtypes are those of NumPy's meta arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import dask.array as da
+import numpy as np
+
+from typelattice.conformance.library import (
+    Library,
+    NoSuchOperand,
+    OperandString,
+    python_answer,
+    standard_operations,
+    versions_of,
+)
+from typelattice.conformance.libraries.numpy import NAMES, NATIVE
+
+
+class Dask(Library):
+    """Dask with NumPy chunks; an operation's answer is the dtype of the lazy array it gives."""
+
+    name = "dask"
+    how = "dask.array's functions; the dtype a lazy result announces, nothing computed"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("dask", "numpy")
+
+    def dtypes(self) -> Sequence[str]:
+        return NATIVE
+
+    def make(self, operand: str) -> object:
+        wanted = OperandString.parse(operand)
+        if wanted.dtype is None:
+            return wanted.value
+        if wanted.dtype not in NATIVE or wanted.tier not in ("array", "0d"):
+            raise NoSuchOperand(operand)
+        shape = (2,) if wanted.tier == "array" else ()
+        return da.from_array(np.full(shape, wanted.value).astype(wanted.dtype))
+
+    def read(self, result: object) -> str:
+        dtype = result if isinstance(result, np.dtype) else getattr(result, "dtype", None)
+        return str(dtype.name) if dtype else python_answer(result) or type(result).__name__
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        return standard_operations(da, da.ones(2, dtype=bool), **NAMES)
+
+
+LIBRARIES: Mapping[str, Callable[[], Library]] = {"dask": Dask}

@@ -1,0 +1,155 @@
+"""JAX: jax.numpy with 64-bit types, without them and in strict mode, and jax.lax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax._src import dtypes as rules
+from jax._src.lax.lax import _convert_element_type
+
+from typelattice.conformance.library import (
+    Library,
+    NoSuchOperand,
+    OperandString,
+    in_order,
+    python_answer,
+    standard_operations,
+    versions_of,
+)
+
+NAMES = {"concat": "concatenate", "bitwise_left_shift": "left_shift"}
+
+
+class JAX(Library):
+    """jax.numpy in its standard mode with 64-bit types, on the CPU."""
+
+    name = "jax"
+    how = "jax.numpy under eval_shape, weak flag included; result_type as jax's own, flag included"
+    x64 = True
+    promotion = "standard"
+
+    def __init__(self) -> None:
+        jax.config.update("jax_platforms", "cpu")
+        jax.config.update("jax_enable_x64", self.x64)
+        jax.config.update("jax_numpy_dtype_promotion", self.promotion)
+        self.versions = versions_of("jax", "jaxlib", "numpy", "ml_dtypes")
+        found = [getattr(scalar, "dtype", None) for scalar in vars(jnp).values()]
+        known = {dtype.name: dtype for dtype in found if isinstance(dtype, np.dtype)}
+        self.found = {name: d for name, d in known.items() if self.array(1, d, ()).dtype == d}
+
+    def array(self, value: object, dtype: np.dtype[Any], shape: tuple[int, ...]) -> jax.Array:
+        # device_put computes nothing, so it makes the 1-bit integers too
+        return jax.device_put(np.full(shape, value).astype(dtype))
+
+    def dtypes(self) -> Sequence[str]:
+        return in_order(self.found)
+
+    def make(self, operand: str) -> object:
+        wanted = OperandString.parse(operand)
+        if wanted.dtype is None:
+            return wanted.value
+        if wanted.dtype not in self.found or wanted.tier == "scalar":
+            raise NoSuchOperand(operand)
+        dtype = self.found[wanted.dtype]
+        array = self.array(wanted.value, dtype, () if wanted.tier == "0d" else (2,))
+        if wanted.tier != "weak":
+            return array
+        try:
+            return _convert_element_type(array, dtype, weak_type=True)
+        except (jax.errors.JaxRuntimeError, ValueError) as error:
+            raise NoSuchOperand(operand) from error
+
+    def read(self, result: object) -> str:
+        if isinstance(result, np.dtype):
+            return str(result.name)
+        if isinstance(result, tuple):
+            dtype, weak = result
+        elif isinstance(result, (jax.Array, jax.ShapeDtypeStruct)):
+            dtype, weak = result.dtype, result.weak_type
+        else:
+            return python_answer(result) or type(result).__name__
+        return f"{dtype.name}{'*' if weak else ''}"
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        condition = jnp.ones(2, bool)
+        traced = {
+            name: _traced(function)
+            for name, function in standard_operations(jnp, condition, **NAMES).items()
+        }
+        return traced | {
+            "result_type": _result_type,
+            "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
+        }
+
+
+class JAX32(JAX):
+    """jax.numpy as it comes, without 64-bit types."""
+
+    name = "jax-x32"
+    x64 = False
+
+
+class JAXStrict(JAX):
+    """jax.numpy that promotes Python scalars only, with 64-bit types."""
+
+    name = "jax-strict"
+    promotion = "strict"
+
+
+class JAXLax(JAX):
+    """jax.lax, whose operands must have one dtype, with 64-bit types."""
+
+    name = "jax-lax"
+    how = "jax.lax's functions under eval_shape, weak flag included; divide is lax.div, and so on"
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        return {name: _traced(function) for name, function in LAX.items()}
+
+
+def _traced(function: Callable[..., object]) -> Callable[..., object]:
+    # An eager call compiles each new pair, some 50 ms; tracing decides the same types. With the
+    # operands closed over they stay concrete, as power's rule for integer exponents wants them.
+    return lambda *operands: jax.eval_shape(lambda: function(*operands))
+
+
+def _result_type(*operands: object) -> object:
+    dtype = jnp.result_type(*operands)
+    _, weak = rules.result_type(*operands, return_weak_type_flag=True)
+    return dtype, weak
+
+
+LAX: Mapping[str, Callable[..., object]] = {
+    "add": lax.add,
+    "subtract": lax.sub,
+    "multiply": lax.mul,
+    "divide": lax.div,
+    "remainder": lax.rem,
+    "power": lax.pow,
+    "equal": lax.eq,
+    "less": lax.lt,
+    "bitwise_and": lax.bitwise_and,
+    "bitwise_left_shift": lax.shift_left,
+    "maximum": lax.max,
+    "atan2": lax.atan2,
+    "where": lambda x, y: lax.select(jnp.ones(2, bool), x, y),
+    "concat": lambda x, y: lax.concatenate([x, y], 0),
+    "matmul": lax.dot,
+    "negative": lax.neg,
+    "abs": lax.abs,
+    "sign": lax.sign,
+    "sqrt": lax.sqrt,
+    "exp": lax.exp,
+    "sin": lax.sin,
+    "floor": lax.floor,
+    "bitwise_invert": lax.bitwise_not,
+    "cumulative_sum": lax.cumsum,
+}
+
+LIBRARIES: Mapping[str, Callable[[], Library]] = {
+    library.name: library for library in (JAX, JAX32, JAXStrict, JAXLax)
+}

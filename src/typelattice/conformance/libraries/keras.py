@@ -1,0 +1,104 @@
+"""Keras: its lattice alone, and result_type and the ops on each backend."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from typelattice.conformance.library import Scalar, standard_operations, versions_of
+from typelattice.conformance.libraries.base import Framework, Operations
+
+NAMES = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float8_e4m3fn", "float8_e5m2", "bfloat16", "float16", "float32", "float64"),
+    *("complex64", "complex128"),
+)
+
+
+class Keras(Framework):
+    """Symbolic tensors, which may be of any dtype, also of one that the backend cannot hold."""
+
+    backend: str
+    packages: tuple[str, ...]
+
+    def __init__(self) -> None:
+        os.environ["KERAS_BACKEND"] = self.backend  # read once, on import
+        import keras
+
+        self.keras = keras
+        self.name = f"keras-{self.backend}"
+        self.how = f"keras.backend.result_type, keras.ops on KerasTensors; {self.backend} backend"
+        self.versions = versions_of("keras", *self.packages)
+        self.native = {name: name for name in NAMES}
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return self.keras.KerasTensor((2,), dtype=dtype)
+
+    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+        return self.keras.KerasTensor((), dtype=dtype)
+
+    def read(self, result: object) -> str:
+        dtype = getattr(result, "dtype", result)
+        known = isinstance(result, (bool, int, float, complex))
+        return super().read(result) if known else self.keras.backend.standardize_dtype(dtype)
+
+    def result_type(self, *operands: Any) -> Any:
+        """As keras.ops call it: a Python scalar goes by its type."""
+        dtypes = [getattr(operand, "dtype", type(operand)) for operand in operands]
+        return self.keras.backend.result_type(*dtypes)
+
+    def operations(self) -> Operations:
+        condition = self.keras.KerasTensor((2,), dtype="bool")
+        standard = standard_operations(
+            self.keras.ops,
+            condition,
+            remainder="mod",
+            atan2="arctan2",
+            concat="concatenate",
+            cumulative_sum="cumsum",
+        )
+        return {"result_type": self.result_type} | standard
+
+
+class Jax(Keras):
+    backend = "jax"
+    packages = ("jax",)
+
+
+class TensorFlow(Keras):
+    backend = "tensorflow"
+    packages = ("tensorflow-cpu",)
+
+
+class Torch(Keras):
+    backend = "torch"
+    packages = ("torch",)
+
+
+class NumPy(Keras):
+    backend = "numpy"
+    packages = ("numpy",)
+
+
+class Lattice(NumPy):
+    """The lattice beneath: result_type before it turns 64 bits into 32."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        from keras.src.backend.common import dtypes
+
+        dtypes.BIT64_TO_BIT32_DTYPE = {}
+        self.name = "keras"
+        self.how = "keras.backend.result_type with BIT64_TO_BIT32_DTYPE emptied; numpy backend"
+
+    def operations(self) -> Operations:
+        return {"result_type": self.result_type}
+
+
+LIBRARIES = {
+    "keras": Lattice,
+    "keras-jax": Jax,
+    "keras-tensorflow": TensorFlow,
+    "keras-torch": Torch,
+    "keras-numpy": NumPy,
+}

@@ -1,0 +1,71 @@
+"""Modular MAX: operations of a graph."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from max.dtype import DType
+from max.graph import DeviceRef, Graph, TensorType, ops
+
+from typelattice.conformance.library import (
+    NoSuchOperand,
+    Scalar,
+    standard_operations,
+    versions_of,
+)
+from typelattice.conformance.libraries.base import Framework, Operations
+
+NAMES = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e4m3fn", "float8_e4m3fnuz"),
+    *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+    *("bfloat16", "float16", "float32", "float64"),
+)
+
+
+class Max(Framework):
+    """Inputs of a graph; what it calls weak are NumPy's arrays, as they are Python's scalars."""
+
+    name = "max"
+    how = "max.graph.ops on graph inputs, < by operator; NumPy arrays are the weak ones"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("max")
+        self.native = {name: DType[name] for name in NAMES}
+        inputs = [(dtype, shape) for dtype in self.native.values() for shape in ((2,), ())]
+        types = [TensorType(dtype, shape, device=DeviceRef.CPU()) for dtype, shape in inputs]
+        self.graph = Graph("promotion", input_types=types)
+        self.graph.__enter__()  # ops build into the graph that is open
+        self.inputs = dict(zip(inputs, self.graph.inputs, strict=True))
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return self.inputs[dtype, (2,)].tensor
+
+    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+        return self.inputs[dtype, ()].tensor
+
+    def weak(self, dtype: Any, value: Scalar) -> Any:
+        if dtype.name == "bool" or not hasattr(np, dtype.name):
+            raise NoSuchOperand(f"NumPy has no weak {dtype.name}")
+        return np.full(2, value, dtype.name)
+
+    def operations(self) -> Operations:
+        standard = standard_operations(
+            ops,
+            self.array(DType.bool, True),
+            subtract="sub",
+            multiply="mul",
+            divide="div",
+            floor_divide="floor_div",
+            remainder="mod",
+            power="pow",
+            maximum="max",
+            negative="negate",
+            cumulative_sum="cumsum",
+        )
+        return standard | {"less": operator.lt}
+
+
+LIBRARIES = {Max.name: Max}

@@ -1,0 +1,46 @@
+"""MLX on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mlx.core as mx
+
+from typelattice.conformance.library import Scalar, standard_operations, versions_of
+from typelattice.conformance.libraries.base import Framework, Operations
+
+NAMES = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("bfloat16", "float16", "float32", "float64", "complex64"),
+)
+
+
+class MLX(Framework):
+    """Lazy arrays, which know their dtype without being computed."""
+
+    name = "mlx"
+    how = "functions of mlx.core on the CPU"
+
+    def __init__(self) -> None:
+        mx.set_default_device(mx.cpu)
+        self.versions = versions_of("mlx")
+        self.native = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in NAMES}
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return mx.full((2,), value, dtype=dtype)
+
+    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+        return mx.full((), value, dtype=dtype)
+
+    def operations(self) -> Operations:
+        return standard_operations(
+            mx,
+            mx.array([True, True]),
+            bitwise_left_shift="left_shift",
+            atan2="arctan2",
+            concat="concatenate",
+            cumulative_sum="cumsum",
+        )
+
+
+LIBRARIES = {MLX.name: MLX}

@@ -1,0 +1,40 @@
+"""ndonnx: the array API on ONNX graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ndonnx as ndx
+
+from typelattice.conformance.library import Scalar, standard_operations, versions_of
+from typelattice.conformance.libraries.base import Framework, Operations
+
+NAMES = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float16", "float32", "float64"),
+)
+"""The dtypes of numbers; the nullable ones and the strings are left out."""
+
+
+class Ndonnx(Framework):
+    """Inputs of a graph, which have a dtype and no values."""
+
+    name = "ndonnx"
+    how = "functions of ndonnx on graph inputs"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("ndonnx")
+        self.native = {name: getattr(ndx, name) for name in NAMES}
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return ndx.argument(shape=(2,), dtype=dtype)
+
+    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+        return ndx.argument(shape=(), dtype=dtype)
+
+    def operations(self) -> Operations:
+        condition = ndx.argument(shape=(2,), dtype=ndx.bool)
+        return standard_operations(ndx, condition, power="pow")
+
+
+LIBRARIES = {Ndonnx.name: Ndonnx}

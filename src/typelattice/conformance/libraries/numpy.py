@@ -1,0 +1,136 @@
+"""NumPy: 2, 2 with the dtypes of ml_dtypes, and 1 with its value-based promotion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from typelattice.conformance.library import (
+    Library,
+    MissingLibrary,
+    NoSuchOperand,
+    OperandString,
+    in_order,
+    python_answer,
+    standard_operations,
+    versions_of,
+)
+
+NATIVE = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
+NAMES = {
+    **{"divide": "true_divide", "atan2": "arctan2", "concat": "concatenate"},
+    **{"bitwise_left_shift": "left_shift", "bitwise_invert": "invert"},
+    **{"abs": "absolute", "cumulative_sum": "cumsum", "max": "amax"},
+}
+
+
+class NumPy(Library):
+    """NumPy 2: the fourteen numeric dtypes that promotion is defined for on every platform."""
+
+    name = "numpy"
+    how = "numpy's functions, called on arrays, scalars and Python scalars"
+    major = "2"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("numpy")
+        if not np.__version__.startswith(f"{self.major}."):
+            raise MissingLibrary(f"this is a recording of numpy {self.major}, not {np.__version__}")
+        np.seterr(all="ignore")
+
+    def dtypes(self) -> Sequence[str]:
+        return NATIVE
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """The dtype of that name, byte order and size included."""
+        if name not in self.dtypes():
+            raise NoSuchOperand(name)
+        return np.dtype(name)
+
+    def make(self, operand: str) -> object:
+        wanted = OperandString.parse(operand)
+        if wanted.dtype is None:
+            return wanted.value
+        dtype = self.dtype(wanted.dtype)
+        match wanted.tier:
+            case "array":
+                return np.full(2, wanted.value).astype(dtype)
+            case "0d":
+                return np.array(wanted.value).astype(dtype)
+            case "scalar":
+                return dtype.type(wanted.value)
+        raise NoSuchOperand(operand)
+
+    def read(self, result: object) -> str:
+        if isinstance(result, np.dtype):
+            return str(result.name)
+        if isinstance(result, (np.ndarray, np.generic)):
+            return str(result.dtype.name)
+        return python_answer(result) or type(result).__name__
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        standard = standard_operations(np, np.ones(2, bool), **NAMES)
+        return standard | {"promote_types": lambda x, y: np.promote_types(x.dtype, y.dtype)}
+
+
+class NumPyWithMlDtypes(NumPy):
+    """NumPy 2 with ml_dtypes, where `promote_types` and `add` disagree."""
+
+    name = "numpy-ml-dtypes"
+    how = "numpy's functions on native and ml_dtypes operands; promote_types of the dtypes alone"
+
+    def __init__(self) -> None:
+        super().__init__()
+        import ml_dtypes
+
+        self.versions = versions_of("numpy", "ml_dtypes")
+        scalars = [t for t in vars(ml_dtypes).values() if isinstance(t, type)]
+        further = [np.dtype(t) for t in scalars if issubclass(t, np.generic)]
+        self.further = {dtype.name: dtype for dtype in further}
+
+    def dtypes(self) -> Sequence[str]:
+        return in_order((*NATIVE, *self.further))
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        return self.further[name] if name in self.further else super().dtype(name)
+
+
+class NumPy1(NumPy):
+    """NumPy 1, where the value of a scalar or 0-d array decides: both are asked at many values."""
+
+    name = "numpy1"
+    how = "numpy's functions under value-based casting, 0-d arrays at the limits of every dtype"
+    major = "1"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.extra_operands = [
+            f"{dtype}:0d={value}" for dtype in NATIVE for value in _limits(np.dtype(dtype))
+        ]
+
+
+def _limits(dtype: np.dtype[Any]) -> list[str]:
+    """The values about which a 0-d array of this dtype counts as a narrower one."""
+    if dtype.kind == "b":
+        return ["False"]
+    if dtype.kind in "fc":
+        # NumPy 1 cuts at 65000 and 3.4e38, not at the largest float16 and float32:
+        # https://github.com/numpy/numpy/blob/v1.26.4/numpy/core/src/multiarray/convert_datatype.c
+        cuts = (0.0, 64999.0, 65001.0, 3.3e38, 3.5e38, float("inf"))
+        largest = float(np.finfo(dtype).max)
+        return [str(cut) for cut in cuts if cut <= largest or cut == float("inf")]
+    info = np.iinfo(dtype)
+    edges = {0, -1}
+    for bits in (8, 16, 32, 64):
+        half = 2 ** (bits - 1)
+        edges |= {half - 1, half, 2 * half - 1, 2 * half, -half, -half - 1}
+    return [str(edge) for edge in sorted(edges) if info.min <= edge <= info.max]
+
+
+LIBRARIES: Mapping[str, Callable[[], Library]] = {
+    library.name: library for library in (NumPy, NumPyWithMlDtypes, NumPy1)
+}

@@ -1,0 +1,84 @@
+"""Polars: columns of a frame."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import polars as pl
+
+from typelattice.conformance.library import Scalar, versions_of
+from typelattice.conformance.libraries.base import Framework, Operations
+
+OWN = {
+    "bool": "Boolean",
+    **{f"uint{bits}": f"UInt{bits}" for bits in (8, 16, 32, 64, 128)},
+    **{f"int{bits}": f"Int{bits}" for bits in (8, 16, 32, 64, 128)},
+    **{f"float{bits}": f"Float{bits}" for bits in (16, 32, 64)},
+}
+
+
+class Polars(Framework):
+    """Expressions over columns; a literal of a given dtype counts as a scalar."""
+
+    name = "polars"
+    how = "pl.concat(how='vertical_relaxed') as result_type; operators and functions of expressions"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("polars")
+        self.native = {name: getattr(pl, own) for name, own in OWN.items()}
+        columns = {
+            name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native.items()
+        }
+        self.frame = pl.DataFrame(columns)
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return pl.col(self.dtype_name(dtype))
+
+    def scalar(self, dtype: Any, value: Scalar) -> Any:
+        return pl.lit(value, dtype=dtype)
+
+    def read(self, result: object) -> str:
+        if isinstance(result, pl.Expr):
+            return super().read(self.frame.select(result.alias("result"))["result"])
+        return super().read(result)
+
+    def result_type(self, *columns: pl.Expr) -> Any:
+        frames = [self.frame.select(column.alias("result")) for column in columns]
+        return pl.concat(frames, how="vertical_relaxed")["result"]
+
+    def operations(self) -> Operations:
+        condition = pl.col("bool")
+        return {
+            "result_type": self.result_type,
+            "add": operator.add,
+            "subtract": operator.sub,
+            "multiply": operator.mul,
+            "divide": operator.truediv,
+            "floor_divide": operator.floordiv,
+            "remainder": operator.mod,
+            "power": operator.pow,
+            "equal": operator.eq,
+            "less": operator.lt,
+            "bitwise_and": operator.and_,
+            "maximum": pl.max_horizontal,
+            "atan2": pl.arctan2,
+            "where": lambda x, y: pl.when(condition).then(x).otherwise(y),
+            "negative": operator.neg,
+            "abs": pl.Expr.abs,
+            "sign": pl.Expr.sign,
+            "sqrt": pl.Expr.sqrt,
+            "exp": pl.Expr.exp,
+            "sin": pl.Expr.sin,
+            "floor": pl.Expr.floor,
+            "bitwise_invert": operator.invert,
+            "sum": pl.Expr.sum,
+            "prod": pl.Expr.product,
+            "mean": pl.Expr.mean,
+            "cumulative_sum": pl.Expr.cum_sum,
+            "max": pl.Expr.max,
+            "argmax": pl.Expr.arg_max,
+        }
+
+
+LIBRARIES = {Polars.name: Polars}

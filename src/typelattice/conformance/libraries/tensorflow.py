@@ -1,0 +1,146 @@
+"""TensorFlow: its default mode, and the three modes of tf.experimental.numpy."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import tensorflow as tf
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.framework.weak_tensor import WeakTensor
+
+from typelattice.conformance.library import (
+    NoSuchOperand,
+    Scalar,
+    standard_operations,
+    versions_of,
+)
+from typelattice.conformance.libraries.base import Framework, Operations
+
+NAMES = (
+    *("bool", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64"),
+    *("int2", "int4", "int8", "int16", "int32", "int64"),
+    *("float4_e2m1fn", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"),
+    *("float8_e5m2", "float8_e5m2fnuz", "bfloat16", "float16", "float32", "float64"),
+    *("complex64", "complex128"),
+)
+
+
+class TensorFlow(Framework):
+    """Functions of tf, which convert the right operand to the dtype of the left."""
+
+    name = "tensorflow"
+    how = "eager functions of tf on the CPU, default mode"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("tensorflow-cpu")
+        self.native = {name: _dtype(name) for name in NAMES}
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return tf.constant(np.full(2, value, _numpy(dtype)))
+
+    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+        return tf.constant(np.full((), value, _numpy(dtype)))
+
+    def read(self, result: object) -> str:
+        return super().read(result) + "*" * isinstance(result, WeakTensor)
+
+    def operations(self) -> Operations:
+        return {name: _afresh(function) for name, function in self.functions().items()}
+
+    def functions(self) -> Operations:
+        standard = standard_operations(
+            tf,
+            tf.constant([True, True]),
+            power="pow",
+            sum="reduce_sum",
+            max="reduce_max",
+            cumulative_sum="cumsum",
+        )
+        return standard | {
+            "divide": tf.math.truediv,
+            "floor_divide": tf.math.floordiv,
+            "remainder": tf.math.floormod,
+            "bitwise_and": tf.bitwise.bitwise_and,
+            "bitwise_left_shift": tf.bitwise.left_shift,
+            "bitwise_invert": tf.bitwise.invert,
+            "concat": lambda *arrays: tf.concat(arrays, 0),
+            "matmul": lambda x, y: tf.matmul(x[None, :], y[:, None]),
+            "prod": tf.reduce_prod,
+            "mean": tf.reduce_mean,
+        }
+
+
+class Legacy(TensorFlow):
+    """tf.experimental.numpy, whose functions promote as NumPy does."""
+
+    name = "tensorflow-legacy"
+    how = "functions of tf.experimental.numpy, dtype_conversion_mode='legacy'"
+    mode = "legacy"
+
+    def __init__(self) -> None:
+        tf.experimental.numpy.experimental_enable_numpy_behavior(dtype_conversion_mode=self.mode)
+        super().__init__()
+
+    def functions(self) -> Operations:
+        return standard_operations(
+            tf.experimental.numpy,
+            tf.constant([True, True]),
+            atan2="arctan2",
+            concat="concatenate",
+            bitwise_invert="bitwise_not",
+            cumulative_sum="cumsum",
+        )
+
+
+class Safe(Legacy):
+    """Functions of tf, which promote where nothing is lost."""
+
+    name = "tensorflow-safe"
+    how = "functions of tf, dtype_conversion_mode='safe'; result_type of tf.experimental.numpy"
+    mode = "safe"
+
+    def weak(self, dtype: Any, value: Scalar) -> Any:
+        if dtype.name not in ("int32", "int64", "float32", "float64", "complex128"):
+            raise NoSuchOperand(f"TensorFlow has no weak {dtype.name}")
+        return WeakTensor(self.array(dtype, value))
+
+    def functions(self) -> Operations:
+        result_type = tf.experimental.numpy.result_type
+        return {"result_type": result_type} | TensorFlow.functions(self)
+
+
+class All(Safe):
+    """Functions of tf, which promote by the whole lattice."""
+
+    name = "tensorflow-all"
+    how = "functions of tf, dtype_conversion_mode='all'; result_type of tf.experimental.numpy"
+    mode = "all"
+
+
+def _dtype(name: str) -> Any:
+    return getattr(tf.dtypes, name, None) or getattr(tf.dtypes.experimental, name)
+
+
+def _numpy(dtype: Any) -> Any:
+    return dtype.as_numpy_dtype or getattr(ml_dtypes, dtype.name)
+
+
+def _afresh(function: Callable[..., object]) -> Callable[..., object]:
+    """A function that does not find a scalar that an earlier call failed to convert.
+
+    Such a scalar stays in TensorFlow's cache, and the next call with it succeeds.
+    """
+
+    @functools.wraps(function)
+    def call(*operands: object) -> object:
+        pywrap_tfe.TFE_ClearScalarCache()
+        return function(*operands)
+
+    return call
+
+
+LIBRARIES = {each.name: each for each in (TensorFlow, Legacy, Safe, All)}

@@ -1,0 +1,91 @@
+"""tinygrad."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from tinygrad import Tensor, dtypes
+from tinygrad.dtype import least_upper_dtype
+
+from typelattice.conformance.library import Scalar, versions_of
+from typelattice.conformance.libraries.base import Framework, Operations
+
+NAMES = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+    *("bfloat16", "float16", "float32", "float64"),
+)
+OWN = {
+    "float8_e4m3fn": "fp8e4m3",
+    "float8_e4m3fnuz": "fp8e4m3fnuz",
+    "float8_e5m2": "fp8e5m2",
+    "float8_e5m2fnuz": "fp8e5m2fnuz",
+}
+
+
+class Tinygrad(Framework):
+    """Lazy tensors, which know their dtype without being computed."""
+
+    name = "tinygrad"
+    how = "least_upper_dtype as result_type; operators and methods of Tensor"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("tinygrad")
+        self.native = {name: getattr(dtypes, OWN.get(name, name)) for name in NAMES}
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return Tensor.full((2,), value, dtype=dtype)
+
+    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+        return Tensor.full((), value, dtype=dtype)
+
+    def dtype_name(self, dtype: Any) -> str:
+        if dtype is dtypes.weakint:
+            return super().dtype_name(dtypes.default_int) + "*"
+        if dtype is dtypes.weakfloat:
+            return super().dtype_name(dtypes.default_float) + "*"
+        return super().dtype_name(dtype)
+
+    def operations(self) -> Operations:
+        condition = Tensor([True, True])
+        return {
+            "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
+            "add": operator.add,
+            "subtract": operator.sub,
+            "multiply": operator.mul,
+            "divide": operator.truediv,
+            "floor_divide": operator.floordiv,
+            "remainder": operator.mod,
+            "power": operator.pow,
+            "equal": operator.eq,
+            "less": operator.lt,
+            "bitwise_and": operator.and_,
+            "bitwise_left_shift": operator.lshift,
+            "maximum": Tensor.maximum,
+            "where": condition.where,
+            "concat": lambda first, *others: first.cat(*others),
+            "matmul": operator.matmul,
+            "negative": operator.neg,
+            "abs": Tensor.abs,
+            "sign": Tensor.sign,
+            "sqrt": Tensor.sqrt,
+            "exp": Tensor.exp,
+            "sin": Tensor.sin,
+            "floor": Tensor.floor,
+            "bitwise_invert": Tensor.bitwise_not,
+            "logical_not": Tensor.logical_not,
+            "sum": Tensor.sum,
+            "prod": Tensor.prod,
+            "mean": Tensor.mean,
+            "cumulative_sum": Tensor.cumsum,
+            "max": Tensor.max,
+            "argmax": Tensor.argmax,
+        }
+
+
+def _dtype(operand: Any) -> Any:
+    return operand.dtype if isinstance(operand, Tensor) else dtypes.from_py(operand)
+
+
+LIBRARIES = {Tinygrad.name: Tinygrad}

@@ -1,0 +1,61 @@
+"""PyTorch on the CPU."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+
+from typelattice.conformance.library import Scalar, standard_operations, versions_of
+from typelattice.conformance.libraries.base import Framework, Operations
+
+NAMES = (
+    "bool",
+    *(f"uint{bits}" for bits in (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)),
+    *(f"int{bits}" for bits in (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)),
+    *("float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+    *("float8_e8m0fnu", "bfloat16", "float16", "float32", "float64"),
+    *("complex32", "complex64", "complex128"),
+)
+"""Every dtype that holds numbers; the quantized and the bits dtypes take no part in promotion."""
+
+
+class Torch(Framework):
+    """torch's own functions, on tensors of one dimension and of none."""
+
+    name = "torch"
+    how = "functions of torch on CPU tensors; == and < by operator"
+    nary = ("concat",)  # torch.result_type takes two
+
+    def __init__(self) -> None:
+        torch.set_num_threads(1)
+        self.versions = versions_of("torch")
+        self.native = {name: getattr(torch, name) for name in NAMES}
+
+    def array(self, dtype: Any, value: Scalar) -> torch.Tensor:
+        return _full((2,), dtype, value)
+
+    def zero_d(self, dtype: Any, value: Scalar) -> torch.Tensor:
+        return _full((), dtype, value)
+
+    def operations(self) -> Operations:
+        standard = standard_operations(
+            torch, torch.tensor([True, True]), power="pow", bitwise_invert="bitwise_not"
+        )
+        return standard | {
+            "equal": operator.eq,
+            "less": operator.lt,
+            "cumulative_sum": lambda x: torch.cumsum(x, 0),
+        }
+
+
+def _full(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar) -> torch.Tensor:
+    """A tensor of a value; the bytes of one where the dtype has no kernel to fill it."""
+    try:
+        return torch.full(shape, value, dtype=dtype)
+    except NotImplementedError:
+        return torch.ones(shape, dtype=torch.uint8).view(dtype)
+
+
+LIBRARIES = {Torch.name: Torch}

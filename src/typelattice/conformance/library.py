@@ -1,0 +1,225 @@
+"""A library whose dtype promotion can be recorded: four methods, and how to find one by name."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import importlib.metadata
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+
+class NoSuchOperand(LookupError):
+    """The library has no object for this operand string: not an error, the recorder skips it."""
+
+
+class MissingLibrary(ImportError):
+    """The library is not installed, or not in the version that this recording is of."""
+
+
+class UnknownLibrary(LookupError):
+    """No recording goes by this name."""
+
+
+class Library(Protocol):
+    """An array library, as far as its promotion is concerned.
+
+    Two further attributes are read where they exist: `extra_operands`, operand strings to ask
+    beyond the standard ones, and `nary`, the operations that take three operands and more
+    (`("result_type",)` where it is absent).
+    """
+
+    name: str
+    """The recording's name, e.g. `jax-x32`."""
+    versions: Mapping[str, str]
+    """Package to version, of what decides the answers."""
+    how: str
+    """One line: how the answers were obtained."""
+
+    def dtypes(self) -> Sequence[str]:
+        """The standard names of the dtypes it has: bool, unsigned, signed, float, complex."""
+
+    def make(self, operand: str) -> object:
+        """The object an operand string names, of ones unless a value is given; else NoSuchOperand."""
+
+    def read(self, result: object) -> str:
+        """The answer string of an operation's result: `int16`, `float64*` if weak, `py:int`."""
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        """Operation name to a function of made operands; `standard_operations` covers most."""
+
+
+Scalar = bool | int | float | complex
+
+
+@dataclass(frozen=True, slots=True)
+class OperandString:
+    """An operand string taken apart; dtype is None for a Python scalar, value 1 where none is given."""
+
+    dtype: str | None
+    tier: str
+    value: Scalar
+
+    @classmethod
+    def parse(cls, text: str) -> OperandString:
+        """
+        >>> OperandString.parse("int16:0d=300")
+        OperandString(dtype='int16', tier='0d', value=300)
+        >>> OperandString.parse("float")
+        OperandString(dtype=None, tier='python', value=1.0)
+        """
+        if text in UNKNOWN:
+            return cls(None, "python", UNKNOWN[text])
+        if _is_scalar(text):
+            return cls(None, "python", _scalar(text))
+        name, _, value = text.partition("=")
+        dtype, _, tier = name.partition(":")
+        return cls(dtype, tier or "array", _scalar(value) if value else 1)
+
+
+UNKNOWN: Mapping[str, Scalar] = {"int": 1, "float": 1.0, "complex": 1j}
+"""Python scalars whose value does not matter, and the value recorders use."""
+
+
+def _is_scalar(text: str) -> bool:
+    return text in ("True", "False", "inf", "-inf", "nan") or text.lstrip("-")[:1].isdigit()
+
+
+def _scalar(text: str) -> Scalar:
+    if text.lstrip("-") in ("inf", "nan"):
+        return float(text)
+    return cast(Scalar, ast.literal_eval(text))
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Dtype names by kind, then width.
+
+    >>> in_order(["float32", "int8", "bfloat16", "uint4", "bool"])
+    ['bool', 'uint4', 'int8', 'bfloat16', 'float32']
+    """
+    kinds = ("bool", "uint", "int", "float", "complex")
+
+    def place(name: str) -> tuple[int, int, str]:
+        kind = next((i for i, kind in enumerate(kinds) if kind in name), len(kinds))
+        width = re.search(r"\d+", name)
+        return kind, int(width[0]) if width else 0, name
+
+    return sorted(names, key=place)
+
+
+def python_answer(result: object) -> str | None:
+    """`py:int` and the like for a plain Python scalar, otherwise None.
+
+    >>> python_answer(True)
+    'py:bool'
+    """
+    kinds = (bool, int, float, complex)
+    return f"py:{type(result).__name__}" if type(result) in kinds else None
+
+
+def versions_of(*packages: str) -> dict[str, str]:
+    """The installed versions of these distributions."""
+    return {package: importlib.metadata.version(package) for package in packages}
+
+
+BINARY = (
+    *("result_type", "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power"),
+    *("equal", "less", "bitwise_and", "bitwise_left_shift", "logical_and", "maximum", "atan2"),
+    *("where", "concat", "matmul"),
+)
+UNARY = (
+    *("positive", "negative", "abs", "sign", "sqrt", "exp", "sin", "floor"),
+    *("bitwise_invert", "logical_not", "sum", "prod", "mean", "cumulative_sum", "max", "argmax"),
+)
+"""The standard operations. The recorder asks these of one operand, any other of two."""
+
+
+def standard_operations(
+    namespace: object, condition: object, **renamed: str
+) -> dict[str, Callable[..., object]]:
+    """The standard operations that a namespace has, under their names or those given.
+
+    `where` chooses by `condition`, a true array of the namespace: its operands are the branches;
+    `concat` takes the arrays one by one. E.g. `standard_operations(np, np.ones(2, bool),
+    atan2="arctan2", concat="concatenate")`.
+    """
+    found = {}
+    for name in (*BINARY, *UNARY):
+        function = getattr(namespace, renamed.get(name, name), None)
+        if function is not None:
+            found[name] = _taking_operands(name, function, condition)
+    return found
+
+
+def _taking_operands(
+    name: str, function: Callable[..., object], condition: object
+) -> Callable[..., object]:
+    if name == "where":
+        return lambda x, y: function(condition, x, y)
+    if name == "concat":
+        return lambda *arrays: function(list(arrays))
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a recording's library is: a module here whose LIBRARIES has it, and what pip calls it."""
+
+    module: str
+    requirement: str
+
+
+SOURCES: Mapping[str, Source] = {
+    "numpy": Source("numpy", "numpy>=2"),
+    "numpy-ml-dtypes": Source("numpy", "numpy>=2 ml_dtypes"),
+    "numpy1": Source("numpy", "numpy<2"),
+    "jax": Source("jax", "jax"),
+    "jax-x32": Source("jax", "jax"),
+    "jax-strict": Source("jax", "jax"),
+    "jax-lax": Source("jax", "jax"),
+    "array-api": Source("array_api_strict", "array-api-strict"),
+    "dask": Source("dask", "dask[array]"),
+    "torch": Source("torch", "torch"),
+    "tensorflow": Source("tensorflow", "tensorflow"),
+    "tensorflow-legacy": Source("tensorflow", "tensorflow"),
+    "tensorflow-safe": Source("tensorflow", "tensorflow"),
+    "tensorflow-all": Source("tensorflow", "tensorflow"),
+    "keras": Source("keras", "keras jax"),
+    "keras-jax": Source("keras", "keras jax"),
+    "keras-tensorflow": Source("keras", "keras tensorflow"),
+    "keras-torch": Source("keras", "keras torch"),
+    "keras-numpy": Source("keras", "keras"),
+    "max": Source("max", "modular"),
+    "mlx": Source("mlx", "mlx"),
+    "tinygrad": Source("tinygrad", "tinygrad"),
+    "ndonnx": Source("ndonnx", "ndonnx"),
+    "triton": Source("triton", "triton"),
+    "polars": Source("polars", "polars"),
+    "arrow": Source("arrow", "pyarrow"),
+    "arrow-unify": Source("arrow", "pyarrow"),
+}
+"""Every recording's source, by the recording's name."""
+
+
+def library(name: str) -> Library:
+    """The library a recording is named after, or `module:attribute`, a callable of your own.
+
+    Its constructor may set process-wide configuration: make one a process.
+    """
+    if ":" in name:
+        module_name, _, attribute = name.partition(":")
+        return cast(Library, getattr(importlib.import_module(module_name), attribute)())
+    if name not in SOURCES:
+        near = difflib.get_close_matches(name, SOURCES, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SOURCES)}"
+        raise UnknownLibrary(f"no library is recorded as {name!r}: {hint}")
+    source = SOURCES[name]
+    try:
+        module = importlib.import_module(f"{__package__}.libraries.{source.module}")
+        return cast(Library, module.LIBRARIES[name]())
+    except ImportError as error:
+        wanted = " ".join(f"'{each}'" for each in source.requirement.split())
+        raise MissingLibrary(f"{name} cannot be asked: {error}; pip install {wanted}") from error

@@ -1,46 +1,25 @@
 """Operations: the kinds each takes and the dtype it gives, once its operands have met.
 
-The standard is the array API's (2024.12); a system file states only where a library departs from it. Promotion comes
-first, so `takes` speaks of the dtype at which the operands meet, not of each operand.
+ops.txt states the array API standard; a system's file states only where its library departs from it.
 """
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
-from typelattice.dtypes import DType, Kind, nearest
+from typelattice.dtypes import DType, Kind, nearest, short
 
-KINDS = {
-    "bool": (Kind.BOOL,), "unsigned": (Kind.UNSIGNED,), "signed": (Kind.SIGNED,), "float": (Kind.FLOAT,), "complex": (Kind.COMPLEX,),
-    "int": (Kind.UNSIGNED, Kind.SIGNED), "real": (Kind.UNSIGNED, Kind.SIGNED, Kind.FLOAT),
-    "inexact": (Kind.FLOAT, Kind.COMPLEX), "numeric": tuple(Kind)[1:], "all": tuple(Kind), "none": (),
-}  # fmt: skip
-CLASSES = """
-join         all           result_type where concat stack
-arithmetic   numeric       add multiply positive
-subtract     numeric       subtract
-negative     numeric       negative
-absolute     numeric real  abs
-extreme      real          maximum minimum max min
-divide       inexact       divide
-floor        real          floor_divide remainder
-power        numeric       power
-maths        inexact       sqrt exp sin
-real-maths   float         atan2
-rounding     real          floor
-sign         numeric       sign
-comparison   all    bool   equal not_equal
-ordering     real   bool   less less_equal greater greater_equal
-logical      bool   bool   logical_and logical_or logical_xor logical_not
-bitwise      bool,int      bitwise_and bitwise_or bitwise_xor bitwise_invert
-shift        int           bitwise_left_shift bitwise_right_shift
-matmul       numeric       matmul
-accumulate   numeric       sum prod
-cumulative   numeric       cumulative_sum
-mean         inexact       mean
-index        real   int    argmax
-"""  # class, kinds taken, what it gives if not the dtype at which the operands meet, its operations
+KINDS: dict[str, tuple[Kind, ...]] = {
+    **{kind.value: (kind,) for kind in Kind},
+    "int": (Kind.UNSIGNED, Kind.SIGNED),
+    "real": (Kind.UNSIGNED, Kind.SIGNED, Kind.FLOAT),
+    "inexact": (Kind.FLOAT, Kind.COMPLEX),
+    "numeric": tuple(Kind)[1:],
+    "all": tuple(Kind),
+}
+Target = DType | Kind  # a dtype, or a kind for its default dtype
 
 
 class OpError(ValueError):
@@ -49,21 +28,22 @@ class OpError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """What one operation does with the dtype at which its operands meet.
+    """What an operation does with the dtype at which its operands meet.
 
-    `takes`: the kinds it accepts. `to`: dtype or kind → the dtype to compute in. `loops`: the dtypes it computes in;
-    the first to which every operand casts is taken, the operands' own ones in `own` before all. `gives`: the dtype or kind (its default dtype) of the result, if not the one computed
-    in; `real`: of its parts. `weak`: whether a weak result stays weak. `fit`: kind of scalar → what becomes of a value out of range.
+    `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first
+    to which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if
+    not the dtype computed in; `real`: that of its parts. `weak`: whether a weak result stays weak. `fit`: kind of scalar
+    → what becomes of a value out of range, where it is not as in the rest of the system.
     """
 
     name: str
-    takes: tuple[Kind, ...] = tuple(Kind)
-    to: Mapping[DType | Kind, DType | Kind] = field(default_factory=dict)
+    takes: tuple[Kind, ...]
+    gives: Target | Literal["real"] | None = None
+    to: Mapping[Target, Target] = field(default_factory=dict)
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
-    gives: DType | Kind | Literal["real"] | None = None
     weak: bool = True
-    fit: Mapping[Kind, str] | None = None
+    fit: Mapping[str, str] | None = None
 
 
 def kinds(text: str) -> tuple[Kind, ...]:
@@ -72,12 +52,14 @@ def kinds(text: str) -> tuple[Kind, ...]:
 
 
 def _standard() -> tuple[dict[str, Op], dict[str, str]]:
-    classes, belongs = {}, {}
-    for line in CLASSES.strip().splitlines():
-        name, takes, *rest = line.split()
-        given = rest.pop(0) if rest[0] in KINDS else None
-        classes[name] = Op(name, kinds(takes), gives=given if given == "real" else KINDS[given][-1] if given else None)
-        belongs |= dict.fromkeys(rest, name)
+    classes: dict[str, Op] = {}
+    belongs: dict[str, str] = {}
+    for line in Path(__file__).with_name("ops.txt").read_text(encoding="ascii").splitlines():
+        if not line.startswith("#"):
+            name, takes, gives, *members = line.split()
+            result: dict[str, Target | Literal["real"] | None] = {"-": None, "real": "real"}
+            classes[name] = Op(name, kinds(takes), result[gives] if gives in result else KINDS[gives][-1])
+            belongs |= dict.fromkeys(members, name)
     return classes, belongs
 
 
@@ -91,6 +73,6 @@ def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
     if op not in CLASS:
-        raise OpError(f"unknown operation {op[:40]!r}{nearest(op, CLASS)}; operations are {', '.join(CLASS)}")
-    of_class = CLASS[op]
-    return replace(STANDARD[of_class], name=op, **{**departures.get(of_class, {}), **departures.get(op, {})})  # type: ignore[arg-type]
+        raise OpError(f"unknown operation {short(op)}{nearest(op, CLASS)}; operations are {', '.join(CLASS)}")
+    said = {**departures.get(CLASS[op], {}), **departures.get(op, {})}
+    return replace(STANDARD[CLASS[op]], name=op, **said)  # type: ignore[arg-type]

@@ -4,111 +4,19 @@ Each tier combines its own operands; from the lowest tier up, a lower one then c
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import combinations
 
-from typelattice import ops
 from typelattice.dtypes import DType, Kind, Node, real, weak
-from typelattice.loss import Loss, fitted, loss
-from typelattice.operand import BOOL, PLAIN, Operand, OperandError, Value, operand
+from typelattice.fit import fits
+from typelattice.operand import BOOL, PLAIN, Operand, OperandError, operand
+from typelattice.ops import CLASS, Op, Target, find
 from typelattice.order import Order
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One decision on the way: which key (and entry) of the file made what of which nodes; None: a refusal."""
-
-    key: str
-    entry: str | None
-    nodes: tuple[Node, ...]
-    node: Node | None
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """The lines of a file without which an answer would be another."""
-
-    file: str
-    key: str
-    lines: tuple[int, ...]
-
-    def __str__(self) -> str:
-        return f"{self.file}, line{'s' * (len(self.lines) > 1)} {', '.join(map(str, self.lines))}" if self.lines else f"{self.file}, {self.key}"
-
-
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """An operand that changes its dtype on the way in. A Python scalar has a kind only, and its loss is its `Fit`."""
-
-    operand: Operand
-    source: DType | Kind
-    target: DType
-    loss: Loss | None
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """What becomes of a Python scalar's value in the dtype it adopts: `fits`, or what the system does with it."""
-
-    operand: Operand
-    target: DType
-    outcome: str
-    becomes: Value | None
-
-
-@dataclass(frozen=True, slots=True)
-class Promotion:
-    """An answer and all that led to it. Where the system refuses, `dtype` is None; `reason` and `remedy` say why.
-
-    The operands meet at `node` and are cast to `compute`; `dtype` is the result's, another only for `equal` or the like.
-    """
-
-    system: System
-    operands: tuple[Operand, ...]
-    op: str | None
-    steps: tuple[Step, ...]
-    node: Node | None = None
-    compute: DType | None = None
-    dtype: DType | None = None
-    weak: bool = False
-    fits: tuple[Fit, ...] = ()
-    reason: str | None = None
-    remedy: str | None = None
-
-    @property
-    def decision(self) -> Step:
-        """The step that settled it: the last that had something to decide."""
-        return next((s for s in reversed(self.steps) if len(s.nodes) > 1 or s.node is None), self.steps[-1])
-
-    @property
-    def bounds(self) -> tuple[Node, ...]:
-        """The minimal bounds of the nodes that decided; one of them is the join, several are a tie or a refusal."""
-        nodes = [n for n in self.decision.nodes if n in self.system.order]
-        return self.system.order.minimal_bounds(*nodes) if nodes else ()
-
-    @property
-    def rule(self) -> Rule:
-        """Where the file says so."""
-        return self.system.where(self.decision)
-
-    @property
-    def casts(self) -> tuple[Cast, ...]:
-        """The implicit casts, one for each operand that is not of the dtype computed in already."""
-        to = self.compute
-        return () if to is None else tuple(
-            Cast(o, o.dtype or o.kind, to, loss(o.dtype, to) if o.dtype else None) for o in self.operands if o.dtype is not to
-        )  # fmt: skip
-
-
-class PromotionError(TypeError):
-    """A combination that a system refuses; `promotion` holds all that is known of it."""
-
-    def __init__(self, promotion: Promotion) -> None:
-        self.promotion = p = promotion
-        what = f"{' with '.join(dict.fromkeys(map(str, p.operands)))}{f' in {p.op}' if p.op else ''}"
-        super().__init__(f"{p.system.name} refuses {what}\n  {p.reason} ({p.rule}): {p.remedy}")
+from typelattice.promotion import Promotion, PromotionError, Rule, Step
+from typelattice.search import candidates, search
+from typelattice.strings import parse
 
 
 class Refused(Exception):
@@ -117,12 +25,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class System:
-    """Promotion data, loaded and checked by `typelattice.system`. Immutable; the fields are the keys of the file.
-
-    >>> from typelattice import system
-    >>> system("jax").result_type("int8", "uint8")
-    int16
-    """
+    """Promotion data, loaded and checked by `typelattice.system`. Immutable; the fields are the keys of the file."""
 
     name: str
     title: str
@@ -157,6 +60,10 @@ class System:
         """The dtype at which operands meet. Raises PromotionError where the system refuses.
 
         Two DTypes, or two plain arrays, are looked up after the first time.
+
+        >>> from typelattice import system
+        >>> system("jax").result_type("int8", "uint8")
+        int16
         """
         cls, key = a.__class__, None
         if not more and cls is b.__class__:
@@ -186,26 +93,29 @@ class System:
 
         Raises DTypeError, OperandError, OpError for what is no dtype, operand or operation.
         """
-        read = tuple(operand(x, self.dtypes) for x in operands)
+        read = tuple(parse(x, self.dtypes) if isinstance(x, str) else operand(x) for x in operands)
         if not read:
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
-        rule = ops.find(op, self.ops) if op else None
+        rule = find(op, self.ops) if op else None
         trail: list[Step] = []
         try:
             node: Node | None = None
             is_weak = False
-            nodes = self._casting(rule, read) if rule else ()
+            nodes = candidates(self, rule, read) if rule else ()
             if not nodes:
                 node, is_weak = self._meet(read, trail)
                 dtype, is_weak = self._settle(node, is_weak, trail)
                 nodes = (dtype,)
             compute, result = self._apply(rule, nodes, trail) if rule else (dtype, dtype)
-            fits = tuple(self._fits(read, compute, rule))
+            values = tuple(fits(self, read, compute, rule))
+            if rule and (off := next((f for f in values if f.outcome == "raise"), None)):
+                reason = f"{off.value} is out of range for {off.target}"
+                raise Refused(reason, "use a value within it, or a wider dtype", Step("fit", off.kind.word, (off.target,), None))
         except Refused as refused:
             reason, remedy, step = refused.args
             return Promotion(self, read, op, (*trail, step), reason=reason, remedy=remedy)
         is_weak = is_weak and result.kind is not Kind.BOOL and (rule is None or rule.weak)
-        return Promotion(self, read, op, tuple(trail), node, compute, result, is_weak, fits)
+        return Promotion(self, read, op, tuple(trail), node, compute, result, is_weak, values)
 
     def _meet(self, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, bool]:
         """The node at which operands meet, and whether all are weak and met at the dtypes they have or default to."""
@@ -243,7 +153,7 @@ class System:
         if len(bare) == len(nodes) and self.tiers[-1] == "scalar":
             return max(bare, key=lambda n: n.kind.rank)
         if bare:
-            raise Refused(f"nothing is said of a Python {word(bare[0])}", "cast it to a dtype", Step("order", None, tuple(nodes), None))
+            raise Refused(f"nothing is said of a Python {bare[0].kind.word}", "cast it to a dtype", Step("order", None, tuple(nodes), None))
         if self.combine == "fold":
             return reduce(lambda a, b: self._said(a, b, trail) or self._join((a, b), trail), nodes) if nodes[1:] else self._join(nodes, trail)
         for a, b in combinations(dict.fromkeys(nodes), 2):
@@ -263,9 +173,9 @@ class System:
     def _join(self, nodes: Sequence[Node], trail: list[Step]) -> Node:
         """The least upper bound of a set, or the recorded choice among its minimal bounds."""
         distinct = tuple(dict.fromkeys(nodes))
-        node, bounds = self.order.join(*distinct), self.order.minimal_bounds(*distinct)
-        tie = frozenset(bounds)
-        step = Step("ties", self.entries[tie], distinct, self.ties[tie]) if not node and tie in self.ties else Step("order", None, distinct, node)
+        bounds, node = self.order.minimal_bounds(*distinct), self.order.join(*distinct)
+        tie = frozenset(bounds) if node is None else None
+        step = Step("ties", self.entries[tie], distinct, self.ties[tie]) if tie in self.ties else Step("order", None, distinct, node)
         if not bounds:
             raise Refused(f"nothing lies above {'both' if len(distinct) == 2 else 'all'}", "cast one operand to the other's dtype", step)
         if step.node is None:
@@ -288,7 +198,7 @@ class System:
             node = self.order.join(high, low) or self.ties.get(frozenset(self.order.minimal_bounds(high, low)))
         step = Step("tiers", None, (high, low), node)
         if node is None:
-            raise Refused(f"no rule takes {high} to a Python {word(low)}", f"cast the array to a {low.kind} dtype", step)
+            raise Refused(f"no rule takes {high} to a Python {low.kind.word}", f"cast the array to a {low.kind} dtype", step)
         trail.append(step)
         return node
 
@@ -300,30 +210,19 @@ class System:
         if isinstance(after, DType):
             return after, is_weak
         found = after.dtype or (self.defaults.get(after.kind) if after in self.order else None)
-        step = Step("defaults", word(after), (after,), found)
+        step = Step("defaults", after.kind.word, (after,), found)
         if found is None:
-            raise Refused(f"a Python {word(after)} alone has no dtype here", "give an array or a dtype too", step)
+            raise Refused(f"a Python {after.kind.word} alone has no dtype here", "give an array or a dtype too", step)
         trail.append(step)
         return found, True
 
-    def _casting(self, rule: ops.Op, operands: Sequence[Operand]) -> tuple[DType, ...]:
-        """The operands' dtypes, where the operation looks for a loop to which each casts; else none: they meet first."""
-        stands = any(o.dtype in self.beside for o in operands)
-        nodes = [self.stand_in.get(o.kind) if o.weak and stands else None if o.weak else o.dtype for o in operands]
-        return tuple(n for n in nodes if n) if rule.loops and all(n in self.order for n in nodes) else ()
-
-    def _apply(self, rule: ops.Op, nodes: tuple[DType, ...], trail: list[Step]) -> tuple[DType, DType]:
-        """(the dtype an operation computes in, the dtype of its result)."""
-        step = partial(Step, "ops", rule.name if rule.name in self.ops else ops.CLASS[rule.name], nodes)
+    def _apply(self, rule: Op, nodes: tuple[DType, ...], trail: list[Step]) -> tuple[DType, DType]:
+        """(the dtype an operation computes in, the dtype of its result), from where its operands met or what they are."""
+        step = partial(Step, "ops", rule.name if rule.name in self.ops else CLASS[rule.name], nodes)
         highest = max((n.kind for n in nodes), key=lambda kind: kind.rank)
         mapped = {rule.to.get(n) or rule.to.get(n.kind) for n in nodes}
-        if mapped != {None} and len(mapped) == 1:
-            compute: DType | None = self.default(mapped.pop())
-        elif rule.loops:
-            choices = (*(n for n in nodes if n in rule.own), *rule.loops)
-            compute = next((d for d in choices if all(self._casts(n, d) for n in nodes)), None)
-        else:
-            compute = nodes[0]
+        to = mapped.pop() if len(mapped) == 1 else None
+        compute = self.default(to) if to else search(self, rule, nodes) if rule.loops else nodes[0]
         if compute is None or highest not in rule.takes:
             raise Refused(f"{rule.name} takes no {highest if compute else ' with '.join(map(str, nodes))}", "cast the operands first", step(None))
         result = compute if rule.gives is None else real(compute) if rule.gives == "real" else self.default(rule.gives)
@@ -331,31 +230,6 @@ class System:
             trail.append(step(result))
         return compute, result
 
-    def _casts(self, a: DType, b: DType) -> bool:
-        """Whether an operation's loop takes a where it wants b."""
-        pair = frozenset((a, b))
-        return pair not in self.refusals and (pair in self.both_ways or b in self.order and self.order.le(a, b))
-
-    def default(self, d: DType | Kind) -> DType:
+    def default(self, d: Target) -> DType:
         """A dtype, or the default dtype of a kind. Raises LookupError where the system has none."""
         return d if isinstance(d, DType) else BOOL if d is Kind.BOOL else self.defaults[d]
-
-    def _fits(self, operands: Sequence[Operand], to: DType, rule: ops.Op | None) -> Iterator[Fit]:
-        """What becomes of each Python scalar's value. An operation that raises refuses; promotion alone never does."""
-        policy = self.fit if rule is None or rule.fit is None else rule.fit
-        for o in operands:
-            if o.tier != "scalar" or not o.weak or o.value is None:
-                continue
-            held, becomes = fitted(o.value, to)
-            how, own = policy.get(word(o if to.kind.rank == o.kind.rank else to), "unsaid"), self.defaults.get(o.kind, to)
-            if how.startswith("default ") and not fitted(o.value, own)[0]:
-                held, how, to = False, "raise", own
-            outcome = "fits" if held else how.removeprefix("default ")
-            if outcome == "raise" and rule:
-                raise Refused(f"{o.value} is out of range for {to}", "use a value within it, or a wider dtype", Step("fit", word(o), (to,), None))
-            yield Fit(o, to, outcome, becomes if outcome in ("wrap", "inf") else None)
-
-
-def word(x: Node | Operand) -> str:
-    """What Python calls a number of that kind."""
-    return "int" if x.kind.rank == 1 else x.kind.value

@@ -137,9 +137,7 @@ UNARY = (
 """The standard operations. The recorder asks these of one operand, any other of two."""
 
 
-def standard_operations(
-    namespace: object, condition: object, **renamed: str
-) -> dict[str, Callable[..., object]]:
+def standard_operations(namespace: object, condition: object, **renamed: str) -> dict[str, Callable[..., object]]:
     """The standard operations that a namespace has, under their names or those given.
 
     `where` chooses by `condition`, a true array of the namespace: its operands are the branches;
@@ -154,9 +152,7 @@ def standard_operations(
     return found
 
 
-def _taking_operands(
-    name: str, function: Callable[..., object], condition: object
-) -> Callable[..., object]:
+def _taking_operands(name: str, function: Callable[..., object], condition: object) -> Callable[..., object]:
     if name == "where":
         return lambda x, y: function(condition, x, y)
     if name == "concat":

@@ -90,7 +90,7 @@ class Plan:
 def record(
     make: Callable[[], Library],
     *,
-    limit: float = 20.0,
+    limit: float = 10.0,
     several: int = 1000,
     seed: int = 0,
     progress: Callable[[int, int, str], None] | None = None,
@@ -122,10 +122,7 @@ def record(
         return tuple(next(told) for _ in range(length))
 
     unary = {op: row(len(operands)) for op in planned.unary}
-    binary = {
-        op: Square(chosen, tuple(row(len(chosen)) for _ in chosen))
-        for op, chosen in planned.binary.items()
-    }
+    binary = {op: Square(chosen, tuple(row(len(chosen)) for _ in chosen)) for op, chosen in planned.binary.items()}
     nary = tuple((op, several, next(told)) for op, several in planned.nary)
     return Recording(
         library=catalogue.name,
@@ -150,13 +147,11 @@ def plan(catalogue: Catalogue, several: int, seed: int) -> Plan:
     arrays = tuple(i for i, tier in tiers.items() if tier in ("array", "weak"))
     strong = tuple(i for i, tier in tiers.items() if tier == "array")
     kinds = tuple(i for i, name in enumerate(catalogue.operands) if name in KINDS)
-    chosen = {op: everything for op in WHOLE} | {op: strong for op in ARRAYS}
+    chosen = dict.fromkeys(WHOLE, everything) | dict.fromkeys(ARRAYS, strong)
     drawn = random.Random(seed)
     return Plan(
         unary=tuple(op for op in catalogue.operations if op in UNARY or op in catalogue.nary),
-        binary={
-            op: chosen.get(op, arrays + kinds) for op in catalogue.operations if op not in UNARY
-        },
+        binary={op: chosen.get(op, arrays + kinds) for op in catalogue.operations if op not in UNARY},
         nary=tuple(
             (op, tuple(drawn.choices(pool, k=drawn.choice((3, 4, 5)))))
             for op in catalogue.nary
@@ -231,10 +226,10 @@ def _serve(make: Callable[[], Library], pipe: Connection) -> None:
     try:
         asked = make()
         pipe.send(_describe(asked))
-    except ImportError as error:
+    except (ImportError, LookupError) as error:
         pipe.send(error)
         return
-    except BaseException as error:  # noqa: BLE001, whatever it is, the parent reports it
+    except BaseException as error:
         pipe.send(CannotRecord(f"the library could not be asked: {type(error).__name__}: {error}"))
         return
     operations = asked.operations()
@@ -245,7 +240,7 @@ def _serve(make: Callable[[], Library], pipe: Connection) -> None:
                 answer = asked.read(operations[op](*map(made, operands))), ""
             except KeyboardInterrupt:
                 raise
-            except BaseException as error:  # noqa: BLE001, Rust panics are no Exceptions
+            except BaseException as error:  # Rust panics, for one, are no Exceptions
                 answer = _exception(error)
             pipe.send(answer)
         pipe.recv()  # until the other end closes
@@ -301,7 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="record", description="Record a library's promotion.")
     parser.add_argument("name", help="a recording's name, or module:attribute of your own library")
     parser.add_argument("-o", "--output", type=Path, help="the file to write")
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds a call may take")
+    parser.add_argument("--limit", type=float, default=10.0, help="seconds a call may take")
     chosen = parser.parse_args(arguments)
     try:
         recording = record(

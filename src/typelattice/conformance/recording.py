@@ -269,10 +269,7 @@ class _Reader:
             raise self.fault(where, f"{len(rows)} rows for {len(chosen)} operands")
         return Square(
             chosen,
-            tuple(
-                self.row(row, f"{where}, row {number}", len(chosen), answers)
-                for number, row in enumerate(rows, 1)
-            ),
+            tuple(self.row(row, f"{where}, row {number}", len(chosen), answers) for number, row in enumerate(rows, 1)),
         )
 
     def row(self, value: object, where: str, length: int, answers: Sequence[str]) -> Row:
@@ -293,9 +290,7 @@ class _Reader:
             row.append(index)
         return tuple(row)
 
-    def call(
-        self, value: object, where: str, operands: int, answers: int
-    ) -> tuple[str, tuple[int, ...], int]:
+    def call(self, value: object, where: str, operands: int, answers: int) -> tuple[str, tuple[int, ...], int]:
         parts = self.list_of(value, where)
         if len(parts) != 3 or not isinstance(parts[0], str):
             raise self.fault(where, "is not [operation, operands, answer]")

@@ -7,13 +7,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperand,
     Scalar,
     standard_operations,
     versions_of,
 )
-from typelattice.conformance.libraries.base import Framework, Operations
 
 NAMES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dask.array as da
 import numpy as np
 
+from typelattice.conformance.libraries.numpy import NAMES, NATIVE
 from typelattice.conformance.library import (
     Library,
     NoSuchOperand,
@@ -15,7 +16,6 @@ from typelattice.conformance.library import (
     standard_operations,
     versions_of,
 )
-from typelattice.conformance.libraries.numpy import NAMES, NATIVE
 
 
 class Dask(Library):

@@ -37,14 +37,11 @@ class JAX(Library):
         jax.config.update("jax_platforms", "cpu")
         jax.config.update("jax_enable_x64", self.x64)
         jax.config.update("jax_numpy_dtype_promotion", self.promotion)
+        jax.config.update("jax_traceback_filtering", "off")  # thrice as fast where calls raise
         self.versions = versions_of("jax", "jaxlib", "numpy", "ml_dtypes")
         found = [getattr(scalar, "dtype", None) for scalar in vars(jnp).values()]
         known = {dtype.name: dtype for dtype in found if isinstance(dtype, np.dtype)}
-        self.found = {name: d for name, d in known.items() if self.array(1, d, ()).dtype == d}
-
-    def array(self, value: object, dtype: np.dtype[Any], shape: tuple[int, ...]) -> jax.Array:
-        # device_put computes nothing, so it makes the 1-bit integers too
-        return jax.device_put(np.full(shape, value).astype(dtype))
+        self.found = {name: d for name, d in known.items() if self.x64 or _narrow(d)}
 
     def dtypes(self) -> Sequence[str]:
         return in_order(self.found)
@@ -56,13 +53,13 @@ class JAX(Library):
         if wanted.dtype not in self.found or wanted.tier == "scalar":
             raise NoSuchOperand(operand)
         dtype = self.found[wanted.dtype]
-        array = self.array(wanted.value, dtype, () if wanted.tier == "0d" else (2,))
-        if wanted.tier != "weak":
-            return array
+        shape = () if wanted.tier == "0d" else (2,)
+        weak = wanted.tier == "weak"
         try:
-            return _convert_element_type(array, dtype, weak_type=True)
-        except (jax.errors.JaxRuntimeError, ValueError) as error:
-            raise NoSuchOperand(operand) from error
+            array = jax.device_put(np.full(shape, wanted.value).astype(dtype))
+            return _convert_element_type(array, dtype, weak_type=True) if weak else array
+        except (jax.errors.JaxRuntimeError, ValueError):  # the CPU has no such arrays
+            return jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
 
     def read(self, result: object) -> str:
         if isinstance(result, np.dtype):
@@ -77,10 +74,7 @@ class JAX(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = jnp.ones(2, bool)
-        traced = {
-            name: _traced(function)
-            for name, function in standard_operations(jnp, condition, **NAMES).items()
-        }
+        traced = {name: _traced(function) for name, function in standard_operations(jnp, condition, **NAMES).items()}
         return traced | {
             "result_type": _result_type,
             "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
@@ -111,10 +105,27 @@ class JAXLax(JAX):
         return {name: _traced(function) for name, function in LAX.items()}
 
 
+def _narrow(dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize < (16 if dtype.kind == "c" else 8)
+
+
 def _traced(function: Callable[..., object]) -> Callable[..., object]:
-    # An eager call compiles each new pair, some 50 ms; tracing decides the same types. With the
-    # operands closed over they stay concrete, as power's rule for integer exponents wants them.
-    return lambda *operands: jax.eval_shape(lambda: function(*operands))
+    # An eager call compiles each new pair, some 50 ms; tracing decides the same types. Arrays are
+    # closed over so as to stay concrete, as power's rule for integer exponents wants them.
+    def call(*operands: object) -> object:
+        def of(*tracers: object) -> object:
+            rest = iter(tracers)
+            return function(*(next(rest) if _abstract(x) else x for x in operands))
+
+        # without the inner jit tracing is quicker, but jit is what checks a Python int's size
+        with jax.disable_jit(not any(python_answer(x) for x in operands)):
+            return jax.eval_shape(of, *filter(_abstract, operands))
+
+    return call
+
+
+def _abstract(operand: object) -> bool:
+    return isinstance(operand, jax.ShapeDtypeStruct)
 
 
 def _result_type(*operands: object) -> object:
@@ -150,6 +161,4 @@ LAX: Mapping[str, Callable[..., object]] = {
     "cumulative_sum": lax.cumsum,
 }
 
-LIBRARIES: Mapping[str, Callable[[], Library]] = {
-    library.name: library for library in (JAX, JAX32, JAXStrict, JAXLax)
-}
+LIBRARIES: Mapping[str, Callable[[], Library]] = {library.name: library for library in (JAX, JAX32, JAXStrict, JAXLax)}

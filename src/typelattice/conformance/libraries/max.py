@@ -9,13 +9,13 @@ import numpy as np
 from max.dtype import DType
 from max.graph import DeviceRef, Graph, TensorType, ops
 
+from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperand,
     Scalar,
     standard_operations,
     versions_of,
 )
-from typelattice.conformance.libraries.base import Framework, Operations
 
 NAMES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),

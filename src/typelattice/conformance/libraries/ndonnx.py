@@ -6,8 +6,8 @@ from typing import Any
 
 import ndonnx as ndx
 
-from typelattice.conformance.library import Scalar, standard_operations, versions_of
 from typelattice.conformance.libraries.base import Framework, Operations
+from typelattice.conformance.library import Scalar, standard_operations, versions_of
 
 NAMES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),

@@ -23,9 +23,11 @@ NATIVE = (
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
 NAMES = {
-    **{"divide": "true_divide", "atan2": "arctan2", "concat": "concatenate"},
-    **{"bitwise_left_shift": "left_shift", "bitwise_invert": "invert"},
-    **{"abs": "absolute", "cumulative_sum": "cumsum", "max": "amax"},
+    "atan2": "arctan2",
+    "concat": "concatenate",
+    "cumulative_sum": "cumsum",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_invert": "invert",
 }
 
 
@@ -108,9 +110,7 @@ class NumPy1(NumPy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.extra_operands = [
-            f"{dtype}:0d={value}" for dtype in NATIVE for value in _limits(np.dtype(dtype))
-        ]
+        self.extra_operands = [f"{dtype}:0d={value}" for dtype in NATIVE for value in _limits(np.dtype(dtype))]
 
 
 def _limits(dtype: np.dtype[Any]) -> list[str]:
@@ -131,6 +131,4 @@ def _limits(dtype: np.dtype[Any]) -> list[str]:
     return [str(edge) for edge in sorted(edges) if info.min <= edge <= info.max]
 
 
-LIBRARIES: Mapping[str, Callable[[], Library]] = {
-    library.name: library for library in (NumPy, NumPyWithMlDtypes, NumPy1)
-}
+LIBRARIES: Mapping[str, Callable[[], Library]] = {library.name: library for library in (NumPy, NumPyWithMlDtypes, NumPy1)}

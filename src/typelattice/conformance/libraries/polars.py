@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from typelattice.conformance.library import Scalar, versions_of
 from typelattice.conformance.libraries.base import Framework, Operations
+from typelattice.conformance.library import Scalar, versions_of
 
 OWN = {
     "bool": "Boolean",

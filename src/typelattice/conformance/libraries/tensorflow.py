@@ -12,13 +12,13 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework.weak_tensor import WeakTensor
 
+from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperand,
     Scalar,
     standard_operations,
     versions_of,
 )
-from typelattice.conformance.libraries.base import Framework, Operations
 
 NAMES = (
     *("bool", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64"),

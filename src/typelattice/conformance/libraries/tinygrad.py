@@ -7,9 +7,10 @@ from typing import Any
 
 from tinygrad import Tensor, dtypes
 from tinygrad.dtype import least_upper_dtype
+from tinygrad.helpers import DEV
 
-from typelattice.conformance.library import Scalar, versions_of
 from typelattice.conformance.libraries.base import Framework, Operations
+from typelattice.conformance.library import NoSuchOperand, Scalar, versions_of
 
 NAMES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -31,6 +32,7 @@ class Tinygrad(Framework):
     how = "least_upper_dtype as result_type; operators and methods of Tensor"
 
     def __init__(self) -> None:
+        DEV.value = "PYTHON"  # the one device that needs neither driver nor compiler
         self.versions = versions_of("tinygrad")
         self.native = {name: getattr(dtypes, OWN.get(name, name)) for name in NAMES}
 
@@ -39,6 +41,12 @@ class Tinygrad(Framework):
 
     def zero_d(self, dtype: Any, value: Scalar) -> Any:
         return Tensor.full((), value, dtype=dtype)
+
+    def weak(self, dtype: Any, value: Scalar) -> Any:
+        weak = {dtypes.default_int: int, dtypes.default_float: float}
+        if dtype not in weak:
+            raise NoSuchOperand(f"tinygrad has no weak {dtype}")
+        return Tensor(weak[dtype](value)).expand(2)
 
     def dtype_name(self, dtype: Any) -> str:
         if dtype is dtypes.weakint:

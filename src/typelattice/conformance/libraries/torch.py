@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from typelattice.conformance.library import Scalar, standard_operations, versions_of
 from typelattice.conformance.libraries.base import Framework, Operations
+from typelattice.conformance.library import Scalar, standard_operations, versions_of
 
 NAMES = (
     "bool",

@@ -1,0 +1,9 @@
+"""`python -m typelattice`."""
+from __future__ import annotations
+
+import sys
+
+from typelattice.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,296 @@
+"""Orders against brute force, on random acyclic graphs."""
+from __future__ import annotations
+
+import copy
+import pickle
+import tracemalloc
+from functools import reduce
+from itertools import combinations, permutations, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from typelattice import Order, OrderError
+from typelattice.order import collect, statements
+
+Covers = dict[int, list[int]]
+MANY = 10  # nodes of a random order, at most
+
+
+def reachable(covers: Covers, a: int) -> set[int]:
+    """All that lies above a, a included: the definition, by walking."""
+    found, todo = {a}, [a]
+    while todo:
+        for b in covers[todo.pop()]:
+            if b not in found:
+                found.add(b)
+                todo.append(b)
+    return found
+
+
+def reduced(covers: Covers) -> Covers:
+    """Without the covers that others imply."""
+    return {a: [b for b in bs if not any(c != b and b in reachable(covers, c) for c in bs)] for a, bs in covers.items()}
+
+
+@st.composite
+def dags(draw: st.DrawFn) -> Covers:
+    """The covers of a random order: pairs a < b of a random sequence, without the implied ones."""
+    names = draw(st.permutations(range(draw(st.integers(1, MANY)))))
+    pairs = list(combinations(names, 2))
+    kept = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=3 * len(names))) if pairs else []
+    full: Covers = {a: [] for a in draw(st.permutations(names))}
+    for a, b in kept:
+        full[a].append(b)
+    return reduced(full)
+
+
+@st.composite
+def dags_and_nodes(draw: st.DrawFn) -> tuple[Covers, list[int]]:
+    """An order and some of its nodes, perhaps repeated."""
+    covers = draw(dags())
+    return covers, draw(st.lists(st.sampled_from(sorted(covers)), min_size=1, max_size=5))
+
+
+def common(covers: Covers, nodes: list[int]) -> set[int]:
+    return reduce(set.intersection, (reachable(covers, a) for a in nodes))
+
+
+def turned(covers: Covers) -> Covers:
+    """The dual: everything upside down."""
+    return {b: [a for a, bs in covers.items() if b in bs] for b in covers}
+
+
+@given(dags())
+def test_le_is_reachability(covers: Covers) -> None:
+    order = Order(covers)
+    assert all(order.le(a, b) == (b in reachable(covers, a)) for a, b in product(covers, repeat=2))
+
+
+@given(dags_and_nodes())
+def test_join_is_the_least_of_the_upper_bounds(drawn: tuple[Covers, list[int]]) -> None:
+    covers, nodes = drawn
+    bounds = common(covers, nodes)
+    least = [c for c in bounds if bounds <= reachable(covers, c)]
+    assert Order(covers).join(*nodes) == (least[0] if least else None)
+
+
+@given(dags_and_nodes())
+def test_bounds_and_minimal_bounds_by_definition(drawn: tuple[Covers, list[int]]) -> None:
+    covers, nodes = drawn
+    order, above = Order(covers), common(covers, nodes)
+    assert set(order.bounds(*nodes)) == above
+    assert set(order.minimal_bounds(*nodes)) == {c for c in above if not any(c != d and c in reachable(covers, d) for d in above)}
+    assert set(order.lower_bounds(*nodes)) == {a for a in covers if set(nodes) <= reachable(covers, a)}
+    for found in (order.bounds(*nodes), order.minimal_bounds(*nodes), order.lower_bounds(*nodes)):
+        assert list(found) == [a for a in order.nodes if a in found], "given in the order of the nodes"
+
+
+@given(dags_and_nodes())
+def test_one_minimal_bound_is_the_join(drawn: tuple[Covers, list[int]]) -> None:
+    covers, nodes = drawn
+    order = Order(covers)
+    bounds = order.minimal_bounds(*nodes)
+    assert order.join(*nodes) == (bounds[0] if len(bounds) == 1 else None)
+
+
+@given(dags_and_nodes())
+def test_join_is_idempotent_and_order_independent(drawn: tuple[Covers, list[int]]) -> None:
+    covers, nodes = drawn
+    order = Order(covers)
+    assert {order.join(*mixed) for mixed in permutations(nodes[:4])} == {order.join(*set(nodes[:4]))}
+    assert order.join(*nodes, *reversed(nodes)) == order.join(*nodes)
+    assert order.join(nodes[0]) == nodes[0]
+
+
+@given(dags())
+def test_join_is_associative_where_defined(covers: Covers) -> None:
+    """Pair by pair, where every step is defined, gives what the set gives; and only the set may give more."""
+    order = Order(covers)
+    for a, b, c in product(order.nodes, repeat=3):
+        left, right = order.join(a, b), order.join(b, c)
+        one = order.join(left, c) if left is not None else None
+        other = order.join(a, right) if right is not None else None
+        if left is not None and right is not None:
+            assert one == other
+        for found in (one, other):
+            assert found is None or found == order.join(a, b, c)
+
+
+@given(dags_and_nodes())
+def test_meet_is_the_join_upside_down(drawn: tuple[Covers, list[int]]) -> None:
+    covers, nodes = drawn
+    order, dual = Order(covers), Order(turned(covers))
+    assert order.meet(*nodes) == dual.join(*nodes)
+    assert set(order.lower_bounds(*nodes)) == set(dual.bounds(*nodes))
+    assert (order.top, order.bottom) == (dual.bottom, dual.top)
+
+
+@given(dags())
+def test_joins_do_not_depend_on_how_the_covers_are_listed(covers: Covers) -> None:
+    order = Order(covers)
+    again = Order({a: covers[a][::-1] for a in reversed(list(covers))})
+    for a, b in product(covers, repeat=2):
+        assert order.join(a, b) == again.join(a, b)
+        assert order.meet(a, b) == again.meet(a, b)
+        assert set(order.minimal_bounds(a, b)) == set(again.minimal_bounds(a, b))
+
+
+@given(dags())
+def test_top_and_bottom_by_definition(covers: Covers) -> None:
+    order = Order(covers)
+    tops = [c for c in covers if all(c in reachable(covers, a) for a in covers)]
+    bottoms = [a for a in covers if reachable(covers, a) == set(covers)]
+    assert [order.top, order.bottom] == [tops[0] if tops else None, bottoms[0] if bottoms else None]
+
+
+@given(dags())
+def test_covers_are_the_immediate_successors(covers: Covers) -> None:
+    order = Order(covers)
+    for a in covers:
+        above = reachable(covers, a) - {a}
+        assert set(order.covers(a)) == {b for b in above if not any(b in reachable(covers, c) - {c} for c in above)}
+
+
+@given(dags())
+def test_paths_are_all_chains_of_covers_shortest_first(covers: Covers) -> None:
+    def chains(a: int, b: int) -> list[tuple[int, ...]]:
+        return [(a,)] if a == b else [(a, *rest) for c in covers[a] for rest in chains(c, b)]
+
+    order = Order(covers)
+    for a, b in product(covers, repeat=2):
+        found = list(order.paths(a, b))
+        assert sorted(found) == sorted(chains(a, b))
+        assert [len(p) for p in found] == sorted(len(p) for p in found)
+
+
+def test_paths_are_made_as_they_are_asked_for() -> None:
+    """16 diamonds, one above another, have 2**16 paths; the first one takes no room for the others."""
+    covers = {f"{side}{i}": [f"{s}{i + 1}" for s in "ab"] for i in range(16) for side in "ab"}
+    paths = Order(covers).paths("a0", "a16")
+    tracemalloc.start()
+    try:
+        assert len(next(paths)) == 17
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+@given(dags(), st.data())
+def test_an_implied_cover_is_refused_and_named(covers: Covers, data: st.DataObject) -> None:
+    implied = [(a, b) for a in covers for b in reachable(covers, a) - {a, *covers[a]}]
+    if implied:
+        a, b = data.draw(st.sampled_from(implied))
+        with pytest.raises(OrderError, match=rf"^the cover {a} -> {b} is implied by {a} -> \d+; leave it out$") as e:
+            Order({**covers, a: [*covers[a], b]})
+        via = int(str(e.value).split(" -> ")[-1].split(";")[0])
+        assert via in covers[a]
+        assert b in reachable(covers, via)
+
+
+@given(dags(), st.data())
+def test_a_cycle_is_refused_and_spelled_out(covers: Covers, data: st.DataObject) -> None:
+    pairs = [(a, b) for a in covers for b in reachable(covers, a)]
+    low, high = data.draw(st.sampled_from(pairs))
+    closed = {**covers, high: [*covers[high], low]}
+    with pytest.raises(OrderError, match="^a cycle: .*; an order has none$") as e:
+        Order(closed)
+    walk = [int(word) for word in str(e.value).removeprefix("a cycle: ").split(";")[0].split(" -> ")]
+    assert walk[0] == walk[-1]
+    assert all(b in closed[a] for a, b in zip(walk, walk[1:], strict=False))
+    assert (high, low) in zip(walk, walk[1:], strict=False)
+
+
+def test_a_cover_stated_twice_is_refused() -> None:
+    with pytest.raises(OrderError, match="^the cover a -> b is stated twice$"):
+        Order({"a": ["b", "b"]})
+    with pytest.raises(OrderError, match="^the cover a -> b is stated twice$"):
+        Order.parse("a -> b; a -> b")
+
+
+@pytest.mark.parametrize("method", ["join", "meet", "bounds", "minimal_bounds", "lower_bounds"])
+def test_an_unknown_node_is_refused_and_the_known_are_named(method: str) -> None:
+    order = Order.parse("a -> b")
+    for nodes in (("x",), ("a", "x"), ("x", "a")):
+        with pytest.raises(OrderError, match="^no node x in this order; it has a, b$"):
+            getattr(order, method)(*nodes)
+    with pytest.raises(OrderError, match="^a bound of no nodes at all; name at least one$"):
+        getattr(order, method)()
+
+
+def test_le_covers_and_paths_of_an_unknown_node_are_refused() -> None:
+    order = Order.parse("a -> b")
+    for ask in (lambda: order.le("a", "x"), lambda: order.le("x", "a"), lambda: order.covers("x"), lambda: list(order.paths("a", "x"))):
+        with pytest.raises(OrderError, match="no node x"):
+            ask()
+
+
+def test_the_empty_order() -> None:
+    empty: Order[str] = Order({})
+    assert (empty.nodes, empty.top, empty.bottom) == ((), None, None)
+    assert "a" not in empty
+    with pytest.raises(OrderError):
+        empty.join("a")
+    assert Order.parse("").nodes == ()
+
+
+def test_an_order_of_one_node() -> None:
+    one = Order.parse("a")
+    assert (one.top, one.bottom, one.join("a"), one.join("a", "a"), list(one.paths("a", "a"))) == ("a", "a", "a", "a", [("a",)])
+
+
+def test_nodes_of_any_hashable_kind() -> None:
+    order = Order({None: [0], 0: [frozenset({1})], (1, 2): [0]})
+    assert order.join(None, (1, 2)) == 0
+    assert order.top == frozenset({1})
+    assert None in order
+
+
+def test_falsy_nodes_count_as_nodes() -> None:
+    order = Order({"": [0], 0: []})
+    assert order.join("", "") == ""
+    assert order.join("", 0) == 0
+
+
+@given(dags())
+def test_parse_reads_what_the_covers_say(covers: Covers) -> None:
+    text = "; ".join(f"{a} -> {', '.join(map(str, bs))}" if bs else f"{a}" for a, bs in covers.items() if bs or a not in sum(covers.values(), []))
+    order = Order.parse(text)
+    assert {a: set(order.covers(a)) for a in order.nodes} == {str(a): set(map(str, bs)) for a, bs in covers.items()}
+
+
+@given(dags())
+def test_copies_answer_alike(covers: Covers) -> None:
+    order = Order(covers)
+    for again in (copy.copy(order), copy.deepcopy(order), pickle.loads(pickle.dumps(order))):
+        assert again.nodes == order.nodes
+        assert all(again.join(a, b) == order.join(a, b) for a, b in product(covers, repeat=2))
+
+
+def test_lists_lines_and_lone_nodes_in_arrow_text() -> None:
+    order = Order.parse("a, b -> c, d\n\n  d -> e ;; f")
+    assert order.nodes == ("a", "b", "c", "d", "e", "f")
+    assert {n: order.covers(n) for n in order.nodes} == {
+        "a": ("c", "d"), "b": ("c", "d"), "c": (), "d": ("e",), "e": (), "f": (),
+    }  # fmt: skip
+    assert [number for number, _ in statements("a\n\nb; c")] == [0, 2, 2]
+
+
+@pytest.mark.parametrize("text", ["a ->", "-> a", "a -> -> b", "a,, b", "a b", "a -> b c -> d", ",", "a - > b"])
+def test_arrow_text_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(OrderError, match="^cannot read .*; write a, b -> c$"):
+        Order.parse(text)
+
+
+@pytest.mark.parametrize("text", ["a, a -> b", "a -> b; a", "a; a"])
+def test_a_node_named_twice(text: str) -> None:
+    with pytest.raises(OrderError, match="^a is named twice$"):
+        Order.parse(text)
+
+
+def test_a_node_is_no_cover_of_itself() -> None:
+    with pytest.raises(OrderError, match="^a cycle: a -> a; an order has none$"):
+        Order.parse("a -> a")
+    with pytest.raises(OrderError, match="^a cycle: "):
+        Order(collect([[["a"], ["b"], ["a"]]]))

@@ -11,86 +11,95 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from importlib import import_module, metadata
 from itertools import combinations_with_replacement
 from statistics import median
 from timeit import Timer
-from types import ModuleType
 from unittest import mock
 
 import typelattice as tl
 
 REPEATS, SLICE = 31, 2e-3  # rounds; seconds that one timing of one contender takes
 PROCESSES = 15
-SIZES = {20: (4, 5), 100: (10, 10), 300: (15, 20), 1000: (25, 40), 2000: (40, 50)}
+SIZES = ((4, 5), (10, 10), (15, 20), (25, 40), (40, 50))  # products of two chains: 20 to 2000 nodes
 JAX_UP_TO = 1000  # nodes; at 2000 its way takes a minute and more
+UNITS = {1e9: "ns", 1e3: "ms"}
+Row = tuple[str, str, str, str, str]
 os.environ.setdefault("KERAS_BACKEND", "jax")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Something to be timed beside us: an expression over names; absent where a module cannot be imported."""
+    """A library: how it is imported, two dtypes and its question about them, two arrays and its question about those.
 
-    name: str
-    expression: str
+    Goals: of dtypes, of arrays. Twice the time of a library that answers in native code, the time of one in Python.
+    """
+
     module: str
     setup: str
-    goal: float | None = None
+    dtypes: str
+    ask_dtypes: str
+    arrays: str
+    ask: str
+    system: str
+    goal: float
 
 
-# The peers in C or C++ do the look-up in native code: the goal is twice their time. Python peers: theirs.
-DTYPES = (
-    Peer("numpy.promote_types", "np.promote_types(x, y)", "numpy", "import numpy as np; x, y = np.dtype('i4'), np.dtype('f4')", 2),
-    Peer("torch.promote_types", "torch.promote_types(x, y)", "torch", "import torch; x, y = torch.int32, torch.float32", 2),
-    Peer("mlx.core.result_type", "mx.result_type(x, y)", "mlx.core", "import mlx.core as mx; x, y = mx.int32, mx.float32", 2),
-    Peer("jnp.promote_types", "jnp.promote_types(x, y)", "jax", "import jax.numpy as jnp; x, y = jnp.dtype('int32'), jnp.dtype('float32')", 1),
-    Peer("tinygrad", "least_upper_dtype(x, y)", "tinygrad", "from tinygrad.dtype import dtypes, least_upper_dtype; x, y = dtypes.int32, dtypes.float32", 1),
-    Peer("keras", "keras.backend.result_type(x, y)", "keras", "import keras; x, y = 'int32', 'float32'", 1),
-)
-ARRAYS = {  # module -> how its arrays x, y are made, its own question about two arrays, about an array and a number, our system
-    "numpy": ("import numpy as np; x, y = np.ones(3, 'i4'), np.ones(3, 'f4')", "np.result_type", "numpy", (2, 1)),
-    "torch": ("import torch; x, y = torch.ones(3, dtype=torch.int32), torch.ones(3)", "torch.result_type", "torch", (2, 2)),
-    "jax": ("import jax.numpy as jnp; x, y = jnp.ones(3, 'int32'), jnp.ones(3, 'float32')", "jnp.result_type", "jax", (1, 1)),
-    "mlx.core": ("import mlx.core as mx; x, y = mx.ones(3, mx.int32), mx.ones(3)", "mx.result_type", "mlx", (2, None)),
-    "array_api_strict": ("import array_api_strict as xp; x, y = xp.ones(3, dtype=xp.float32), xp.ones(3)", "xp.result_type", "array-api", (1, 1)),
-}  # fmt: skip
+PEERS = (
+    Peer("numpy", "import numpy as np", "np.dtype('i4'), np.dtype('f4')", "np.promote_types",
+         "np.ones(3, 'i4'), np.ones(3, 'f4')", "np.result_type", "numpy", 2),
+    Peer("torch", "import torch", "torch.int32, torch.float32", "torch.promote_types",
+         "torch.ones(3, dtype=torch.int32), torch.ones(3)", "torch.result_type", "torch", 2),
+    Peer("mlx.core", "import mlx.core as mx", "mx.int32, mx.float32", "mx.result_type",
+         "mx.ones(3, mx.int32), mx.ones(3)", "mx.result_type", "mlx", 2),
+    Peer("jax", "import jax.numpy as jnp", "jnp.dtype('int32'), jnp.dtype('float32')", "jnp.promote_types",
+         "jnp.ones(3, 'int32'), jnp.ones(3, 'float32')", "jnp.result_type", "jax-x32", 1),
+    Peer("tinygrad", "from tinygrad.dtype import dtypes, least_upper_dtype", "dtypes.int32, dtypes.float32",
+         "least_upper_dtype", "", "", "tinygrad", 1),
+    Peer("keras", "import keras", "'int32', 'float32'", "keras.backend.result_type", "", "", "keras", 1),
+    Peer("array_api_strict", "import array_api_strict as xp", "xp.float32, xp.float64", "xp.result_type",
+         "xp.ones(3, dtype=xp.float32), xp.ones(3)", "xp.result_type", "array-api", 1),
+)  # fmt: skip
 
 
 def main() -> None:
     print(versions(), end="\n\n")
-    rows: list[tuple[str, str, str, str, str]] = []
-    pair = {"system": tl.system("jax"), "a": tl.dtype("int32"), "b": tl.dtype("float32")}
-    for peer in DTYPES:
-        for how in ("as written", "bound"):
-            rows.append(contest(f"two dtypes, {how}", peer, "system.result_type(a, b)", pair, bound=how == "bound"))
-    for module, (setup, ask, name, goals) in ARRAYS.items():
-        for what, b, goal in (("two arrays", "y", goals[0]), ("array, number", "2.5", goals[1])):
-            if goal is not None and name in tl.systems():
-                peer = Peer(ask, f"{ask}(x, {b})", module, setup, goal)
-                rows.append(contest(what, peer, f"system.result_type(x, {b})", {"system": tl.system(name)}))
-            elif goal is not None:
-                rows.append((what, ask, f"no system {name}", "", ""))
-    table("Promotion, a call", rows)
+    promotions()
     orders()
     processes()
 
 
-def contest(what: str, peer: Peer, ours: str, names: Mapping[str, object], bound: bool = False) -> tuple[str, str, str, str, str]:
-    """One row: what, against whom, both times, their ratio and whether the goal is met."""
+def promotions() -> None:
+    """A call: ours as `system.result_type(a, b)`, theirs as their users write it; bound: the bare function."""
+    ours = {"system": tl.system("jax"), "a": tl.dtype("int32"), "b": tl.dtype("float32")}
+    rows = []
+    for peer in PEERS:
+        call, setup = f"{peer.ask_dtypes}(x, y)", f"{peer.setup}; x, y = {peer.dtypes}"
+        rows.append(contest("two dtypes", peer, "system.result_type(a, b)", call, setup, ours))
+        bound = f"{setup}; f, g = system.result_type, {peer.ask_dtypes}"
+        rows.append(contest("two dtypes, bound", peer, "f(a, b)", "g(x, y)", bound, ours))
+    for what, b in (("two arrays", "y"), ("array and number", "2.5")):
+        for peer in PEERS:
+            if peer.system in tl.systems() and peer.ask and (peer.module, b) != ("mlx.core", "2.5"):  # it takes no numbers
+                setup, system = f"{peer.setup}; x, y = {peer.arrays}", {"system": tl.system(peer.system)}
+                rows.append(contest(what, peer, f"system.result_type(x, {b})", f"{peer.ask}(x, {b})", setup, system))
+    table("Promotion, a call", rows)
+
+
+def contest(what: str, peer: Peer, ours: str, theirs: str, setup: str, names: Mapping[str, object]) -> Row:
+    """Two expressions over the same names, timed side by side."""
     if absent(peer.module):
-        return what, peer.name, f"absent: no {peer.module}", "", ""
+        return what, peer.ask_dtypes, f"absent: no {peer.module}", "", ""
     space: dict[str, object] = dict(names)
-    exec(peer.setup, space)
-    theirs = peer.expression
-    if bound:
-        space |= {"_ours": eval(ours.partition("(")[0], space), "_theirs": eval(theirs.partition("(")[0], space)}
-        ours, theirs = f"_ours({ours.partition('(')[2]}", f"_theirs({theirs.partition('(')[2]}"
+    exec(setup, space)
+    asked = theirs.partition("(")[0] if "g(" not in theirs else peer.ask_dtypes
     try:
         a, b = side_by_side([Timer(ours, globals=space), Timer(theirs, globals=space)])
     except (TypeError, ValueError) as e:
-        return what, peer.name, f"failed: {str(e).splitlines()[0][:40]}", "", ""
-    return what, peer.name, f"{a * 1e9:,.0f} / {b * 1e9:,.0f} ns", f"{a / b:.2f}", verdict(a / b, peer.goal)
+        return what, asked, f"failed: {str(e).splitlines()[0][:40]}", "", ""
+    return compared(what, asked, a, b, peer.goal, 1e9)
 
 
 def side_by_side(timers: Sequence[Timer]) -> list[float]:
@@ -99,31 +108,29 @@ def side_by_side(timers: Sequence[Timer]) -> list[float]:
     for timer in timers:
         timer.timeit(100)
         counts.append(max(1, int(SLICE / max(timer.timeit(100) / 100, 1e-9))))
-    rounds = [[timer.timeit(n) / n for timer, n in zip(timers, counts)] for _ in range(REPEATS)]
-    return [median(column) for column in zip(*rounds)]
+    rounds = [[timer.timeit(n) / n for timer, n in zip(timers, counts, strict=True)] for _ in range(REPEATS)]
+    return [median(column) for column in zip(*rounds, strict=True)]
 
 
 def orders() -> None:
-    """Closure and the joins of all pairs of a product of two chains, which is a lattice of any size wanted."""
+    """Closure and the joins of all pairs, in lattices of any size wanted."""
     rows = []
-    for n, (height, width) in SIZES.items():
+    for height, width in SIZES:
         covers = grid(height, width)
-        a = clock(lambda c=covers: every_join(c), 3)
+        n, a = len(covers), clock(partial(every_join, covers), 3)
         if absent("jax") or n > JAX_UP_TO:
-            rows.append((f"{n} nodes", "JAX's builder", f"{a * 1e3:,.1f} ms / " + ("absent: no jax" if absent("jax") else "not run"), "", ""))
-            continue
-        b = clock(lambda c=covers: jax_way(c), 3 if n <= 300 else 1)
-        rows.append((f"{n} nodes", "JAX's builder", f"{a * 1e3:,.1f} / {b * 1e3:,.1f} ms", f"{a / b:.3f}", verdict(a / b, 0.1 if n >= 100 else 0.5)))
-    table("Orders: closure and all pairs (JAX: its private functions, given this order)", rows)
+            why = "absent: no jax" if absent("jax") else "not run: a minute and more"
+            rows.append((f"{n} nodes", "JAX's builder", f"{a * 1e3:,.1f} ms / {why}", "", ""))
+        else:
+            b = clock(partial(jax_way, covers), 3 if n <= 300 else 1)
+            rows.append(compared(f"{n} nodes", "JAX's builder", a, b, 0.1 if n >= 100 else 0.5, 1e3))
+    table("Orders: closure and all pairs. JAX's own private functions are given the same order", rows)
 
 
 def grid(height: int, width: int) -> dict[str, list[str]]:
     """The covers of a product of two chains."""
-    name = "{}.{}".format
-    return {
-        name(i, j): [name(k, m) for k, m in ((i + 1, j), (i, j + 1)) if k < height and m < width]
-        for i in range(height) for j in range(width)
-    }  # fmt: skip
+    inside = {(i, j): f"{i}.{j}" for i in range(height) for j in range(width)}
+    return {name: [inside[k] for k in ((i + 1, j), (i, j + 1)) if k in inside] for (i, j), name in inside.items()}
 
 
 def every_join(covers: Mapping[str, Sequence[str]]) -> None:
@@ -133,7 +140,7 @@ def every_join(covers: Mapping[str, Sequence[str]]) -> None:
 
 
 def jax_way(covers: Mapping[str, Sequence[str]]) -> None:
-    """JAX's own closure and least upper bound over another order, their caches left out."""
+    """JAX's own closure and least upper bound over another order, past its cache."""
     dtypes, config = import_module("jax._src.dtypes"), import_module("jax._src.config")
     with mock.patch.object(dtypes, "_type_promotion_lattice", lambda strict, x64: covers):
         bounds = dtypes._make_lattice_upper_bounds(False, True)
@@ -144,6 +151,7 @@ def jax_way(covers: Mapping[str, Sequence[str]]) -> None:
 
 
 def clock(run: Callable[[], None], repeats: int) -> float:
+    """Median seconds of a run."""
     times = []
     for _ in range(repeats):
         gc.collect()
@@ -155,56 +163,62 @@ def clock(run: Callable[[], None], repeats: int) -> float:
 
 def processes() -> None:
     """Whole processes, their time over that of a bare Python."""
+    ours, cold = "import typelattice", "typelattice explain int64 float16"
     modules = [m for m in ("numpy", "ml_dtypes", "array_api_strict", "tinygrad", "jax") if not absent(m)]
     commands = {
         "": ["-c", "pass"],
-        "import typelattice": ["-c", "import typelattice"],
-        "typelattice explain int64 float16": ["-m", "typelattice", "explain", "int64", "float16"],
+        ours: ["-c", ours],
+        cold: ["-m", *cold.split()],
         **{f"import {m}": ["-c", f"import {m}"] for m in modules},
     }
-    for name, command in list(commands.items()):
-        if problem := subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False).stderr.strip():
-            print(f"{name}: {problem.splitlines()[-1]}")
-            del commands[name]
     rounds = [{name: spawn(command) for name, command in commands.items()} for _ in range(PROCESSES)]
     over = {name: median(r[name] - r[""] for r in rounds) for name in commands if name}
-    ours, cold = (over.pop(name, float("nan")) for name in ("import typelattice", "typelattice explain int64 float16"))
-    rows = [("import", name, f"{ours * 1e3:.0f} / {b * 1e3:.0f} ms", f"{ours / b:.2f}", verdict(ours / b, 0.5)) for name, b in over.items()]
-    rows.append(("cold, all systems", "explain int64 float16", f"{cold * 1e3:.0f} ms", "", verdict(cold * 1e3, 300, " ms")))
+    rows = [compared("import", name, over[ours], b, 0.5, 1e3) for name, b in over.items() if name not in (ours, cold)]
+    rows.append(("cold", "explain, all systems", f"{over[cold] * 1e3:.0f} ms", "", verdict(over[cold] * 1e3, 300, " ms")))
     table("Processes, over a bare Python", rows)
 
 
 def spawn(command: Sequence[str]) -> float:
     start = time.perf_counter()
-    subprocess.run([sys.executable, *command], capture_output=True, check=False)
+    subprocess.run([sys.executable, *command], capture_output=True, check=True)
     return time.perf_counter() - start
 
 
-def verdict(x: float, goal: float | None, unit: str = "") -> str:
-    return "" if goal is None else f"{'met' if x <= goal else 'missed'} (≤ {goal:g}{unit})"
+def compared(what: str, against: str, ours: float, theirs: float, goal: float, scale: float) -> Row:
+    ratio = ours / theirs
+    form = f"{{:,.{0 if scale > 1e3 else 1}f}}".format
+    return what, against, f"{form(ours * scale)} / {form(theirs * scale)} {UNITS[scale]}", f"{ratio:.2f}", verdict(ratio, goal)
 
 
+def verdict(x: float, goal: float, unit: str = "") -> str:
+    return f"{'met' if x <= goal else 'missed'} (≤ {goal:g}{unit})"
+
+
+@cache
 def absent(module: str) -> bool:
     try:
-        loaded: ModuleType = import_module(module)
-    except Exception:
+        import_module(module)
+    except Exception:  # a framework may fail to import in ways of its own
         return True
-    return loaded is None
+    return False
 
 
 def versions() -> str:
     named = ("numpy", "torch", "jax", "keras", "tinygrad", "mlx", "array-api-strict")
     have = {d.metadata["Name"].lower().replace("_", "-"): d.version for d in metadata.distributions()}
-    peers = ", ".join(f"{name} {have[name]}" if name in have else f"{name} absent" for name in named)
-    return f"typelattice {tl.__version__}, Python {sys.version.split()[0]}; {peers}\nMedians of {REPEATS} interleaved repeats; ours / theirs."
+    peers = "\n".join(f"  {name} {have.get(name, 'absent')}" for name in named)
+    machine = f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    ours = f"typelattice {tl.__version__}, {machine}"
+    return f"{ours}\n{peers}\nMedians of {REPEATS} interleaved repeats, ours / theirs."
 
 
-def table(title: str, rows: Sequence[tuple[str, str, str, str, str]]) -> None:
+def table(title: str, rows: Sequence[Row]) -> None:
     head = ("", "against", "ours / theirs", "ratio", "goal")
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(5)]
     print(title)
     for row in (head, *rows):
-        print("  " + "  ".join(cell.rjust(w) if i in (2, 3) else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip())
+        cells = [cell.rjust(w) if i in (2, 3) else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        print(f"  {'  '.join(cells)}".rstrip())
     print(flush=True)
 
 

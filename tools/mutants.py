@@ -13,8 +13,9 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
@@ -44,7 +45,7 @@ def changes(node: ast.AST) -> Iterator[Change]:
         yield "filter dropped", lambda: setattr(node, "ifs", [])
     if isinstance(node, ast.Return) and node.value and not (isinstance(node.value, ast.Constant) and node.value.value is None):
         yield "returns None", lambda: setattr(node, "value", ast.Constant(None))
-    if isinstance(node, ast.Constant) and type(node.value) in (int, bool):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
         new = not node.value if isinstance(node.value, bool) else node.value + 1
         yield f"{node.value} -> {new}", lambda: setattr(node, "value", new)
     if isinstance(node, ast.Name) and node.id in NAMES:
@@ -52,7 +53,8 @@ def changes(node: ast.AST) -> Iterator[Change]:
     for name in ("body", "orelse"):
         block = getattr(node, name, None)
         for i, child in enumerate(block if isinstance(block, list) else ()):
-            if isinstance(child, (ast.Raise, ast.AugAssign)) or isinstance(child, ast.Expr) and isinstance(child.value, ast.Call):
+            called = isinstance(child, ast.Expr) and isinstance(child.value, ast.Call)
+            if called or isinstance(child, (ast.Raise, ast.AugAssign)):
                 yield f"{type(child).__name__.lower()} dropped", lambda b=block, i=i: b.__setitem__(i, ast.Pass())  # type: ignore[misc]
 
 
@@ -83,7 +85,7 @@ class Mutated(MetaPathFinder, Loader):
     def __init__(self, name: str, path: Path, tree: ast.Module) -> None:
         self.name, self.path, self.tree = name, path, tree
 
-    def find_spec(self, name: str, path: object, target: object = None) -> object:  # type: ignore[override]
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         return importlib.util.spec_from_file_location(name, self.path, loader=self) if name == self.name else None
 
     def exec_module(self, module: ModuleType) -> None:

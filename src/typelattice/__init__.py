@@ -7,19 +7,21 @@ int16
 from typelattice.adapters import native, register
 from typelattice.dtypes import DType, DTypeError, Kind, dtype
 from typelattice.format import system
-from typelattice.source import FormatError, UnknownSystem, systems
 from typelattice.loss import Loss, loss
 from typelattice.operand import Operand, OperandError, operand
 from typelattice.ops import OpError
 from typelattice.order import Order, OrderError
+from typelattice.promotion import Promotion, PromotionError
 from typelattice.render import render
-from typelattice.system import Promotion, PromotionError, System
+from typelattice.source import FormatError, UnknownSystem, systems
+from typelattice.system import System
 from typelattice.table import Diff, Table, diff, table
 
 register()
 
 __all__ = [
     "DType", "DTypeError", "Diff", "FormatError", "Kind", "Loss", "OpError", "Operand", "OperandError", "Order", "OrderError",
-    "Promotion", "PromotionError", "System", "Table", "UnknownSystem", "diff", "dtype", "loss", "native", "operand", "render", "system", "systems", "table",
+    "Promotion", "PromotionError", "System", "Table", "UnknownSystem", "diff", "dtype", "loss", "native", "operand", "render",
+    "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

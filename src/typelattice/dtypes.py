@@ -138,6 +138,12 @@ def numpy_reading(code: str) -> DType | None:
     return CODES[f"{letter}{8 * int(width)}"] if found or code == "b" else None
 
 
+def numpy_code(d: DType) -> str | None:
+    """NumPy's code of a dtype, in bytes; None where it has none."""
+    code = f"{d.kind.letter}{(d.bits or 0) // 8}"
+    return code if numpy_reading(code) is d else None
+
+
 def dtype(name: object) -> DType:
     """The dtype of that name or code. Raises DTypeError for one unknown, and for a code with two readings.
 

@@ -9,6 +9,7 @@ from typelattice.loss import Loss
 from typelattice.ops import find
 from typelattice.promotion import Cast, Promotion, Step
 
+MANY = 12  # upper bounds spelled out
 Section = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
 
 
@@ -33,16 +34,23 @@ def asked(operands: Sequence[str], op: str | None) -> str:
 
 def sections(p: Promotion) -> Iterator[Section]:
     """All there is to say of a promotion, in the order in which it happens."""
-    several = [s for s in p.steps if len(set(s.nodes)) > 1 or s.node is None or s.key not in ("order", "ties")]
-    for step in several or p.steps[-1:]:
+    steps = [s for s in p.steps if len(set(s.nodes)) > 1 or s.node is None or s.key not in ("order", "ties")] or p.steps[-1:]
+    entered = _entered(p, steps)
+    if entered:
+        yield "on entry", entered
+    for i, step in enumerate(steps, 1):
+        if len(steps) > 1 and step.key in ("order", "ties") and len(step.nodes) > 1:
+            yield f"step {i}", [f"{' with '.join(map(name, step.nodes))}: {step.node or 'refused'}"]
         yield from _step(p, step)
     if p.op:
         yield "operation", _operation(p)
-    if p.weak:
-        yield "weak", [f"the result still gives way: beside a strong dtype, only its kind ({p.dtype.kind}) counts"] if p.dtype else []
-    for heading, lines in (("values", [fit_words(f) for f in p.fits]), ("casts", [cast_words(c) for c in p.casts if c.loss is not None])):
-        if lines:
-            yield heading, list(dict.fromkeys(lines))
+    if p.weak and p.dtype:
+        yield "weak", [f"the result gives way to a dtype beside it, as a Python {_word(p.dtype.kind)} does"]
+    if p.fits:
+        yield "values", [fit_words(f) for f in p.fits]
+    casts = dict.fromkeys(cast_words(c) for c in p.casts if c.loss is not None)
+    if casts:
+        yield "casts", list(casts)
     if p.dtype is None:
         yield "refused", [str(p.reason)]
         yield "instead", [str(p.remedy)]
@@ -58,38 +66,57 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
         if target and len(nodes) > 1:
             yield "way up", [_way(p, n, target) for n in nodes]
         if len(nodes) == 1:
-            yield "way up", [f"{name(nodes[0])} is alone: it stays"]
+            if any(o.dtype for o in p.operands):
+                yield "way up", [f"{nodes[0]} is alone: it stays"]
             return
         both = "both" if len(nodes) == 2 else "all"
-        lines = [f"{' '.join(map(str, bounds))}" if bounds else f"none: nothing lies above {both}"]
+        shown = sorted(bounds, key=place)
+        more = f" and {len(bounds) - MANY} more" if len(bounds) > MANY + 1 else ""
+        lines = [" ".join(map(str, shown[:MANY] if more else shown)) + more if bounds else f"none: nothing lies above {both}"]
         if len(lowest) == 1:
             rest = "the only one" if len(bounds) == 1 else "the least: every other one lies above it"
             lines.append(f"{lowest[0]} is {rest}")
         elif lowest:
-            lines.append(f"{_and(lowest)} are the lowest, and {'neither' if len(lowest) == 2 else 'none'} lies below {'the other' if len(lowest) == 2 else 'another'}")
+            none = "neither lies below the other" if len(lowest) == 2 else "none lies below another"
+            lines.append(f"{_and(lowest)} are the lowest, and {none}")
         yield "upper bounds", lines
         if step.key == "ties":
             lost = [n for n in lowest if n is not node]
-            yield "tie", [f"the file chooses {node}; {_and(lost)} lost" if lost != list(lowest) else f"the file chooses {node}, above {_and(lowest)}"]
+            yield "tie", [f"the file chooses {node}{f'; {_and(lost)} lost' if node in lowest else f', above {_and(lowest)}'}"]
         if step.key == "combine":
             yield "rule", [f"one of the operands must hold all values of the others; {lowest[0]} is none of them"]
     elif step.key == "overrides":
         yield "override", [f"of {names} the file says outright: {node}"]
-    elif step.key == "refusals":
-        yield "refusal", [f"of {names} the file says outright: {p.reason}"]
     elif step.key == "tiers":
         high, low = step.nodes
-        if node is high:
-            why = f"{name(low)} counts only by its kind here, and {low.kind} is no higher than {high.kind}: {high} stays"
-        else:
-            why = f"{name(low)} counts only by its kind here, and {low.kind} is higher than {high.kind}: {node or 'no rule says what then'}"
-        yield "tiers", [why]
+        then = f"no higher than {high}'s: it adds nothing" if node is high else f"higher than {high}'s: {node or 'no rule'}"
+        yield "tiers", [f"{_lower(p, low)} counts only by its kind here, which is {then}"]
     elif step.key == "before":
         yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
     elif step.key == "after":
         yield "on the answer", [f"{nodes[0]} becomes {node}"]
     elif step.key == "defaults" and node:
-        yield "default", [f"no dtype takes part, only {name(nodes[0])}: it becomes the default, {node}"]
+        yield "default", [f"{nodes[0]} has no width of its own: it becomes the default, {node}"]
+
+
+def _entered(p: Promotion, steps: Sequence[Step]) -> list[str]:
+    """The Python scalars that stand as their default dtypes among the nodes of the order."""
+    nodes = {n for s in steps for n in s.nodes if s.key != "tiers"}
+    kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.operands if o.dtype is None}
+    return [f"a Python {_word(kind)} counts as its default, {d}" for kind, d in kinds.items() if d in nodes]
+
+
+def _lower(p: Promotion, node: Node) -> str:
+    """What a node of a lower tier stands for: a Python scalar stands there as its default dtype."""
+    if any(o.dtype is None and o.kind.rank == node.kind.rank for o in p.operands):
+        return f"a Python {_word(node.kind)}"
+    return f"the 0-d {node}" if isinstance(node, DType) else name(node)
+
+
+def place(node: Node) -> tuple[int, int, int, str]:
+    """Where a node stands in a list: kind by kind from narrow to wide, weak ones last; the order of the documents."""
+    d = node if isinstance(node, DType) else node.dtype
+    return not isinstance(node, DType), list(Kind).index(node.kind), (d.bits if d else 0) or 65, str(node)
 
 
 def _way(p: Promotion, node: Node, target: Node) -> str:
@@ -115,7 +142,11 @@ def name(node: Node) -> str:
     """What a node of an order stands for."""
     if isinstance(node, DType):
         return node.name
-    return f"a weak {node.dtype}" if node.dtype else f"a Python {'int' if node.kind.rank == 1 else node.kind}"
+    return f"a weak {node.dtype}" if node.dtype else f"a Python {_word(node.kind)}"
+
+
+def _word(kind: Kind) -> str:
+    return "int" if kind.rank == 1 else kind.value
 
 
 def cast_words(cast: Cast) -> str:
@@ -160,25 +191,28 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
 
 def fit_words(f: Fit) -> str:
     """What becomes of a Python scalar's value."""
-    value, target = _number(f.value), f.target
-    return {
-        "fits": f"{value} fits in {target}",
-        "raise": f"{value} is out of range for {target}: an error",
-        "wrap": f"{value} is out of range for {target}: it wraps to {f.becomes}",
-        "inf": f"{value} is out of range for {target}: it becomes {f.becomes}",
-        "widen": f"{value} is out of range for {target}: computed without a limit",
-        "exact": f"{value} is out of range for {target}: used as it is, exactly",
-    }.get(f.outcome, f"{value} is out of range for {target}, and the file does not say what then")
+    value = _number(f.value)
+    return f"{value} fits in {f.target}" if f.outcome == "fits" else f"{value} is out of range for {f.target}: {fate(f)}"
+
+
+def fate(f: Fit) -> str:
+    """What a system does with a value out of range."""
+    fates = {
+        "raise": "an error", "wrap": f"it wraps to {f.becomes}", "inf": f"it becomes {f.becomes}",
+        "widen": "computed without a limit", "exact": "used as it is, exactly",
+    }  # fmt: skip
+    return fates.get(f.outcome, "no rule says what then")
 
 
 def _number(value: object) -> str:
-    """A number as one would say it: powers of two beyond 2**10 as such."""
-    if isinstance(value, int) and value > 2**10 and not value & (value - 1):
-        return f"2**{value.bit_length() - 1}"
-    if isinstance(value, int) and value > 2**31 and not value & (value + 1):
-        return f"2**{value.bit_length()} - 1"
-    return f"{value:.4g}".removesuffix(".0") if isinstance(value, float) and not value.is_integer() or isinstance(value, float) and abs(value) > 1e7 else (
-        f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value))
+    """A number as one would say it: a large power of two as such, a float in few digits."""
+    if isinstance(value, int) and value > 2**10:
+        off = 1 if value & (value + 1) == 0 else 0
+        if (value + off) & (value + off - 1) == 0:
+            return f"2**{(value + off).bit_length() - 1}" + " - 1" * off
+    if isinstance(value, float):
+        return f"{value:.0f}" if abs(value) < 1e7 and value.is_integer() else f"{value:.4g}"
+    return str(value)
 
 
 def _and(items: Sequence[object]) -> str:
@@ -198,19 +232,28 @@ def data(p: Promotion) -> dict[str, object]:
         "compute": p.compute and p.compute.name,
         "node": p.node and str(p.node),
         "bounds": [str(n) for n in p.bounds],
-        "steps": [{"key": s.key, "entry": s.entry, "nodes": [str(n) for n in s.nodes], "node": s.node and str(s.node)} for s in p.steps],
-        "casts": [{"operand": str(c.operand), "from": str(c.source), "to": c.target.name, "loss": _loss_data(c)} for c in p.casts],
-        "fits": [{"value": _jsonable(f.value), "in": f.target.name, "outcome": f.outcome, "becomes": _jsonable(f.becomes)} for f in p.fits],
+        "steps": [_step_data(s) for s in p.steps],
+        "casts": [_cast_data(c) for c in p.casts],
+        "fits": [_fit_data(f) for f in p.fits],
         "rule": {"file": p.rule.file, "key": p.rule.key, "lines": list(p.rule.lines)},
         "reason": p.reason,
         "remedy": p.remedy,
     }
 
 
-def _loss_data(cast: Cast) -> dict[str, object] | None:
-    return None if cast.loss is None else {field: getattr(cast.loss, field) for field in cast.loss.__slots__} | {"words": cast_words(cast)}
+def _step_data(s: Step) -> dict[str, object]:
+    return {"key": s.key, "entry": s.entry, "nodes": [str(n) for n in s.nodes], "node": s.node and str(s.node)}
 
 
-def _jsonable(value: object) -> object:
-    """A number as JSON has it; complex and not finite ones as text, for JSON has none."""
-    return value if value is None or isinstance(value, (bool, int)) or isinstance(value, float) and value - value == 0 else str(value)
+def _cast_data(cast: Cast) -> dict[str, object]:
+    """A cast; its loss is null where nothing is lost, and for a Python scalar, whose fate is its fit."""
+    lost = {field: getattr(cast.loss, field) for field in cast.loss.__slots__} if cast.loss else None
+    return {"operand": str(cast.operand), "from": str(cast.source), "to": cast.target.name, "loss": lost}
+
+
+def _fit_data(f: Fit) -> dict[str, object]:
+    """A fit; what JSON has no number for is text: complex, inf, nan."""
+    value, becomes = (
+        str(x) if isinstance(x, complex) or (isinstance(x, float) and x - x != 0) else x for x in (f.value, f.becomes)
+    )
+    return {"value": value, "in": f.target.name, "outcome": f.outcome, "becomes": becomes}

@@ -18,7 +18,7 @@ from typelattice.system import System
 COMBINE = ("join", "fold", "comparable")
 TIERS = ["array", "0d", "scalar"]
 LETTERS = {kind.letter: kind for kind in Kind}
-KINDS = {cls.__name__: kind for cls, kind in SCALARS.items()}
+KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
 FACTS: dict[str, type | tuple[type, ...]] = {
     "kind": str, "code": str, "bits": int, "storage_bits": int, "max": (int, float), "precision": int, "min_exponent": int, "specials": str,
 }  # fmt: skip
@@ -237,7 +237,8 @@ class _Reader:
         if op not in ops.CLASS and op not in ops.STANDARD:
             raise ValueError(f"unknown operation or class {short(op)}{nearest(op, [*ops.STANDARD, *ops.CLASS])}")
         readers: dict[str, Callable[[object], object]] = {
-            "takes": kinds, "gives": self.gives, "to": self.to, "loops": self.loops, "own": self.loops, "weak": flag,
+            "takes": kinds, "gives": self.gives, "to": self.to, "loops": self.loops, "own": self.loops, "weak": lambda value: one_of(value, ops.WEAK),
+            "left": lambda value: tuple(one_of(tier.strip(), tuple(TIERS)) for tier in text(value).split(",")),
             "fit": lambda table: {self.kind(k).word: policy(v) for k, v in items(table)},
         }  # fmt: skip
         for key, _ in items(given):
@@ -291,12 +292,6 @@ def _own_dtype(name: str, facts: object) -> DType:
 def text(value: object, what: str = "this") -> str:
     if not isinstance(value, str):
         raise ValueError(f"{what} should be a string, is {article(type(value))}")
-    return value
-
-
-def flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"this should be true or false, is {article(type(value))}")
     return value
 
 

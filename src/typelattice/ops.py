@@ -22,6 +22,9 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 
 
+WEAK = ("keep", "strip", "default", "all")
+
+
 class OpError(ValueError):
     """An operation that no table knows."""
 
@@ -32,8 +35,9 @@ class Op:
 
     `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first
     to which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if
-    not the dtype computed in; `real`: that of its parts. `weak`: whether a weak result stays weak. `fit`: kind of scalar
-    → what becomes of a value out of range, where it is not as in the rest of the system.
+    not the dtype computed in; `real`: that of its parts. `weak`: what becomes of a weak result: keep, strip, the
+    default dtype of its kind, or weak if all operands are. `left`: an integer on the right, of these tiers, leaves the
+    left operand its dtype. `fit`: kind of scalar → what becomes of a value out of range, where not as elsewhere.
     """
 
     name: str
@@ -42,7 +46,8 @@ class Op:
     to: Mapping[Target, Target] = field(default_factory=dict)
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
-    weak: bool = True
+    weak: str = "keep"
+    left: tuple[str, ...] = ()
     fit: Mapping[str, str] | None = None
 
 
@@ -58,7 +63,8 @@ def _standard() -> tuple[dict[str, Op], dict[str, str]]:
         if not line.startswith("#"):
             name, takes, gives, *members = line.split()
             result: dict[str, Target | Literal["real"] | None] = {"-": None, "real": "real"}
-            classes[name] = Op(name, kinds(takes), result[gives] if gives in result else KINDS[gives][-1])
+            given = result[gives] if gives in result else KINDS[gives][-1]
+            classes[name] = Op(name, kinds(takes), given, fit={} if name == "promotion" else None)
             belongs |= dict.fromkeys(members, name)
     return classes, belongs
 

@@ -171,8 +171,8 @@ def where(spec: Spec, covers: Covers, order: Order[Node], step: Step) -> Rule:
                 lines = fewer
         if _bounds_without(covers, lines, nodes) != bounds:
             return Rule(lines[0][0], "order", tuple(n for file, n in lines if file == lines[0][0]))
-    line = text.line(step.key, step.entry)
-    return Rule(text.file, step.key, (line,) if line else ())
+    at = text.line(step.key, step.entry)
+    return Rule(text.file, step.key, (at,) if at else ())
 
 
 def _bounds_without(covers: Covers, lines: Sequence[Line], nodes: Sequence[Node]) -> tuple[Node, ...] | None:

@@ -100,10 +100,11 @@ class System:
         trail: list[Step] = []
         try:
             node: Node | None = None
-            is_weak = False
+            is_weak = alone = False
             nodes = candidates(self, rule, read) if rule else ()
             if not nodes:
-                node, is_weak = self._meet(read, trail)
+                alone = rule is not None and len(read) == 2 and read[1].kind.rank == 1 and read[1].tier in rule.left
+                node, is_weak = self._meet(read[:1] if alone else read, trail)
                 dtype, is_weak = self._settle(node, is_weak, trail)
                 nodes = (dtype,)
             compute, result = self._apply(rule, nodes, trail) if rule else (dtype, dtype)
@@ -114,15 +115,19 @@ class System:
         except Refused as refused:
             reason, remedy, step = refused.args
             return Promotion(self, read, op, (*trail, step), reason=reason, remedy=remedy)
-        is_weak = is_weak and result.kind is not Kind.BOOL and (rule is None or rule.weak)
+        if rule and rule.weak == "default" and is_weak:
+            result = self.defaults.get(result.kind, result)
+        if rule and rule.weak in ("strip", "all") and not alone:
+            is_weak = rule.weak == "all" and all(o.weak or o.tier == "scalar" for o in read)
         return Promotion(self, read, op, tuple(trail), node, compute, result, is_weak, values)
 
     def _meet(self, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, bool]:
         """The node at which operands meet, and whether all are weak and met at the dtypes they have or default to."""
-        if all(o.weak for o in operands) and (self.weak == "width" or len(operands) == 1):
+        if all(o.weak for o in operands) and (self.weak == "width" or (len(operands) == 1 and operands[0].dtype)):
             own = [o.dtype or self.defaults.get(o.kind) for o in operands]
             if all(d in self.order for d in own):
-                return self._combine([d for d in own if d], trail), True
+                node = self._combine([d for d in own if d], trail)
+                return node, node.kind is not Kind.BOOL or len(operands) == 1
         tiers: dict[str, list[Node]] = {}
         for i, o in enumerate(operands):
             tiers.setdefault(self._tier(o, first=i == 0), []).append(self._enter(o, trail))
@@ -138,7 +143,8 @@ class System:
         """The operand's node: of its dtype; if weak, of its kind, its width, its default dtype, or none in the order."""
         if o.weak:
             own = o.dtype or self.defaults.get(o.kind)
-            choices: tuple[Node, ...] = (weak(o.kind), *((weak(o.kind, own), own) if own else ()))
+            kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in self.order else o.kind
+            choices: tuple[Node, ...] = (weak(kind), *((weak(o.kind, own), own) if own else ()))
             return next((n for n in choices if n in self.order), choices[0])
         node = self.before.get(o.dtype or BOOL, o.dtype or BOOL)
         if node is not o.dtype:
@@ -174,8 +180,9 @@ class System:
         """The least upper bound of a set, or the recorded choice among its minimal bounds."""
         distinct = tuple(dict.fromkeys(nodes))
         bounds, node = self.order.minimal_bounds(*distinct), self.order.join(*distinct)
-        tie = frozenset(bounds) if node is None else None
-        step = Step("ties", self.entries[tie], distinct, self.ties[tie]) if tie in self.ties else Step("order", None, distinct, node)
+        tie, step = frozenset(bounds), Step("order", None, distinct, node)
+        if node is None and tie in self.ties:
+            step = Step("ties", self.entries[tie], distinct, self.ties[tie])
         if not bounds:
             raise Refused(f"nothing lies above {'both' if len(distinct) == 2 else 'all'}", "cast one operand to the other's dtype", step)
         if step.node is None:
@@ -223,7 +230,7 @@ class System:
         mapped = {rule.to.get(n) or rule.to.get(n.kind) for n in nodes}
         to = mapped.pop() if len(mapped) == 1 else None
         compute = self.default(to) if to else search(self, rule, nodes) if rule.loops else nodes[0]
-        if compute is None or highest not in rule.takes:
+        if compute is None or (highest if rule.loops else compute.kind) not in rule.takes:
             raise Refused(f"{rule.name} takes no {highest if compute else ' with '.join(map(str, nodes))}", "cast the operands first", step(None))
         result = compute if rule.gives is None else real(compute) if rule.gives == "real" else self.default(rule.gives)
         if nodes != (compute,) or result is not compute:

@@ -3,14 +3,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, product
 from pathlib import Path
 
-from typelattice.dtypes import DType, Kind, Weak, numpy_code, weak
-from typelattice.explanation import answer, asked, loss_words
+from typelattice.dtypes import DType, DTypeError, Kind, Weak, numpy_reading, weak
+from typelattice.explanation import answer, cast_words, place, question
 from typelattice.format import system as find_system
-from typelattice.operand import Operand, Tier, operand
+from typelattice.operand import BOOL, Operand, Tier, operand
 from typelattice.promotion import Promotion
 from typelattice.render import Cell, Grid, render
+from typelattice.strings import parse
 from typelattice.system import System
 
 CODES = ("bits", "bytes", "names")
@@ -36,9 +39,9 @@ class Table:
 
     def __getitem__(self, pair: tuple[object, object]) -> Promotion:
         """The answer to a row's operand with a column's. Raises KeyError for one that the table does not have."""
-        row, column = (str(operand(x, self.system.dtypes)) for x in pair)
+        row, column = (str(_read(x, self.system)) for x in pair)
         if row not in self.rows or column not in self.columns:
-            raise KeyError(f"no cell {row}, {column} in this table: rows are {' '.join(self.rows)}; columns {' '.join(self.columns)}")
+            raise KeyError(f"no cell {row}, {column}; rows are {' '.join(self.rows)}; columns {' '.join(self.columns)}")
         return self.cells[self.rows.index(row)][self.columns.index(column)]
 
     def grid(self, codes: str = "bits") -> Grid:
@@ -47,8 +50,9 @@ class Table:
         shown = {mark for row in cells for c in row for mark in c.marks}
         refused = sum("refused" in c.marks for row in cells for c in row)
         notes = [f"{REFUSED} is a refusal: {refused} of {len(self.rows) * len(self.columns)} cells"] if refused else []
-        notes += ["* is weak: it counts by its kind, and gives way to a dtype beside it"] if "weak" in shown or "int" in self.columns else []
-        notes += [_left_out(self.left_out)] if self.left_out else []
+        if "weak" in shown or "int" in self.columns:
+            notes.append("* is weak: it counts by its kind, and gives way to a dtype beside it")
+        notes += _left_out(self.left_out)
         rows, columns = ([label(x, self.system, codes) for x in axis] for axis in (self.rows, self.columns))
         title = f"{self.op or 'promotion'} under {self.system.name}: {self.system.title}"
         return Grid(title, tuple(columns), tuple(rows), cells, tuple(notes), self.op or "")
@@ -75,12 +79,13 @@ class Diff:
 
     @property
     def differing(self) -> tuple[tuple[str, str], ...]:
-        return tuple((row, column) for row in self.a.rows for column in self.a.columns if _differ(self.a[row, column], self.b[row, column]))
+        a, b = self.a, self.b
+        return tuple(pair for pair in product(a.rows, a.columns) if _differ(a[pair], b[pair]))
 
     @property
     def summary(self) -> str:
         """How many cells differ, and how."""
-        pairs = [(p, q) for ps, qs in zip(self.a.cells, self.b.cells) for p, q in zip(ps, qs)]
+        pairs = list(zip(chain(*self.a.cells), chain(*self.b.cells), strict=True))
         names = self.a.system.name, self.b.system.name
         differing = [(p.dtype, q.dtype) for p, q in pairs if _differ(p, q)]
         ways = {
@@ -95,20 +100,14 @@ class Diff:
     def grid(self, codes: str = "bits") -> Grid:
         """The diff as a grid: `a|b` where the answers differ."""
         a, b = self.a, self.b
-        cells = tuple(tuple(self._cell(p, q, codes) for p, q in zip(ps, qs)) for ps, qs in zip(a.cells, b.cells))
+        cells = tuple(tuple(map(partial(_pair, codes), ps, qs)) for ps, qs in zip(a.cells, b.cells, strict=True))
         rows, columns = ([label(x, a.system, codes) for x in axis] for axis in (a.rows, a.columns))
-        title = f"{a.op or 'promotion'}: {a.system.name}|{b.system.name}"
-        notes = [self.summary, f"left: {a.system.name}, {a.system.title}", f"right: {b.system.name}, {b.system.title}"]
-        if any("refused" in c.text or REFUSED in c.text.split("|") for row in cells for c in row):
+        notes = [self.summary, *(f"{side}: {t.system.name}, {t.system.title}" for side, t in (("left", a), ("right", b)))]
+        if any(p.dtype is None for p in chain(*a.cells, *b.cells)):
             notes.append(f"{REFUSED} is a refusal")
-        left_out = tuple(dict.fromkeys((*a.left_out, *b.left_out)))
-        return Grid(title, tuple(columns), tuple(rows), cells, (*notes, *([_left_out(left_out)] if left_out else [])), a.op or "")
-
-    def _cell(self, p: Promotion, q: Promotion, codes: str) -> Cell:
-        title = f"{_asked(p)}: {p.system.name} {answer(p)}, {q.system.name} {answer(q)}"
-        if not _differ(p, q):
-            return Cell(code(p, codes), ("same", *_marks(p)), title)
-        return Cell(f"{code(p, codes)}|{code(q, codes)}", ("differs",), title)
+        notes += _left_out(tuple(dict.fromkeys((*a.left_out, *b.left_out))))
+        title = f"{a.op or 'promotion'}: {a.system.name}|{b.system.name}"
+        return Grid(title, tuple(columns), tuple(rows), cells, tuple(notes), a.op or "")
 
     def __str__(self) -> str:
         return render(self)
@@ -118,8 +117,12 @@ class Diff:
 
 
 def table(
-    system: str | Path | System, op: str | None = None, tier: Tier = "array", dtypes: Iterable[object] | None = None, all: bool = False,
-) -> Table:  # fmt: skip
+    system: str | Path | System,
+    op: str | None = None,
+    tier: Tier = "array",
+    dtypes: Iterable[object] | None = None,
+    all: bool = False,
+) -> Table:
     """The table of a system, of promotion alone or of an operation; the rows are of a tier, the columns arrays.
 
     `dtypes`: the operands; without it all that the system has, those of less than 8 bits and the small floats only if `all`.
@@ -130,22 +133,28 @@ def table(
     <BLANKLINE>
         | b  i*
     ----+------
-      b | i* i*
+     b  | i* i*
      i* | i* i*
     <BLANKLINE>
     * is weak: it counts by its kind, and gives way to a dtype beside it
     """
     found = find_system(system)
-    columns, left_out = ([str(operand(x, found.dtypes)) for x in dtypes], ()) if dtypes is not None else _operands(found, all)
+    columns, left_out = ([str(_read(x, found)) for x in dtypes], ()) if dtypes is not None else _operands(found, all)
     if not columns:
-        raise ValueError("a table of no dtypes at all; name at least one")
+        raise DTypeError("a table of no dtypes at all; name at least one")
     rows = _rows(columns, tier, found)
+    columns = [c for c in columns if tier == "array" or dtypes is not None or c not in SCALARS]
     return _fill(found, op, rows, columns, left_out, every=dtypes is not None)
 
 
 def diff(
-    a: str | Path | System, b: str | Path | System, op: str | None = None, tier: Tier = "array", dtypes: Iterable[object] | None = None, all: bool = False,
-) -> Diff:  # fmt: skip
+    a: str | Path | System,
+    b: str | Path | System,
+    op: str | None = None,
+    tier: Tier = "array",
+    dtypes: Iterable[object] | None = None,
+    all: bool = False,
+) -> Diff:
     """Where two systems answer otherwise, over the dtypes that both have.
 
     >>> import typelattice as tl
@@ -156,17 +165,18 @@ def diff(
     if dtypes is None:
         common = [x for x in one.columns if x in other.columns]
         if not common:
-            raise ValueError(f"{one.system.name} and {other.system.name} have no dtype in common")
+            raise DTypeError(f"{one.system.name} and {other.system.name} have no dtype in common")
         rows = [x for x in one.rows if x in other.rows]
         left_out = tuple(d for d in one.left_out if d in other.left_out)
         one, other = (_fill(t.system, op, rows, common, left_out, every=True) for t in (one, other))
     return Diff(one, other)
 
 
-def _fill(found: System, op: str | None, rows: list[str], columns: list[str], left_out: tuple[DType, ...], every: bool) -> Table:
+def _fill(
+    found: System, op: str | None, rows: list[str], columns: list[str], left_out: tuple[DType, ...], every: bool
+) -> Table:
     """The table of these operands; unless `every`, Python scalars that everything refuses are dropped."""
-    own = found.dtypes
-    down, across = ([operand(x, own) for x in axis] for axis in (rows, columns))
+    down, across = ([_read(x, found) for x in axis] for axis in (rows, columns))
     cells = [[found.explain(r, c, op=op) for c in across] for r in down]
     if not every:
         keep = [j for j, c in enumerate(columns) if c not in SCALARS or any(row[j].dtype for row in cells)]
@@ -178,30 +188,32 @@ def _fill(found: System, op: str | None, rows: list[str], columns: list[str], le
 
 def _operands(found: System, all: bool) -> tuple[list[str], tuple[DType, ...]]:
     """The operands of a system's own order, kind by kind from narrow to wide; and the dtypes left out."""
-    have = sorted({n for n in (*found.order.nodes, *found.before) if isinstance(n, DType)}, key=_place)
-    small = tuple(d for d in have if d.bits is not None and (d.bits < 8 and d.kind is not Kind.BOOL or d.bits <= 8 and d.kind is Kind.FLOAT))
+    have = sorted({n for n in (*found.order.nodes, *found.before) if isinstance(n, DType)}, key=place)
+    least = {Kind.FLOAT: 9, Kind.UNSIGNED: 8, Kind.SIGNED: 8}
+    small = tuple(d for d in have if d.bits is not None and d.bits < least.get(d.kind, 0))
     left_out = () if all or len(small) == len(have) else small
-    widths = sorted((n.dtype for n in found.order.nodes if isinstance(n, Weak) and n.dtype), key=_place)
+    widths = sorted((n.dtype for n in found.order.nodes if isinstance(n, Weak) and n.dtype), key=place)
     return [d.name for d in have if d not in left_out] + ([f"{d}:weak" for d in widths] or [*SCALARS]), left_out
 
 
-def _place(d: DType) -> tuple[int, int, str]:
-    return list(Kind).index(d.kind), d.bits or 65, d.name
+def _read(x: object, found: System) -> Operand:
+    """An operand of a system's; a string may name a dtype of its own."""
+    return parse(x, found.dtypes) if isinstance(x, str) else operand(x)
 
 
 def _rows(columns: list[str], tier: Tier, found: System) -> list[str]:
     """The operands of the rows, of the tier asked for."""
     if tier == "scalar":
         return ["True", *SCALARS]
-    parsed = [operand(c, found.dtypes) for c in columns]
+    parsed = [_read(c, found) for c in columns]
     if tier == "array":
         return list(columns)
-    return [f"{c}:0d" for c, o in zip(columns, parsed) if o.tier == "array" and not o.weak] or list(columns)
+    return [f"{c}:0d" for c, o in zip(columns, parsed, strict=True) if o.tier == "array" and not o.weak] or list(columns)
 
 
 def label(text: str, found: System, codes: str) -> Cell:
     """An operand as the label of a row or column."""
-    o: Operand = operand(text, found.dtypes)
+    o: Operand = _read(text, found)
     if o.dtype is None or o.tier == "scalar":
         word = text if o.value is not None or codes == "names" else repr(weak(o.kind))
         return Cell(word, (o.kind.value, *(["weak"] * o.weak)), f"a Python {'int' if o.kind is Kind.SIGNED else o.kind}")
@@ -225,7 +237,8 @@ def short(d: DType, codes: str) -> str:
     if codes not in CODES:
         raise ValueError(f"unknown codes {codes!r}; these are {', '.join(CODES)}")
     if codes == "bytes":
-        return "b1" if d.kind is Kind.BOOL and d.name == "bool" else numpy_code(d) or d.name
+        bytewise = f"{d.code[0]}{(d.bits or 0) // 8}"
+        return bytewise if numpy_reading(bytewise) is d else "b1" if d is BOOL else d.name
     return d.code if codes == "bits" else d.name
 
 
@@ -236,19 +249,24 @@ def _marks(p: Promotion) -> tuple[str, ...]:
     return (p.dtype.kind.value, *(["weak"] * p.weak), *(["lossy"] * lossy))
 
 
-def _asked(p: Promotion) -> str:
-    return asked([str(o) for o in p.operands], p.op)
-
-
 def _say(p: Promotion) -> str:
     """One line on a cell: what was asked, the answer, and why not or what is lost."""
-    lost = [f"{c.source} to {c.target}: {'; '.join(loss_words(c.loss, c.source, c.target))}" for c in p.casts if c.loss and isinstance(c.source, DType)]
-    return ". ".join((f"{_asked(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *dict.fromkeys(lost)))
+    lost = dict.fromkeys(cast_words(c) for c in p.casts if c.loss)
+    return ". ".join((f"{question(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *lost))
+
+
+def _pair(codes: str, p: Promotion, q: Promotion) -> Cell:
+    """A cell of a diff."""
+    title = f"{question(p)}: {p.system.name} {answer(p)}, {q.system.name} {answer(q)}"
+    if not _differ(p, q):
+        return Cell(code(p, codes), ("same", *_marks(p)), title)
+    return Cell(f"{code(p, codes)}|{code(q, codes)}", ("differs",), title)
 
 
 def _differ(p: Promotion, q: Promotion) -> bool:
     return (p.dtype, p.weak) != (q.dtype, q.weak)
 
 
-def _left_out(dtypes: tuple[DType, ...]) -> str:
-    return f"left out: {len(dtypes)} small dtypes ({', '.join(d.code for d in dtypes)}); all=True or --all shows them"
+def _left_out(dtypes: tuple[DType, ...]) -> list[str]:
+    codes = ", ".join(d.code for d in dtypes)
+    return [f"left out: {len(dtypes)} small dtypes ({codes}); all=True or --all shows them"] if dtypes else []

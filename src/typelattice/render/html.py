@@ -26,11 +26,10 @@ def html(grid: Grid) -> str:
     head = "".join(_cell("th", c, ' scope="col"') for c in grid.columns)
     caption = f"<caption>{_text(grid.title)}</caption>\n" if grid.title else ""
     notes = "".join(f"<p>{_text(note)}</p>\n" for note in grid.notes)
-    body = "\n".join(_line(label, row) for label, row in zip(grid.rows, grid.cells))
-    return (
-        f'<div class="tl-grid">\n<style>{STYLE}</style>\n<table>\n{caption}<thead>\n<tr><td>{_text(grid.corner)}</td>{head}</tr>\n'
-        f"</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n{notes}</div>"
-    )
+    body = "\n".join(_line(label, row) for label, row in zip(grid.rows, grid.cells, strict=True))
+    head = f"<thead>\n<tr><td>{_text(grid.corner)}</td>{head}</tr>\n</thead>"
+    table = f"<table>\n{caption}{head}\n<tbody>\n{body}\n</tbody>\n</table>"
+    return f'<div class="tl-grid">\n<style>{STYLE}</style>\n{table}\n{notes}</div>'
 
 
 def _line(label: Cell, row: tuple[Cell, ...]) -> str:

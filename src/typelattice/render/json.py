@@ -21,7 +21,8 @@ def json(grid: Grid) -> str:
         "marks": marks,
         "notes": list(grid.notes),
     }
-    return "{\n" + ",\n".join(f"  {dumps(key)}: {_lines(value) if key == 'cells' else dumps(value)}" for key, value in parts.items()) + "\n}"
+    lines = [f"  {dumps(key)}: {_lines(value) if key == 'cells' else dumps(value)}" for key, value in parts.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def _lines(rows: object) -> str:

@@ -10,7 +10,7 @@ def markdown(grid: Grid) -> str:
     """A grid as a table; cells marked `same` are dots."""
     cells = [["." if "same" in c.marks else _plain(c.text) for c in row] for row in grid.cells]
     head = [_plain(grid.corner), *(_plain(c.text) for c in grid.columns)]
-    body = [[f"**{_plain(label.text)}**", *row] for label, row in zip(grid.rows, cells)]
+    body = [[f"**{_plain(label.text)}**", *row] for label, row in zip(grid.rows, cells, strict=True)]
     table = "\n".join([_row(head), "|" + "---|" * len(head), *map(_row, body)])
     return "\n\n".join(filter(None, (_plain(grid.title), table, *(_plain(note) for note in grid.notes))))
 

@@ -1,13 +1,14 @@
 """Grids as plain text, in colour on request."""
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import pairwise
 from textwrap import fill
 
 from typelattice.render.grid import Cell, Grid, printable
 
 STYLES = {  # mark -> SGR code; the first that a cell bears counts
-    "differs": "1;33", "same": "2", "refused": "2", "bool": "35", "unsigned": "36", "signed": "34", "float": "32", "complex": "33",
+    "differs": "1;33", "same": "2", "refused": "2",
+    "bool": "35", "unsigned": "36", "signed": "34", "float": "32", "complex": "33",
 }  # fmt: skip
 
 
@@ -15,14 +16,15 @@ def text(grid: Grid, width: int = 80, colour: bool = False) -> str:
     """A grid in columns; one wider than `width` goes on below in further blocks. Cells marked `same` are dots.
 
     >>> print(text(Grid("", (Cell("x"), Cell("y")), (Cell("a"),), ((Cell("1"), Cell("22")),))))
-       | x  y
-    ---+------
-     a | 1  22
+       | x y
+    ---+-----
+     a | 1 22
     """
     shown = [[Cell("." if "same" in c.marks else c.text, c.marks) for c in row] for row in grid.cells]
-    columns = [list(column) for column in zip(grid.columns, *shown)] if grid.columns else []
+    columns = [list(column) for column in zip(grid.columns, *shown, strict=True)] if grid.columns else []
     stub = [Cell(grid.corner), *grid.rows]
-    blocks = [_block(stub, [columns[i] for i in run], colour) for run in runs([_wide(c) + 1 for c in columns], width - _wide(stub) - 3)]
+    parts = runs([_wide(c) + 1 for c in columns], width - _wide(stub) - 3)
+    blocks = [_block(stub, [columns[i] for i in part], colour) for part in parts]
     title = _wrap(grid.title, width)
     notes = "\n".join(_wrap(note, width) for note in grid.notes)
     return "\n\n".join(filter(None, (paint(title, "1") if colour else title, *blocks, notes)))
@@ -32,7 +34,7 @@ def runs(widths: list[int], room: int) -> list[range]:
     """Columns in as few runs as fit in the room, about equally many in each."""
     for count in range(1, len(widths) + 1):
         ends = [len(widths) * i // count for i in range(count + 1)]
-        split = [range(a, b) for a, b in zip(ends, ends[1:])]
+        split = [range(a, b) for a, b in pairwise(ends)]
         if count == len(widths) or all(sum(widths[i] for i in run) <= room for run in split):
             return split
     return []
@@ -45,10 +47,10 @@ def paint(text: str, style: str) -> str:
 
 def _block(stub: list[Cell], columns: list[list[Cell]], colour: bool) -> str:
     lines = []
-    for i, row in enumerate(zip(stub, *columns)):
-        label, *cells = (_padded(c, _wide(column), colour, bold=not i or not j) for j, (c, column) in enumerate(zip(row, [stub, *columns])))
-        lines.append(f" {label} | {' '.join(cells)}".rstrip())
-    total = list(accumulate(_wide(c) + 1 for c in columns))[-1]
+    for i, (label, *cells) in enumerate(zip(stub, *columns, strict=True)):
+        shown = [_padded(c, _wide(column), colour, bold=not i) for c, column in zip(cells, columns, strict=True)]
+        lines.append(f" {_padded(label, _wide(stub), colour, bold=True)} | {' '.join(shown)}".rstrip())
+    total = sum(_wide(c) + 1 for c in columns)
     return "\n".join([lines[0], "-" * (_wide(stub) + 2) + "+" + "-" * total, *lines[1:]])
 
 

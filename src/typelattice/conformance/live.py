@@ -1,0 +1,95 @@
+"""A system against the installed library: random calls, tiers mixed, up to five operands, a mismatch made small."""
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from typelattice.conformance.compare import PROMOTION, Mismatch, Report, compare
+from typelattice.conformance.deviations import Deviation
+from typelattice.conformance.library import Library, NoSuchOperand
+from typelattice.conformance.asking import EDGES, KINDS, TIERS
+from typelattice.conformance.recording import Call
+from typelattice.ops import CLASS, STANDARD
+from typelattice.system import System
+
+MOST = 5  # operands a call
+ARRAYS_ONLY = ("concat", "matmul")
+
+
+class Asker:
+    """A library to which calls are put; the objects that operand strings name are made once."""
+
+    def __init__(self, library: Library) -> None:
+        self.library, self.functions = library, library.operations()
+        self.made: dict[str, object] = {}
+
+    def has(self, operand: str) -> bool:
+        """Whether the library has such an operand."""
+        try:
+            if operand not in self.made:
+                self.made[operand] = self.library.make(operand)
+        except NoSuchOperand:
+            return False
+        return True
+
+    def ask(self, op: str, operands: Sequence[str]) -> Call:
+        """The call with the library's answer."""
+        try:
+            answer = self.library.read(self.functions[op](*(self.made[o] for o in operands)))
+        except Exception as e:  # whatever the library raises is its answer
+            answer = f"!{type(e).__name__}"
+        return Call(op, tuple(operands), answer)
+
+
+def check(
+    library: Library,
+    system: System,
+    calls: int,
+    seed: int,
+    listed: Sequence[Deviation] = (),
+    progress: Callable[[int, int, str], None] = lambda done, of, op: None,
+) -> Report:
+    """The report of so many random calls; each mismatch is shrunk, and the same one is kept once."""
+    asker = Asker(library)
+    report = compare(system, _random_calls(asker, calls, seed, progress), listed)
+    small = {str(m): m for m in (shrink(asker, system, m) for m in report.mismatches[:200])}
+    return replace(report, mismatches=tuple(small.values()) + report.mismatches[200:])
+
+
+def _random_calls(asker: Asker, calls: int, seed: int, progress: Callable[[int, int, str], None]) -> Iterator[Call]:
+    rng = random.Random(seed)
+    operands = [f"{d}{tier}" for d in asker.library.dtypes() for tier in TIERS if asker.has(f"{d}{tier}")]
+    scalars = [s for s in (*KINDS, *EDGES) if asker.has(s)]
+    several = [op for op in getattr(asker.library, "nary", ("result_type",)) if op in asker.functions]
+    pairs = [op for op in asker.functions if op in CLASS and _binary(op)]
+    for done in range(calls):
+        op = rng.choice(several) if several and (rng.random() < 0.5 or not pairs) else rng.choice(pairs)
+        pool = [o for o in operands if ":" not in o] if op in ARRAYS_ONLY else operands
+        chosen = rng.choices(pool, k=rng.randint(2, MOST) if op in several else 2)
+        if scalars and op not in ARRAYS_ONLY:
+            chosen = [rng.choice(scalars) if rng.random() < 0.2 else o for o in chosen]
+        progress(done + 1, calls, op)
+        yield asker.ask(op, chosen)
+
+
+def _binary(op: str) -> bool:
+    from typelattice.conformance.library import BINARY
+
+    return op in BINARY and op not in PROMOTION and CLASS[op] in STANDARD
+
+
+def shrink(asker: Asker, system: System, m: Mismatch) -> Mismatch:
+    """The smallest call with the same trouble: operands left out, then made plain arrays, while it lasts."""
+    while True:
+        ops = m.call.operands
+        fewer = [ops[:i] + ops[i + 1 :] for i in range(len(ops))] if m.call.op in PROMOTION and len(ops) > 2 else []
+        plainer = [(*ops[:i], ops[i].partition(":")[0], *ops[i + 1 :]) for i in range(len(ops)) if ":" in ops[i]]
+        for operands in fewer + plainer:
+            if all(map(asker.has, operands)):
+                found = compare(system, [asker.ask(m.call.op, operands)]).mismatches
+                if found:
+                    m = found[0]
+                    break
+        else:
+            return m

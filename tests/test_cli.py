@@ -1,0 +1,279 @@
+"""The command line: what it prints, and that nothing makes it fall over."""
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import typelattice as tl
+from typelattice.cli import COMMANDS, main
+from typelattice.ops import CLASS
+from typelattice.render import FORMATS
+
+SYSTEMS = tl.systems()
+MINE = """
+name  = "mine"
+title = "My own"
+order = "u8 -> i16 -> i32 -> posit8; i8 -> i16; u16 -> i32; i8, u8 -> f16"
+[dtypes]
+posit8 = { kind = "float", bits = 8, storage_bits = 8, max = 1e6, precision = 5, min_exponent = -8 }
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> str:
+    path = tmp_path / "mine.toml"
+    path.write_text(MINE)
+    return str(path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    """What a good command line prints."""
+    code = main(argv)
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    return out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    """The line that a bad command line gets."""
+    code = main(argv)
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("typelattice")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "--version") == f"typelattice {tl.__version__}\n"
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"], *([name, "--help"] for name in COMMANDS)])
+def test_help_has_examples(capsys: pytest.CaptureFixture[str], argv: list[str]) -> None:
+    assert "  typelattice explain" in (shown := said(capsys, *argv)) or f"examples:\n  typelattice {argv[0]}" in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_example_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
+    (tmp_path / "mine.toml").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    for example in COMMANDS[name].examples:
+        said(capsys, name, *example.split())
+
+
+@pytest.mark.parametrize("argv", [
+    "", "systems", "explain int64 float16", "explain uint8 300 1e39 2j float64:0d=1.5",
+    *(f"explain uint8 int64 float --system {name}" for name in SYSTEMS),
+    *(f"explain int8 uint16 bfloat16 --op divide --system {name}" for name in SYSTEMS),
+    *(f"table --all --codes names --system {name}" for name in SYSTEMS),
+    *(f"diff jax {name}" for name in SYSTEMS if name != "python"),
+    *(f"check {name}" for name in SYSTEMS), *(f"{name} --help" for name in COMMANDS),
+])  # fmt: skip
+def test_lines_keep_to_80_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, argv: str) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, said(capsys, *argv.split()).split("\n"))) <= 80
+
+
+def test_systems_are_listed_with_own_files(capsys: pytest.CaptureFixture[str], mine: str) -> None:
+    lines = said(capsys, "systems", mine).split("\n")
+    assert [line.split()[0] for line in lines if line and line[0] != " "] == [*SYSTEMS, "mine"]
+
+
+def test_explain_groups_all_systems_by_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "explain", "int64", "float16")
+    heads = re.findall(r"(?m)^(\S.*?) +(\d+)  ", shown)
+    counts = {answer: int(n) for answer, n in heads}
+    answers = [tl.system(s).explain("int64", "float16").dtype for s in SYSTEMS]
+    assert counts == {str(d) if d else "refused": answers.count(d) for d in answers}
+    assert all(re.search(rf"[ ,]{name}[,\n]", shown) for name in SYSTEMS)
+    assert sorted((n for answer, n in counts.items() if answer != "refused"), reverse=True) == [
+        n for answer, n in counts.items() if answer != "refused"
+    ]
+
+
+def test_explain_says_what_becomes_of_a_value(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "explain", "uint8", "300")
+    assert re.search(r"300 out of range, it wraps to 44: .*jax", shown)
+    assert re.search(r"300 out of range, an error: .*numpy", shown)
+
+
+def test_explain_says_weak(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "float64 (weak)" in said(capsys, "explain", "int8", "float")
+
+
+def test_explain_in_full_tells_the_way_the_bounds_the_tie_and_the_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "explain", "int64", "float16", "--system", "jax")
+    assert shown.startswith("int64 with float16 under jax: float16\n")
+    assert "int64 -> f* -> float16" in shown
+    assert "float16 is the least: every other one lies above it" in shown
+    assert "values beyond 65504 become inf; integers above" in shown
+    shown = said(capsys, "explain", "int8", "uint8", "--system", "numpy")
+    assert "int16 and float16 are the lowest, and neither lies below the other" in shown
+    assert "the file chooses int16; float16 lost" in shown
+    p = tl.system("numpy").explain("int8", "uint8")
+    line = (Path(tl.__file__).parent / "systems" / p.rule.file).read_text().split("\n")[p.rule.lines[0] - 1]
+    assert f"{p.rule.lines[0]}: {line}" in shown
+
+
+def test_a_refusal_has_its_cause_and_a_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "explain", "int32", "uint16", "--system", "torch")
+    p = tl.system("torch").explain("int32", "uint16")
+    assert f"refused       {p.reason}\ninstead       {p.remedy}\n" in shown
+
+
+def test_explain_reads_own_files_and_their_dtypes(capsys: pytest.CaptureFixture[str], mine: str) -> None:
+    shown = said(capsys, "explain", "int8", "posit8", "--system", mine, "--system", "jax")
+    assert "int8 -> i16 -> i32 -> posit8".replace("i16", "int16").replace("i32", "int32") in shown
+    assert "jax has no posit8" in shown
+
+
+def test_explain_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    parts = json.loads(said(capsys, "explain", "uint8", "1e400", "2j", "--op", "add", "--format", "json"))
+    assert [a["system"] for a in parts["answers"]] == list(SYSTEMS)
+    for a in parts["answers"]:
+        p = tl.system(a["system"]).explain("uint8", float("inf"), 2j, op="add")
+        assert (a["dtype"], a["reason"], a["rule"]["lines"]) == (p.dtype and p.dtype.name, p.reason, list(p.rule.lines))
+
+
+@pytest.mark.parametrize("argv", ["explain float32 -1e39", "explain -- float32 -1e39", "explain float32 --system jax -- -1e39"])
+def test_negative_numbers_are_operands(capsys: pytest.CaptureFixture[str], argv: str) -> None:
+    assert "-1e+39" in said(capsys, *argv.split())
+
+
+def test_options_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    orders = ("int8 --system jax uint8", "--system jax int8 uint8", "int8 uint8 --system jax")
+    assert len({said(capsys, "explain", *argv.split()) for argv in orders}) == 1
+
+
+@pytest.mark.parametrize(("argv", "why"), [
+    ("explain", "required: OPERAND"), ("exlpain", "did you mean explain?"), ("explain int8 --sys jax", "unrecognized arguments"),
+    ("explain in8", "did you mean int8"), ("explain i4", "int4"), ("explain int8:1d", "cannot read '1d'"),
+    ("explain int8 --system numpi", "did you mean numpy?"), ("explain int8 --system no/file.toml", "cannot read"),
+    ("explain int8 --op ad", "unknown operation 'ad'"), ("table --tier 1d", "invalid choice: '1d'"), ("table --dtypes ,", "no dtypes at all"),
+    ("diff numpy", "required: B"), ("check .", "unknown system"), ("check pyproject.toml.toml", "cannot read"), ("--nonsense", "no command"),
+    ("table --format pdf", "invalid choice"), ("explain int8:0d=300", "cannot hold 300"), ("systems nothing.toml", "cannot read"),
+])  # fmt: skip
+def test_bad_input_gets_one_line(capsys: pytest.CaptureFixture[str], argv: str, why: str) -> None:
+    assert why in refused(capsys, *argv.split())
+
+
+@pytest.mark.parametrize("toml", ["order = 3", "name = [", 'name = "x"\norder = "a\\u001b -> b"', 'name = "a\\nb"\norder = "u8 -> u8"'])
+@pytest.mark.parametrize("argv", [["check"], ["explain", "int8", "--system"], ["table", "--system"], ["diff", "jax"], ["systems"]])
+def test_bad_files_get_one_line_that_names_them(capsys: pytest.CaptureFixture[str], tmp_path: Path, argv: list[str], toml: str) -> None:
+    (tmp_path / "bad.toml").write_text(toml)
+    assert "bad.toml" in refused(capsys, *argv, str(tmp_path / "bad.toml"))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_table_in_every_format(capsys: pytest.CaptureFixture[str], format: str) -> None:
+    shown = said(capsys, "table", "--system", "jax", "--format", format, "--dtypes", "int8,uint8 float", "--codes", "names")
+    assert "int16" in shown
+
+
+def test_byte_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert re.search(r" i1 +\| +i1 +i2", said(capsys, "table", "--codes", "bytes", "--dtypes", "int8,uint8"))
+
+
+def test_diff_shows_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "diff", "numpy", "jax", "--dtypes", "int64,float32")
+    assert "f64|f32" in shown
+    assert "2 of 4 cells differ: 2 another dtype" in shown
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_check_counts_the_pairs_without_a_join(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    from itertools import combinations
+
+    order = tl.system(name).order
+    pairs = list(combinations(order.nodes, 2))
+    assert f"no join       {sum(order.join(*p) is None for p in pairs)} of {len(pairs)} pairs" in said(capsys, "check", name)
+
+
+def test_what_the_stream_cannot_encode_is_escaped(monkeypatch: pytest.MonkeyPatch, mine: str) -> None:
+    Path(mine).write_text(MINE.replace("My own", "Ünïcødé"), encoding="utf-8")
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict")
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert main(["check", mine]) == 0
+    stream.flush()
+    assert b"\\xdcn\\xefc\\xf8d\\xe9" in stream.buffer.raw.getvalue() if hasattr(stream.buffer, "raw") else stream.buffer.getvalue()  # type: ignore[attr-defined]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], coloured: bool) -> None:
+    for name, value in {"NO_COLOR": "", "TERM": "xterm", **variables}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert main(["diff", "numpy", "jax"]) == 0
+    assert ("\x1b[" in sys.stdout.getvalue()) == coloured  # type: ignore[attr-defined]
+
+
+def process(*argv: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(tl.__file__).parents[1])}
+    return subprocess.Popen([sys.executable, "-m", "typelattice", *argv], stdout=-1, stderr=-1, env=environment)
+
+
+def test_as_a_process() -> None:
+    out, err = process("explain", "int8", "uint8").communicate(timeout=60)
+    assert out.startswith(b"int8 with uint8")
+    assert not err
+
+
+def test_a_reader_that_goes_away_makes_no_noise() -> None:
+    p = process("table", "--system", "jax", "--all", "--format", "html")
+    assert p.stdout
+    assert p.stderr
+    p.stdout.close()
+    assert p.stderr.read() == b""
+    p.stderr.close()
+    assert p.wait(60) in (0, 1)
+
+
+WORDS = [
+    *COMMANDS, *SYSTEMS, *(d for d in tl.table("torch", all=True).columns), "int", "float", "complex", "True", "300", "-1", "1e400", "nan", "-inf", "2j",
+    "int8:0d", "int16:0d=300", "int8:weak", "int8:scalar", "int8:0d=300", "i4", "i32", "", " ", "\x00", "\x1b[31m", "\ud800", "é", "9" * 5000, "-", "--",
+    "--system", "--system=jax", "--op", "--op=add", "--op=", "--format", "--format=json", "--format=html", "--codes=bytes", "--codes", "--tier=0d", "--tier",
+    "--tier=scalar", "--dtypes=int8,float16,int", "--dtypes=", "--dtypes", "--all", "--help", "-h", "-x", "--version", "@file", "/", "..", ".toml", "a/b.toml",
+    *CLASS,
+]  # fmt: skip
+
+
+def test_no_command_line_makes_it_fall_over(monkeypatch: pytest.MonkeyPatch, mine: str) -> None:
+    """10,000 command lines of good and bad pieces: no traceback, and one line on stderr for bad input."""
+    dice = random.Random(9407)
+    bad = str(Path(mine).with_name("bad.toml"))
+    text = Path(mine).read_text()
+    for i in range(10_000):
+        if i % 200 == 0:
+            at = dice.randrange(len(text))
+            Path(bad).write_text(text[:at] + dice.choice(['"', "\x07", "->", "u9", "", "[", "\n", "=", "*"]) + text[at + dice.randrange(9) :])
+        command = dice.choice([*COMMANDS, dice.choice(WORDS)])
+        argv = [command, *dice.choices([*WORDS, mine, bad], k=dice.choice((0, 1, 2, 2, 3, 3, 4, 6)))]
+        if command in ("table", "diff") and not any("--dtypes=" in word for word in argv):
+            argv.append("--dtypes=int8,bfloat16,float")
+        out, err = io.StringIO(), io.StringIO()
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        code = main(argv)
+        monkeypatch.undo()
+        assert code in (0, 2), argv
+        assert err.getvalue().count("\n") == (code == 2), argv
+        assert bool(out.getvalue()) == (code == 0), argv
+        assert "Traceback" not in err.getvalue(), argv
+
+
+def test_the_project_file_names_the_command() -> None:
+    project = Path(__file__).parents[1] / "pyproject.toml"
+    assert tomllib.loads(project.read_text())["project"]["scripts"] == {"typelattice": "typelattice.cli:main"}

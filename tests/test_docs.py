@@ -1,0 +1,105 @@
+"""What the documents show is what happens: their console examples, their lists of keys and errors, the demo."""
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+from typelattice.cli import main
+from typelattice.fit import DEFAULT, OUTCOMES
+from typelattice.format import COMBINE, FACTS
+from typelattice.ops import CLASS, KINDS, STANDARD
+from typelattice.source import KEYS
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    """(info string, text) of each fenced block."""
+    return ((m[1].strip(), m[2]) for m in re.finditer(r"(?ms)^```([^\n]*)\n(.*?)^```$", page.read_text(encoding="utf-8")))
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """(command, output) of each `$ …` line of a console block."""
+    for part in re.split(r"(?m)^\$ ", text)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output.strip("\n")
+
+
+def same(expected: str, printed: str) -> bool:
+    """Whether the output is as shown, where `...` stands for anything."""
+    return doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_console_examples_print_what_the_page_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A block headed `toml mine.toml` is a file of that name in the folder where the commands run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    for info, text in blocks(page):
+        language, _, name = info.partition(" ")
+        if name and language == "toml":
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        for command, expected in commands(text) if language == "console" else ():
+            words = shlex.split(command)
+            if words[0] == "typelattice":
+                main(words[1:])
+                out, err = capsys.readouterr()
+                printed = "\n".join(line.rstrip() for line in (out + err).strip("\n").splitlines())
+                assert same(expected, printed), f"{page.name}: $ {command}\n{printed}"
+
+
+def first_column(page: Path, heading: str) -> set[str]:
+    """The code words in the first column of the table under a heading."""
+    section = page.read_text(encoding="utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    assert section, f"no section {heading!r} in {page.name}"
+    return {word for row in re.findall(r"(?m)^\|([^|]*)\|", section) for word in re.findall(r"`([^`]+)`", row)}
+
+
+@pytest.mark.parametrize(
+    ("heading", "words"),
+    [
+        ("Keys", {*KEYS}),
+        ("Ways to combine", {*COMBINE}),
+        ("Facts of a dtype of your own", {*FACTS}),
+        ("What becomes of a value out of range", {*OUTCOMES, DEFAULT.strip()}),
+        ("Kinds", {*KINDS}),
+        ("Classes of operations", {*STANDARD}),
+    ],
+)
+def test_format_page_lists_exactly_what_the_loader_knows(heading: str, words: set[str]) -> None:
+    assert first_column(ROOT / "docs" / "format.md", heading) == words
+
+
+def test_format_page_names_every_operation() -> None:
+    text = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    assert [op for op in CLASS if f"`{op}`" not in text] == []
+
+
+def test_errors_page_lists_exactly_the_public_errors() -> None:
+    errors = {name for name in tl.__all__ if isinstance(getattr(tl, name), type) and issubclass(getattr(tl, name), Exception)}
+    assert first_column(ROOT / "docs" / "errors.md", "Which") == errors
+
+
+def test_links_lead_to_files_of_the_project() -> None:
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"):
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_demo_predictions_hold_in_80_columns() -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
+    done = subprocess.run([sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line for line in done.stdout.splitlines() if len(line) > 80] == []

@@ -1,0 +1,301 @@
+"""What is read as an operand: operand strings, Python's numbers, NumPy's objects."""
+from __future__ import annotations
+
+import copy
+import enum
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import typelattice as tl
+from typelattice.dtypes import DTYPES, DType, Kind
+from typelattice.operand import Operand
+
+NAMES = sorted(DTYPES)
+
+
+def fields(x: object) -> tuple[str | None, str, bool, str, object]:
+    o = tl.operand(x)
+    return o.dtype and o.dtype.name, o.kind.value, o.weak, o.tier, o.value
+
+
+# operand strings
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("int8", ("int8", "signed", False, "array", None)),
+        ("bf16", ("bfloat16", "float", False, "array", None)),
+        ("int8:0d", ("int8", "signed", False, "0d", None)),
+        ("int8:scalar", ("int8", "signed", False, "0d", None)),
+        ("int8:weak", ("int8", "signed", True, "array", None)),
+        ("int16:0d=300", ("int16", "signed", False, "0d", 300)),
+        ("int16:scalar=-300", ("int16", "signed", False, "0d", -300)),
+        ("float32:0d=1.5", ("float32", "float", False, "0d", 1.5)),
+        ("float32:0d=inf", ("float32", "float", False, "0d", math.inf)),
+        ("complex64:0d=1j", ("complex64", "complex", False, "0d", 1j)),
+        ("bool:0d=True", ("bool", "bool", False, "0d", True)),
+        ("int", (None, "signed", True, "scalar", None)),
+        ("float", (None, "float", True, "scalar", None)),
+        ("complex", (None, "complex", True, "scalar", None)),
+        ("300", (None, "signed", True, "scalar", 300)),
+        ("-1", (None, "signed", True, "scalar", -1)),
+        ("1.5", (None, "float", True, "scalar", 1.5)),
+        (".5", (None, "float", True, "scalar", 0.5)),
+        ("1e300", (None, "float", True, "scalar", 1e300)),
+        ("-inf", (None, "float", True, "scalar", -math.inf)),
+        ("2j", (None, "complex", True, "scalar", 2j)),
+        ("1+2j", (None, "complex", True, "scalar", 1 + 2j)),
+        ("True", ("bool", "bool", False, "scalar", True)),
+        ("False", ("bool", "bool", False, "scalar", False)),
+    ],
+)
+def test_operand_strings(text: str, read: tuple[object, ...]) -> None:
+    assert fields(text) == read
+    assert [type(a) for a in fields(text)] == [type(b) for b in read]
+
+
+def test_bool_is_a_dtype_and_not_a_scalar() -> None:
+    assert fields("bool") == ("bool", "bool", False, "array", None)
+    assert fields(bool) == ("bool", "bool", False, "scalar", None)
+
+
+VALUES = {
+    Kind.BOOL: st.booleans(),
+    Kind.SIGNED: st.integers(-(2**200), 2**200),
+    Kind.FLOAT: st.floats(allow_nan=False),
+    Kind.COMPLEX: st.complex_numbers(allow_nan=False),
+}
+
+
+@st.composite
+def operands(draw: st.DrawFn) -> Operand:
+    """Any operand that a string can name."""
+    kind = draw(st.sampled_from(list(VALUES)))
+    value = draw(VALUES[kind])
+    form = draw(st.sampled_from(["array", "0d", "weak", "0d=", "word", "value"]))
+    d = DTYPES[draw(st.sampled_from(NAMES))]
+    if form == "word":
+        return tl.operand(draw(st.sampled_from([int, float, complex])))
+    if form == "value":
+        return tl.operand(value)
+    if form == "0d=":
+        exact = {Kind.BOOL: "bool", Kind.SIGNED: "int64", Kind.FLOAT: "float64", Kind.COMPLEX: "complex128"}[kind]
+        value = value % 2**63 if kind is Kind.SIGNED else value
+        return Operand(DTYPES[exact], DTYPES[exact].kind, False, "0d", value)
+    return Operand(d, d.kind, form == "weak", "0d" if form == "0d" else "array")
+
+
+@given(operands())
+def test_str_reads_back_as_the_operand(o: Operand) -> None:
+    again = tl.operand(str(o))
+    assert again == o
+    assert repr(again.value) == repr(o.value), "-0.0 and 0.0 are told apart"
+
+
+@given(operands())
+def test_str_of_what_was_read_is_what_was_read(o: Operand) -> None:
+    text = str(o)
+    assert str(tl.operand(text)) == text
+
+
+@given(operands())
+def test_operand_strings_survive_a_shell(o: Operand) -> None:
+    assert not set(str(o)) & set(" \t\n'\"`$&|;<>()[]{}*?!#~\\")
+
+
+@pytest.mark.parametrize("text", ["int8", "int8:0d", "int8:weak", "int16:0d=300", "int", "float", "complex", "300", "-1", "1.5", "2j", "(1+2j)".strip("()"), "True", "nan", "inf"])
+def test_round_trip_of_strings(text: str) -> None:
+    assert str(tl.operand(text)) == text
+
+
+@pytest.mark.parametrize("kind", [int, float, complex])
+def test_python_types_read_back_from_their_strings(kind: type) -> None:
+    assert tl.operand(str(tl.operand(kind))) == tl.operand(kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "says"),
+    [
+        ("int8:9d", tl.OperandError, "cannot read '9d' in 'int8:9d'"),
+        ("int8:0d:weak", tl.OperandError, "cannot read '0d:weak'"),
+        ("int8=3", tl.OperandError, "an array has many values; write int8:0d=3"),
+        ("int8:0d=", tl.OperandError, "as a Python number"),
+        ("int8:0d=many", tl.OperandError, "cannot read 'many' as a Python number"),
+        ("int8:0d=300", tl.OperandError, "int8 cannot hold 300"),
+        ("uint8:0d=-1", tl.OperandError, "uint8 cannot hold -1"),
+        ("int8:0d=1.5", tl.OperandError, "int8 cannot hold 1.5"),
+        ("float16:0d=1j", tl.OperandError, "float16 cannot hold 1j"),
+        ("float16:0d=65520", tl.OperandError, "float16 cannot hold 65520"),
+        ("uint4:0d=16", tl.OperandError, "uint4 cannot hold 16"),
+        ("1x", tl.OperandError, "cannot read '1x' as a Python number"),
+        ("0x10", tl.OperandError, "cannot read '0x10' as a Python number"),
+        ("unit8", tl.DTypeError, "unknown dtype 'unit8'; did you mean uint8"),
+        ("i4", tl.DTypeError, "'i4' reads as int4"),
+        ("", tl.DTypeError, "unknown dtype ''"),
+        (":0d", tl.DTypeError, "unknown dtype ''"),
+        ("str", tl.DTypeError, "unknown dtype 'str'"),
+    ],
+)
+def test_strings_that_name_no_operand(text: str, error: type[Exception], says: str) -> None:
+    with pytest.raises(error) as e:
+        tl.operand(text)
+    assert says in str(e.value)
+
+
+@given(st.text(max_size=40) | st.text(alphabet="int8:0d=weak-+.ej *15fTrue", max_size=30))
+def test_no_string_gives_another_error(text: str) -> None:
+    try:
+        tl.operand(text)
+    except (tl.OperandError, tl.DTypeError) as e:
+        assert len(str(e)) < 300
+
+
+@pytest.mark.parametrize("text", ["9" * 4000, "int64:0d=" + "9" * 4000, "int8:" + "x" * 5000, "x" * 5000, "1e" + "9" * 5000, "1" + "_1" * 3000])
+def test_long_strings_are_answered_in_few_words(text: str) -> None:
+    try:
+        o = tl.operand(text)
+    except (tl.OperandError, tl.DTypeError) as e:
+        assert len(str(e)) < 300
+    else:
+        assert isinstance(o.value, float) or o.value == int(text), "no digit is dropped silently"
+
+
+def test_spaces_are_no_part_of_the_grammar() -> None:
+    for text in (" 1", "int8 ", " int8", "int8: 0d", "int8 :0d"):
+        with pytest.raises((tl.OperandError, tl.DTypeError)):
+            tl.operand(text)
+
+
+# Python objects
+
+
+class Flag(enum.IntEnum):
+    ON = 1
+
+
+class Bits(enum.IntFlag):
+    LOW = 1
+
+
+class Count(int):
+    pass
+
+
+class Metres(float):
+    pass
+
+
+class Phase(complex):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("x", "kind", "value"),
+    [(300, "signed", 300), (1.5, "float", 1.5), (2j, "complex", 2j), (Flag.ON, "signed", 1), (Bits.LOW, "signed", 1), (Count(7), "signed", 7), (Metres(2), "float", 2.0), (Phase(1j), "complex", 1j), (2**100, "signed", 2**100)],
+    ids=repr,
+)  # fmt: skip
+def test_python_numbers_are_weak_scalars(x: object, kind: str, value: object) -> None:
+    assert fields(x) == (None, kind, True, "scalar", value)
+    assert type(tl.operand(x).value) is type(value)
+
+
+def test_python_bools_have_a_dtype_and_are_not_weak() -> None:
+    assert fields(True) == ("bool", "bool", False, "scalar", True)
+
+
+def test_one_true_and_one_float_are_told_apart() -> None:
+    """They are equal, and equal as keys."""
+    assert [fields(x)[1] for x in (1, True, 1.0, 1 + 0j)] == ["signed", "bool", "float", "complex"]
+    jax = tl.system("jax")
+    assert [str(jax.result_type("int8", x)) for x in (1, True, 1.0, 1 + 0j)] == ["int8", "int8", "float64", "complex128"]
+
+
+def test_types_stand_for_scalars_of_any_value() -> None:
+    assert [fields(t) for t in (int, float, complex)] == [(None, k, True, "scalar", None) for k in ("signed", "float", "complex")]
+
+
+def test_an_operand_and_a_dtype_are_read_as_they_are() -> None:
+    o = tl.operand("int8:0d")
+    assert tl.operand(o) is o
+    assert fields(tl.dtype("int8")) == fields("int8")
+
+
+def test_a_subclass_of_str_is_a_string() -> None:
+    assert fields(type("Name", (str,), {})("int8:0d")) == fields("int8:0d")
+
+
+@pytest.mark.parametrize("x", [None, b"int8", [1, 2], (1,), {"a": 1}, Fraction(1, 2), Decimal(1), object(), ..., str, list, lambda: 1])
+def test_other_objects_take_no_part(x: object) -> None:
+    with pytest.raises(tl.OperandError, match="takes no part in promotion; give an array, a dtype, a number or a string such as 'int8'$"):
+        tl.operand(x)
+
+
+def test_an_operand_is_a_value() -> None:
+    a, b = tl.operand("int16:0d=300"), tl.operand("int16:0d=300")
+    assert a == b == copy.deepcopy(a) == pickle.loads(pickle.dumps(a))
+    assert hash(a) == hash(b)
+    assert a != tl.operand("int16:0d=3")
+
+
+# NumPy
+
+
+FOUND = [d for d in DTYPES.values() if hasattr(ml_dtypes, d.name) or hasattr(np, d.name)]
+
+
+@pytest.mark.parametrize("d", FOUND, ids=repr)
+def test_arrays_scalars_types_and_dtypes_of_numpy(d: DType) -> None:
+    native = np.dtype(getattr(ml_dtypes, d.name, None) or getattr(np, d.name))
+    array = np.ones((2, 3), native)
+    assert fields(array) == (d.name, d.kind, False, "array", None)
+    assert fields(native) == (d.name, d.kind, False, "array", None)
+    assert fields(native.type) == (d.name, d.kind, False, "array", None)
+    assert fields(array[:0]) == (d.name, d.kind, False, "array", None)
+    one = -1 if d.name == "int1" else 1
+    for x in (np.full((), one, native), np.full(1, one, native)[0]):
+        assert fields(x)[:4] == (d.name, d.kind, False, "0d")
+        assert x.tolist() != x or complex(tl.operand(x).value or one) == one  # type: ignore[arg-type]
+
+
+def test_values_of_numpys_scalars_are_pythons() -> None:
+    for x, value in ((np.int16(300), 300), (np.float32(1.5), 1.5), (np.complex64(1j), 1j), (np.True_, True), (np.array(7, np.uint8), 7)):
+        assert tl.operand(x).value == value
+        assert type(tl.operand(x).value) is type(value)
+
+
+def test_float64_of_numpy_is_no_python_float() -> None:
+    """Though it is a subclass of float."""
+    assert isinstance(np.float64(1), float)
+    assert fields(np.float64(1.5)) == ("float64", "float", False, "0d", 1.5)
+    assert fields(np.complex128(1j)) == ("complex128", "complex", False, "0d", 1j)
+
+
+def test_subclasses_and_views_of_arrays() -> None:
+    assert fields(np.ma.array([1, 2], dtype=np.int8))[0] == "int8"
+    assert fields(np.array([1], dtype=">i4"))[0] == "int32"
+    assert fields(np.zeros(3, np.int8).view(type("Mine", (np.ndarray,), {})))[0] == "int8"
+
+
+@pytest.mark.parametrize(
+    "x",
+    [np.array(["a"]), np.array([object()]), np.zeros(1, "M8[s]"), np.zeros(1, "m8[s]"), np.zeros(1, "i4,f4"), np.dtype("O"), np.zeros(1, np.longdouble), np.dtype("S3"), np.str_("int8"), np.datetime64("2020")],
+    ids=repr,
+)  # fmt: skip
+def test_dtypes_of_numpy_that_are_no_numbers_here(x: object) -> None:
+    with pytest.raises((tl.DTypeError, tl.OperandError), match=r"is in no promotion table; tables are of numbers: convert it first$"):
+        tl.operand(x)
+
+
+@pytest.mark.parametrize("t", [np.generic, np.number, np.integer, np.floating, np.ndarray, np.void])
+def test_abstract_types_of_numpy_take_no_part(t: type) -> None:
+    with pytest.raises((tl.DTypeError, tl.OperandError)):
+        tl.operand(t)

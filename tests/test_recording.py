@@ -1,0 +1,194 @@
+"""Recordings: a recorder that outlives the library it asks, and files that are read whole or refused."""
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from typelattice.conformance.asking import CannotRecord
+from typelattice.conformance.library import (
+    MissingLibrary,
+    NoSuchOperand,
+    OperandString,
+    UnknownLibrary,
+    library,
+)
+from typelattice.conformance.record import main, record
+from typelattice.conformance.recording import RECORDINGS, Recording, RecordingError, recorded
+
+ROOMS = ("int8", "int16", "float32")
+
+
+class Tiny:
+    """Three dtypes, each an array by its name; the later one wins, and three calls go wrong."""
+
+    name = "tiny"
+    versions: Mapping[str, str] = {"tiny": "1.0"}
+    how = "by hand"
+
+    def dtypes(self) -> Sequence[str]:
+        return ROOMS
+
+    def make(self, operand: str) -> object:
+        wanted = OperandString.parse(operand)
+        if wanted.tier != "array" or wanted.dtype is None:
+            raise NoSuchOperand(operand)
+        return wanted.dtype
+
+    def read(self, result: object) -> str:
+        return str(result)
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        return {"result_type": later, "add": later, "power": power, "negative": later}
+
+
+def later(*names: str) -> str:
+    return max(names, key=ROOMS.index)
+
+
+def power(x: str, y: str) -> str:
+    match x, y:
+        case "int8", "int16":
+            raise ValueError("no\n  such power" + 300 * "!")
+        case "int16", "int8":
+            time.sleep(60)
+        case "float32", "int8":
+            os._exit(1)
+    return later(x, y)
+
+
+class Stillborn(Tiny):
+    """Dies before it has said anything."""
+
+    def __init__(self) -> None:
+        os._exit(1)
+
+
+class Unmade(Tiny):
+    """Fails where it should make an operand."""
+
+    def make(self, operand: str) -> object:
+        raise RuntimeError(f"{operand} is beyond me")
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Recording:
+    return record(Tiny, limit=1.0, several=10)
+
+
+def test_every_ordered_pair_is_asked(tiny: Recording) -> None:
+    assert tiny.operands == ROOMS
+    assert {(c.op, *c.operands) for c in tiny.calls() if len(c.operands) == 2} == {
+        (op, x, y) for op in ("result_type", "add", "power") for x in ROOMS for y in ROOMS
+    }
+    assert {c.op for c in tiny.calls() if len(c.operands) == 1} == {"result_type", "negative"}
+    assert {len(operands) for _, operands, _ in tiny.nary} <= {3, 4, 5} and len(tiny.nary) == 10
+
+
+def test_a_call_that_raises_hangs_or_crashes_is_an_answer_and_the_next_is_asked(tiny: Recording) -> None:
+    wrong = {c.operands: c.answer for c in tiny.calls() if c.answer.startswith("!")}
+    assert wrong == {("int8", "int16"): "!ValueError", ("int16", "int8"): "!hang", ("float32", "int8"): "!crash"}
+    assert tiny.answer("power", "float32", "int16") == "float32"
+    assert tiny.errors["!ValueError"].startswith("no such power!!!") and len(tiny.errors["!ValueError"]) == 160
+
+
+def test_recording_survives_its_file(tiny: Recording, tmp_path: Path) -> None:
+    tiny.save(tmp_path / "tiny.json")
+    assert Recording.load(tmp_path / "tiny.json") == tiny
+
+
+def test_more_answers_than_characters_survive_the_file(tiny: Recording, tmp_path: Path) -> None:
+    many = tuple(f"answer{i}" for i in range(200))
+    wide = Recording(
+        **{name: getattr(tiny, name) for name in Recording.__slots__} | {"answers": many, "unary": {"negative": (0, 91, 199)}}
+    )
+    wide.save(tmp_path / "wide.json")
+    assert Recording.load(tmp_path / "wide.json") == wide
+    assert wide.answer("negative", "float32") == "answer199"
+
+
+def test_a_call_not_asked_is_refused_by_name(tiny: Recording) -> None:
+    with pytest.raises(RecordingError, match=r"tiny was not asked add\(int8, int64\)"):
+        tiny.answer("add", "int8", "int64")
+    with pytest.raises(RecordingError, match=r"tiny was not asked sqrt\(int8\)"):
+        tiny.answer("sqrt", "int8")
+
+
+def cut(document: dict) -> None:
+    document["binary"]["add"]["rows"][1] = document["binary"]["add"]["rows"][1][:-1]
+
+
+def smudge(document: dict) -> None:
+    row = document["binary"]["add"]["rows"][2]
+    document["binary"]["add"]["rows"][2] = row[0] + "~" + row[2:]
+
+
+DAMAGE: dict[str, Callable[[dict], object]] = {
+    r"operands: is missing": lambda d: d.pop("operands"),
+    r"format: is 2, this version reads 1": lambda d: d.update(format=2),
+    r"library: 3 is not a string": lambda d: d.update(library=3),
+    r"versions\.tiny: 1 is not a string": lambda d: d.update(versions={"tiny": 1}),
+    r"operands, entry 2: 'int8' occurs twice": lambda d: d["operands"].__setitem__(1, "int8"),
+    r"binary\.add, row 2: 2 characters, not 3": cut,
+    r"binary\.add, row 3, column 2: '~' is no answer": smudge,
+    r"binary\.power: 2 rows for 3 operands": lambda d: d["binary"]["power"]["rows"].pop(),
+    r"binary\.add\.rows: is not a list": lambda d: d["binary"]["add"].pop("rows"),
+    r"binary\.add\.operands, entry 1: there is no operand 9": lambda d: d["binary"]["add"].update(operands=[9, 1, 2]),
+    r"unary\.negative: is not a string": lambda d: d["unary"].update(negative=[1, 2, 3]),
+    r"nary, call 4: there is no answer 77": lambda d: d["nary"][3].__setitem__(2, 77),
+    r"nary, call 1: is not \[operation, operands, answer\]": lambda d: d["nary"][0].pop(),
+    r"seed: True is not an integer": lambda d: d.update(seed=True),
+}
+
+
+@pytest.mark.parametrize("message", DAMAGE)
+def test_damage_is_refused_by_name_and_position(tiny: Recording, tmp_path: Path, message: str) -> None:
+    path = tmp_path / "damaged.json"
+    tiny.save(path)
+    document = json.loads(path.read_text())
+    DAMAGE[message](document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(RecordingError, match=rf"damaged\.json: {message}; record it again"):
+        Recording.load(path)
+
+
+def test_a_file_that_is_no_json_is_refused_by_line(tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text('{\n"format": 1,\n,')
+    with pytest.raises(RecordingError, match=r"broken\.json is not JSON: line 3, column 1"):
+        Recording.load(tmp_path / "broken.json")
+    (tmp_path / "binary.json").write_bytes(b"{\xff")
+    with pytest.raises(RecordingError, match=r"binary\.json is not UTF-8 at byte 1"):
+        Recording.load(tmp_path / "binary.json")
+    with pytest.raises(RecordingError, match="there is no recording 'nowhere'"):
+        Recording.load("nowhere")
+
+
+def test_a_library_that_cannot_be_asked_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(CannotRecord, match="died before the first call"):
+        record(Stillborn)
+    with pytest.raises(CannotRecord, match="RuntimeError: int8 is beyond me"):
+        record(Unmade)
+    with pytest.raises(UnknownLibrary, match="did you mean jax-x32"):
+        library("jax-x3")
+    assert main(["nunpy"]) == 2
+    assert "did you mean numpy" in capsys.readouterr().err
+
+
+def test_the_wrong_version_is_a_missing_library() -> None:
+    numpy = pytest.importorskip("numpy")
+    other = "numpy1" if numpy.__version__.startswith("2.") else "numpy"
+    with pytest.raises(MissingLibrary, match=rf"{other} cannot be asked: .*; pip install 'numpy"):
+        library(other)
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_kept_recordings_are_sound(name: str) -> None:
+    recording = Recording.load(name)
+    assert recording.library == name and recording.how and recording.versions
+    assert {answer for answer in recording.answers if answer.startswith("!")} == set(recording.errors)
+    text = (RECORDINGS / f"{name}.json").read_text(encoding="utf-8")
+    assert "/home/" not in text and "/tmp/" not in text

@@ -1,0 +1,146 @@
+"""Tables and diffs say what the systems say."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typelattice as tl
+from typelattice.render import Grid
+from typelattice.table import CODES, short
+
+own = '''
+name = "<b>mine</b> \\u001b[1m | x"
+title = "a\\nb"
+order = "posit8 -> f32"
+[dtypes]
+posit8 = { kind = "float", bits = 8, storage_bits = 8, max = 1e6, precision = 5, min_exponent = -8 }
+'''
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text(own)
+    return path
+
+
+def codes(grid: Grid) -> list[str]:
+    return [c.text for c in grid.columns]
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_a_cell_is_what_the_system_explains(name: str) -> None:
+    table = tl.table(name)
+    for row in table.rows:
+        for column in table.columns:
+            p = table[row, column]
+            assert [str(o) for o in p.operands] == [row, column]
+            assert p.dtype is tl.system(name).explain(row, column).dtype
+
+
+def test_columns_stand_in_the_order_of_the_documents() -> None:
+    assert codes(tl.table("jax").grid()) == "b u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128 i* f* c*".split()
+
+
+def test_small_dtypes_are_left_out_and_named_unless_asked_for() -> None:
+    brief, full = tl.table("jax"), tl.table("jax", all=True)
+    assert brief.left_out
+    assert not full.left_out
+    assert {d.name for d in brief.left_out} == set(full.columns) - set(brief.columns)
+    assert all(d.code in str(brief).replace("\n  ", " ") for d in brief.left_out)
+
+
+def test_python_scalars_that_everything_refuses_are_left_out() -> None:
+    assert "int" not in tl.table("max-2024").columns
+    assert "int" in tl.table("numpy").columns
+
+
+def test_a_cell_is_found_by_operand_dtype_or_python_type() -> None:
+    table = tl.table("jax")
+    assert table["int8", "float"] is table[tl.dtype("int8"), float]
+    with pytest.raises(KeyError, match="no cell int8, int128; rows are bool"):
+        table["int8", "int128"]
+
+
+def test_rows_are_of_the_tier_asked_for() -> None:
+    zero, scalar = tl.table("numpy", tier="0d"), tl.table("numpy", tier="scalar")
+    assert all(row.endswith(":0d") for row in zero.rows)
+    assert zero.columns == scalar.columns == tuple(d for d in tl.table("numpy").columns if d not in ("int", "float", "complex"))
+    assert scalar.rows == ("True", "int", "float", "complex")
+
+
+def test_refusals_are_marked_and_counted() -> None:
+    table = tl.table("array-api", dtypes=["int8", "uint64"])
+    assert [[c.text for c in row] for row in table.grid().cells] == [["i8", "-"], ["-", "u64"]]
+    assert "- is a refusal: 2 of 4 cells" in str(table)
+
+
+def test_weak_answers_bear_a_star() -> None:
+    assert [c.text for row in tl.table("jax", dtypes=["bool", "int", "float"]).grid().cells for c in row] == "b i* f* i* i* f* f* f* f*".split()
+
+
+def test_byte_codes_are_numpys() -> None:
+    native = {n for n in tl.table("numpy").columns if n not in ("int", "float", "complex")}
+    for d in (tl.dtype(n) for n in native):
+        assert np.dtype(short(d, "bytes")) == np.dtype(d.name)
+    assert short(tl.dtype("bfloat16"), "bytes") == "bfloat16"
+
+
+def test_codes_other_than_the_three_are_refused() -> None:
+    with pytest.raises(ValueError, match="unknown codes 'octets'; these are bits, bytes, names"):
+        tl.table("numpy").grid("octets")
+
+
+@pytest.mark.parametrize("given", [["no"], []])
+def test_dtypes_that_are_none_are_refused(given: list[str]) -> None:
+    with pytest.raises(tl.DTypeError):
+        tl.table("numpy", dtypes=given)
+
+
+def test_a_system_differs_from_itself_nowhere() -> None:
+    for name in tl.systems():
+        assert not tl.diff(name, name).differing
+
+
+@pytest.mark.parametrize("op", [None, "add"])
+def test_a_diff_counts_what_it_shows(op: str | None) -> None:
+    d = tl.diff("numpy", "torch", op=op)
+    shown = [c for row in d.grid().cells for c in row if "differs" in c.marks]
+    assert len(d.differing) == len(shown)
+    assert d.summary.startswith(f"{len(shown)} of {len(d.a.rows) * len(d.a.columns)} cells differ: ")
+    assert sum(int(part.split()[0]) for part in d.summary.split(": ")[1].split(", ")) == len(shown)
+    assert all(d.a[pair].dtype is not d.b[pair].dtype or d.a[pair].weak != d.b[pair].weak for pair in d.differing)
+
+
+def test_a_diff_is_of_what_both_have() -> None:
+    d = tl.diff("numpy", "torch")
+    assert d.a.columns == d.b.columns
+    assert set(d.a.columns) == set(tl.table("numpy").columns) & set(tl.table("torch").columns)
+
+
+def test_systems_with_nothing_in_common_have_no_diff(tmp_path: Path) -> None:
+    path = tmp_path / "lone.toml"
+    path.write_text('name = "lone"\norder = "u3 -> i5"')
+    with pytest.raises(tl.DTypeError, match="numpy and lone have no dtype in common"):
+        tl.diff("numpy", path)
+
+
+@pytest.mark.parametrize("make", [lambda path: tl.table(path), lambda path: tl.diff(path, "jax")])
+@pytest.mark.parametrize("format", ["text", "markdown", "html", "csv", "json"])
+def test_own_files_make_tables_whatever_their_names(mine: Path, make: Callable[[Path], tl.Table], format: str) -> None:
+    shown = tl.render(make(mine), format)
+    assert "\x1b" not in shown
+    assert "<b>" not in shown or format in ("csv", "json", "text")
+
+
+def test_own_dtypes_are_operands(mine: Path) -> None:
+    assert tl.table(mine, dtypes=["posit8", "float32"])["posit8", "float32"].dtype is tl.dtype("float32")
+
+
+@pytest.mark.parametrize("codes", CODES)
+def test_notebooks_show_html(codes: str) -> None:
+    assert tl.table("numpy")._repr_html_().startswith('<div class="tl-grid">')
+    assert tl.diff("numpy", "jax")._repr_html_().startswith('<div class="tl-grid">')
+    assert len(tl.table("numpy").grid(codes).cells) == len(tl.table("numpy").rows)

@@ -16,9 +16,9 @@ class Loss:
     """What some values of one dtype lose in another; false where no value loses anything.
 
     `magnitude`: a finite value beyond the target's range (an integer wraps; a float becomes inf, nan or the largest).
-    `precision`: a value within the range that has no exact counterpart; `first_inexact` is the first such positive
-    integer, None if there is none. `underflow`: a nonzero value becomes zero in a float. `sign`: negative values,
-    `imaginary`: imaginary parts have no place. `special`: values among inf, nan, -0, zero with no counterpart.
+    `precision`: a value within it without an exact counterpart; `first_inexact` is the first such positive integer.
+    `underflow`: a nonzero value becomes zero in a float. `sign`, `imaginary`: negative values, imaginary parts have no
+    place. `special`: which of inf, nan, -0, zero have no counterpart.
     """
 
     magnitude: bool = False

@@ -54,8 +54,7 @@ PLAIN: set[type] = set()  # array classes of which dtype and ndim say all; the a
 
 
 def operand(x: object) -> Operand:
-    """The operand that an object is: an Operand, a DType, a type, a Python scalar, an operand string, or anything that
-    an adapter reads. Raises OperandError or DTypeError.
+    """The operand that an object is, if anything here or an adapter reads it. Raises OperandError or DTypeError.
 
     >>> print(operand("int16:0d=300"), operand(2.5), operand(float), operand(True).dtype)
     int16:0d=300 2.5 float bool
@@ -75,8 +74,8 @@ def operand(x: object) -> Operand:
             return found
     if hasattr(x, "__array_namespace__") and (found := READERS["__array_namespace__"](x)):
         return found
-    for ancestor in (int, float, complex):  # an IntEnum member, a subclass of float
-        if isinstance(x, ancestor):
-            return scalar(SCALARS[ancestor], ancestor(x))
+    if isinstance(x, (int, float, complex)):  # an IntEnum member, a subclass of float
+        value = int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
+        return scalar(SCALARS[type(value)], value)
     what = f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
     raise OperandError(f"a {what} takes no part in promotion; give an array, a dtype, a number or a string such as 'int8'")

@@ -22,7 +22,7 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 
 
-WEAK = ("keep", "strip", "default", "all")
+WEAK = ("keep", "strip", "default")
 
 
 class OpError(ValueError):
@@ -35,9 +35,8 @@ class Op:
 
     `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first
     to which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if
-    not the dtype computed in; `real`: that of its parts. `weak`: what becomes of a weak result: keep, strip, the
-    default dtype of its kind, or weak if all operands are. `left`: an integer on the right, of these tiers, leaves the
-    left operand its dtype. `fit`: kind of scalar → what becomes of a value out of range, where not as elsewhere.
+    not the dtype computed in; `real`: that of its parts. `weak`: what becomes of a weak result: keep, strip, or the
+    default dtype of its kind. `left`: an integer on the right, of these tiers, leaves the left operand its dtype. `fit`: kind of scalar → what becomes of a value out of range, where not as elsewhere.
     """
 
     name: str

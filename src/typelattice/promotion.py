@@ -66,6 +66,13 @@ class Promotion:
     remedy: str | None = None
 
     @property
+    def result(self) -> DType:
+        """The dtype of an answer that is no refusal; PromotionError of one that is."""
+        if self.dtype is None:
+            raise PromotionError(self)
+        return self.dtype
+
+    @property
     def decision(self) -> Step:
         """The step that settled it: the last that had something to decide."""
         return next((s for s in reversed(self.steps) if len(s.nodes) > 1 or s.node is None), self.steps[-1])
@@ -87,6 +94,10 @@ class Promotion:
         to = self.compute
         cast = [] if to is None else [(o, o.dtype, to) for o in self.operands if o.dtype is not to]
         return tuple(Cast(o, d or o.kind, to, loss(d, to) if d else None) for o, d, to in cast)
+
+
+class Refused(Exception):
+    """Ends a promotion inside the engine: the reason, what to do next, and the step that refuses."""
 
 
 class PromotionError(TypeError):

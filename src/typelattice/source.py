@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,22 +14,27 @@ from typelattice.promotion import Rule, Step
 FOLDER = Path(__file__).with_name("systems")
 KEYS: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak"), str),
-    **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
-    **dict.fromkeys(("fit", "ops", "stand-in"), dict),
-    **dict.fromkeys(("tiers", "both-ways"), list),
-    "first": bool,
-}
-LIMIT_BYTES, LIMIT_EXTENDS = 1_000_000, 8
+    **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after", "fit", "ops", "stand-in"), dict),
+    "tiers": list, "both-ways": list, "first": bool,
+}  # fmt: skip
+LIMIT_BYTES, LIMIT_DEEP = 1_000_000, 8
+HIDDEN = re.compile(  # comments and strings, but for strings that are keys (group 1)
+    r"""\"{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|("(?:\\.|[^"\\\n])*"|'[^'\n]*')(?=[ \t]*[=.\]])"""
+    r"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*""",
+    re.DOTALL,
+)
 Line = tuple[str, int]  # file, line
+Chain = list[list[str]]  # a statement of an order: the lists between its arrows
 Covers = Mapping[Line, Sequence[tuple[Node, Node | None]]]  # what each line of an order states; None: a node alone
 
 
 class FormatError(ValueError):
-    """A system file that cannot be right: its file, line, key and the cause."""
+    """A system file that cannot be right: its file, line, key and the cause; the message is one line, and bounded."""
 
     def __init__(self, file: str, line: int | None, key: str, cause: str) -> None:
-        self.file, self.line, self.key, self.cause = file, line, key, cause
-        super().__init__(f"{file}{f', line {line}' if line else ''}{f', {key}' if key else ''}: {cause}")
+        self.file, self.line, self.key, self.cause = _one_line(file, 80), line, _one_line(key, 40), _one_line(cause, 400)
+        at = f"{self.file}{f', line {line}' if line else ''}{f', {self.key}' if key else ''}"
+        super().__init__(f"{at}: {self.cause}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return FormatError, (self.file, self.line, self.key, self.cause)
@@ -49,15 +54,29 @@ class Text:
 
     def line(self, key: str, entry: str | None = None) -> int | None:
         """The line of a key, or of an entry under it."""
-        at = re.search(rf"(?m)^[ \t]*\[?[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*[\].=]", self.text)
+        plain = HIDDEN.sub(lambda m: m[1] or re.sub(r"\S", " ", m[0]), self.text)
+        word = rf"[\"']?{re.escape(key)}[\"']?[ \t]*"
+        at = re.search(rf"(?m)^[ \t]*\[+[ \t]*{word}[\].]", plain) or re.search(rf"(?m)^[ \t]*{word}[.=]", plain)
         if at and entry:
             word = re.escape(entry)
-            at = re.compile(rf"(?:[\"']{word}[\"']|(?<![\w-]){word})\s*[=\].]").search(self.text, at.start()) or at
-        return self.text.count("\n", 0, at.start()) + 1 if at else None
+            at = re.compile(rf"(?:[\"']{word}[\"']|(?<![\w-]){word})[ \t]*[=\].]").search(plain, at.start()) or at
+        return plain.count("\n", 0, at.start()) + 1 if at else None
 
     def error(self, key: str, cause: str, entry: str | None = None) -> FormatError:
         """What is wrong with a key or an entry."""
-        return FormatError(self.file, self.line(key, entry), key[:60], cause)
+        return FormatError(self.file, self.line(key, entry), key, cause)
+
+    def statements(self, order: str) -> Iterator[tuple[Line, Chain]]:
+        """The statements of its order, each with its line; with that of the key where escapes hide the text."""
+        text = self.text.replace("\r\n", "\n")
+        start = text.find(order) if "\n" in order else -1
+        first, last = (text.count("\n", 0, start) + 1, len(text)) if start >= 0 else (self.line("order") or 1,) * 2
+        for n, line in enumerate(order.split("\n")):
+            at = self.file, min(first + n, last)
+            try:
+                yield from ((at, chain) for _, chain in statements(line))
+            except OrderError as e:
+                raise FormatError(*at, "order", str(e)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +85,19 @@ class Spec:
 
     values: Mapping[str, object]
     texts: Mapping[str, Text]
-    order: Sequence[tuple[Line, list[list[str]]]]
+    order: Sequence[tuple[Line, Chain]]
     main: Text
 
     def with_keys(self, keys: Mapping[str, object], text: Text) -> Spec:
         """The same with other values for some keys; `...` in an order stands for the order so far."""
         order = self.order
         if "order" in keys:
-            opening = re.search(r"(?m)^[ \t]*order[ \t]*=[ \t]*(\"\"\"|''')\r?\n", text.text)
-            first = (text.line("order") or 1) + bool(opening)
             order = []
-            try:
-                for line, chain in statements(str(keys["order"])):
-                    if chain == [["..."]] and not self.order:
-                        raise OrderError("`...` stands for the order of the file that `extends` names, and there is none")
-                    order += self.order if chain == [["..."]] else [((text.file, first + line), chain)]
-            except OrderError as e:
-                raise text.error("order", str(e)) from None
+            for line, chain in text.statements(str(keys["order"])):
+                if chain == [["..."]] and not self.order:
+                    cause = "`...` stands for the order of the file that `extends` names, and there is none"
+                    raise FormatError(*line, "order", cause)
+                order += self.order if chain == [["..."]] else [(line, chain)]
         return Spec({**self.values, **keys}, {**self.texts, **dict.fromkeys(keys, text)}, order, text)
 
 
@@ -94,16 +109,16 @@ def systems() -> tuple[str, ...]:
 def read(path: Path, trail: tuple[Path, ...] = ()) -> Spec:
     """The keys of a file. Raises UnknownSystem where it cannot be read, FormatError where it is no system file."""
     try:
-        if path.stat().st_size > LIMIT_BYTES:
-            raise _too_large(path.name)
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as e:
-        raise FormatError(path.name, None, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
+        with path.open("rb") as file:
+            data = file.read(LIMIT_BYTES + 1)
     except (OSError, ValueError) as e:
-        if isinstance(e, FormatError):
-            raise
         why = getattr(e, "strerror", None) or str(e)
         raise UnknownSystem(f"cannot read {str(path)[:120]!r}: {why}; give the path of a .toml file") from None
+    try:
+        text = data.decode("utf-8-sig") if len(data) <= LIMIT_BYTES else " " * len(data)
+    except UnicodeDecodeError as e:
+        line = data.count(b"\n", 0, e.start) + 1
+        raise FormatError(path.name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
     return spec(Text(path.name, text, path.resolve()), trail)
 
 
@@ -112,28 +127,36 @@ def spec(text: Text, trail: tuple[Path, ...] = ()) -> Spec:
     import tomllib
 
     if len(text.text) > LIMIT_BYTES:
-        raise _too_large(text.file)
+        cause = f"larger than {LIMIT_BYTES:,} bytes; a system file states a rule in at most 80 lines"
+        raise FormatError(text.file, None, "", cause)
     try:
         values: dict[str, object] = tomllib.loads(text.text)
-    except (tomllib.TOMLDecodeError, RecursionError) as e:
-        at = re.search(r"\(at line (\d+)", str(e))
-        cause = f"not TOML: {str(e).split(' (at ')[0][:200]}"
-        raise FormatError(text.file, int(at[1]) if at else None, "", cause) from None
-    for key, value in values.items():
-        if key not in KEYS:
-            raise text.error(key, f"unknown key{nearest(key, KEYS)}; the keys are {', '.join(KEYS)}")
-        if not isinstance(value, KEYS[key]):
-            raise text.error(key, f"should be {article(KEYS[key])}, is {article(type(value))}")
+    except RecursionError:
+        raise FormatError(text.file, None, "", "not TOML: nested too deep") from None
+    except ValueError as e:
+        at = re.search(r" \(at (?:line (\d+).*|end of document)\)$", str(e))
+        line = int(at[1] or text.text.count("\n") + 1) if at else None
+        raise FormatError(text.file, line, "", f"not TOML: {str(e)[: at.start() if at else 200]}") from None
+    check_keys(values, text)
     base = Spec({}, {}, (), text)
     if "extends" in values:
         base = _base(str(values.pop("extends")), text, (*trail, text.path) if text.path else trail)
     return base.with_keys(values, text)
 
 
+def check_keys(values: Mapping[str, object], text: Text) -> None:
+    """Raises FormatError for a key that is unknown, or whose value is of another type."""
+    for key, value in values.items():
+        if key not in KEYS:
+            raise text.error(key, f"unknown key{nearest(key, KEYS)}; the keys are {', '.join(KEYS)}")
+        if not isinstance(value, KEYS[key]):
+            raise text.error(key, f"should be {article(KEYS[key])}, is {article(type(value))}")
+
+
 def _base(name: str, text: Text, trail: tuple[Path, ...]) -> Spec:
     """The file that another extends: one beside it, or else one that comes with typelattice."""
     fail = partial(text.error, "extends")
-    if not re.fullmatch(r"\w[\w.-]*", name):
+    if not re.fullmatch(r"\w[\w.-]{0,99}", name):
         raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
     stem = f"{name.removesuffix('.toml')}.toml"
     choices = [folder / stem for folder in ([text.path.parent] if text.path else []) + [FOLDER]]
@@ -143,20 +166,21 @@ def _base(name: str, text: Text, trail: tuple[Path, ...]) -> Spec:
     fresh = [path for path in found if path != text.path]
     if not fresh or fresh[0] in trail:
         raise fail(f"a circle: {' -> '.join(path.stem for path in (*trail, (fresh or found)[0]))}")
-    if len(trail) > LIMIT_EXTENDS:
-        raise fail(f"more than {LIMIT_EXTENDS} files deep; extend a nearer one")
+    if len(trail) > LIMIT_DEEP:
+        raise fail(f"more than {LIMIT_DEEP} files deep; extend a nearer one")
     return read(fresh[0], trail)
-
-
-def _too_large(file: str) -> FormatError:
-    return FormatError(file, None, "", f"larger than {LIMIT_BYTES:,} bytes; a system file states a rule in at most 80 lines")
 
 
 def article(cls: type) -> str:
     """What TOML calls a type, for an error message."""
-    return {str: "a string", dict: "a table", list: "a list", bool: "true or false", int: "a number", float: "a number"}.get(
-        cls, f"a {cls.__name__}"
-    )
+    names = {str: "a string", dict: "a table", list: "a list", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(cls, f"a {cls.__name__}")
+
+
+def _one_line(text: str, limit: int) -> str:
+    """A text on one line, what cannot be printed escaped, and cut."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:limit + 1])
+    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
 def where(spec: Spec, covers: Covers, order: Order[Node], step: Step) -> Rule:

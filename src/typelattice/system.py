@@ -1,26 +1,19 @@
-"""A system: one library's promotion as data, and what it answers.
-
-Each tier combines its own operands; from the lowest tier up, a lower one then counts only by its kind.
-"""
+"""A system: one library's promotion as data. Each tier combines its own operands; a lower one counts only by its kind."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import reduce
 from itertools import combinations
 
-from typelattice.dtypes import DType, Kind, Node, real, weak
+from typelattice.dtypes import DType, Kind, Node, weak
 from typelattice.fit import fits
 from typelattice.operand import BOOL, PLAIN, Operand, OperandError, operand
-from typelattice.ops import CLASS, Op, Target, find
+from typelattice.operation import apply, casting, weakness
+from typelattice.ops import find
 from typelattice.order import Order
-from typelattice.promotion import Promotion, PromotionError, Rule, Step
-from typelattice.search import candidates, search
+from typelattice.promotion import Promotion, Refused, Rule, Step
 from typelattice.strings import parse
-
-
-class Refused(Exception):
-    """Ends a promotion within this module: the reason, what to do next, and the step that refuses."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -65,33 +58,31 @@ class System:
         >>> system("jax").result_type("int8", "uint8")
         int16
         """
-        cls, key = a.__class__, None
+        cls, row, column = a.__class__, None, b
         if not more and cls is b.__class__:
             try:
                 if cls is DType:
+                    row = a
                     return self._pairs[a][b]
-                if cls in PLAIN and a.ndim and b.ndim:  # type: ignore[union-attr, attr-defined]
-                    key = cls, a.dtype  # type: ignore[union-attr, attr-defined]
-                    return self._pairs[key][b.dtype]  # type: ignore[union-attr, attr-defined]
+                if cls in PLAIN and a.ndim and b.ndim:  # type: ignore[attr-defined]
+                    row, column = (cls, a.dtype), b.dtype  # type: ignore[attr-defined]
+                    return self._pairs[row][column]
             except KeyError:
                 pass
-        found = self.promote(*(x for x in (a, b, *more) if x is not None)).dtype
-        assert found is not None
-        if not more and cls is b.__class__ and (cls is DType or key):
-            self._pairs.setdefault(key or a, {})[b.dtype if key else b] = found  # type: ignore[union-attr, attr-defined]
+        found = self.promote(*(x for x in (a, b, *more) if x is not None)).result
+        if row:
+            self._pairs.setdefault(row, {})[column] = found
         return found
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """`explain`, raising PromotionError where the system refuses."""
         p = self.explain(*operands, op=op)
-        if p.dtype is None:
-            raise PromotionError(p)
-        return p
+        return p if p.result else p
 
     def explain(self, *operands: object, op: str | None = None) -> Promotion:
         """What becomes of these operands, alone or in an operation, and why; also of a refusal.
 
-        Raises DTypeError, OperandError, OpError for what is no dtype, operand or operation.
+        Raises DTypeError, OperandError, OpError for what is none.
         """
         read = tuple(parse(x, self.dtypes) if isinstance(x, str) else operand(x) for x in operands)
         if not read:
@@ -101,13 +92,13 @@ class System:
         try:
             node: Node | None = None
             is_weak = alone = False
-            nodes = candidates(self, rule, read) if rule else ()
+            nodes = casting(self, rule, read) if rule else ()
             if not nodes:
                 alone = rule is not None and len(read) == 2 and read[1].kind.rank == 1 and read[1].tier in rule.left
                 node, is_weak = self._meet(read[:1] if alone else read, trail)
                 dtype, is_weak = self._settle(node, is_weak, trail)
                 nodes = (dtype,)
-            compute, result = self._apply(rule, nodes, trail) if rule else (dtype, dtype)
+            compute, result = apply(self, rule, nodes, trail) if rule else (dtype, dtype)
             values = tuple(fits(self, read, compute, rule))
             if rule and (off := next((f for f in values if f.outcome == "raise"), None)):
                 reason = f"{off.value} is out of range for {off.target}"
@@ -115,10 +106,8 @@ class System:
         except Refused as refused:
             reason, remedy, step = refused.args
             return Promotion(self, read, op, (*trail, step), reason=reason, remedy=remedy)
-        if rule and rule.weak == "default" and is_weak:
-            result = self.defaults.get(result.kind, result)
-        if rule and rule.weak in ("strip", "all") and not alone:
-            is_weak = rule.weak == "all" and all(o.weak or o.tier == "scalar" for o in read)
+        if rule and is_weak:
+            result, is_weak = weakness(self, rule, result, kept=alone)
         return Promotion(self, read, op, tuple(trail), node, compute, result, is_weak, values)
 
     def _meet(self, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, bool]:
@@ -222,21 +211,3 @@ class System:
             raise Refused(f"a Python {after.kind.word} alone has no dtype here", "give an array or a dtype too", step)
         trail.append(step)
         return found, True
-
-    def _apply(self, rule: Op, nodes: tuple[DType, ...], trail: list[Step]) -> tuple[DType, DType]:
-        """(the dtype an operation computes in, the dtype of its result), from where its operands met or what they are."""
-        step = partial(Step, "ops", rule.name if rule.name in self.ops else CLASS[rule.name], nodes)
-        highest = max((n.kind for n in nodes), key=lambda kind: kind.rank)
-        mapped = {rule.to.get(n) or rule.to.get(n.kind) for n in nodes}
-        to = mapped.pop() if len(mapped) == 1 else None
-        compute = self.default(to) if to else search(self, rule, nodes) if rule.loops else nodes[0]
-        if compute is None or (highest if rule.loops else compute.kind) not in rule.takes:
-            raise Refused(f"{rule.name} takes no {highest if compute else ' with '.join(map(str, nodes))}", "cast the operands first", step(None))
-        result = compute if rule.gives is None else real(compute) if rule.gives == "real" else self.default(rule.gives)
-        if nodes != (compute,) or result is not compute:
-            trail.append(step(result))
-        return compute, result
-
-    def default(self, d: Target) -> DType:
-        """A dtype, or the default dtype of a kind. Raises LookupError where the system has none."""
-        return d if isinstance(d, DType) else BOOL if d is Kind.BOOL else self.defaults[d]

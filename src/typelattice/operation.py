@@ -1,0 +1,71 @@
+"""What an operation does once its operands have met, or instead: the dtype it computes in and that of its result.
+
+NumPy's ufuncs do not let operands meet: they take the first loop to which every operand casts, an operand's own loop
+before all, so `add` may answer where promotion refuses. Sources: NumPy's linear search over the loops of a ufunc, the
+casts that ml_dtypes registers (github.com/jax-ml/ml_dtypes, issue 189).
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from typelattice.dtypes import DType, Kind, real
+from typelattice.operand import BOOL, Operand
+from typelattice.ops import CLASS, Op, Target
+from typelattice.promotion import Refused, Step
+
+if TYPE_CHECKING:
+    from typelattice.system import System
+
+
+def casting(system: System, rule: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:
+    """The operands' dtypes, a Python scalar's stand-in among them, where each casts by itself; none where they meet."""
+    stands = any(o.dtype in system.beside for o in operands)
+    found = [(system.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]
+    return tuple(d for d in found if d) if rule.loops and all(d in system.order for d in found) else ()
+
+
+def apply(system: System, rule: Op, dtypes: tuple[DType, ...], trail: list[Step]) -> tuple[DType, DType]:
+    """(the dtype computed in, the dtype of the result), from where the operands met or from what each is."""
+    step = partial(Step, "ops", rule.name if rule.name in system.ops else CLASS[rule.name], dtypes)
+    highest = max((d.kind for d in dtypes), key=lambda kind: kind.rank)
+    mapped = {rule.to.get(d) or rule.to.get(d.kind) for d in dtypes}
+    to = mapped.pop() if len(mapped) == 1 else None
+    compute = default(system, to) if to else _search(system, rule, dtypes) if rule.loops else dtypes[0]
+    if compute is None or (highest if rule.loops else compute.kind) not in rule.takes:
+        what = highest if compute else " with ".join(map(str, dtypes))
+        raise Refused(f"{rule.name} takes no {what}", "cast the operands first", step(None))
+    result = compute if rule.gives is None else real(compute) if rule.gives == "real" else default(system, rule.gives)
+    if dtypes != (compute,) or result is not compute:
+        trail.append(step(result))
+    return compute, result
+
+
+def default(system: System, target: Target) -> DType:
+    """A dtype, or the default dtype of a kind. Raises Refused where the system has none."""
+    found = target if isinstance(target, DType) else BOOL if target is Kind.BOOL else system.defaults.get(target)
+    if found is None:
+        step = Step("defaults", str(target), (), None)
+        raise Refused(f"{system.name} has no default dtype for {target}", "name the dtype of the result", step)
+    return found
+
+
+def weakness(system: System, rule: Op, result: DType, kept: bool) -> tuple[DType, bool]:
+    """A weak result after an operation, and whether it stays weak."""
+    if rule.weak == "default":
+        return system.defaults.get(result.kind, result), True
+    return result, kept or rule.weak == "keep"
+
+
+def _search(system: System, rule: Op, dtypes: Sequence[DType]) -> DType | None:
+    """The dtype whose loop is taken; None where there is no loop for these."""
+    choices = (*(d for d in dtypes if d in rule.own), *rule.loops)
+    return next((to for to in choices if all(_casts(system, d, to) for d in dtypes)), None)
+
+
+def _casts(system: System, a: DType, b: DType) -> bool:
+    """Whether a loop of b takes a: b lies above and the pair is not refused, or each casts to the other."""
+    pair = frozenset((a, b))
+    above = a in system.order and b in system.order and system.order.le(a, b)
+    return (above or pair in system.both_ways) and pair not in system.refusals

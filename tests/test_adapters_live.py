@@ -1,4 +1,5 @@
 """The real frameworks' arrays, scalars, tracers and dtypes, read as operands; and DTypes as theirs."""
+
 from __future__ import annotations
 
 import os
@@ -61,7 +62,12 @@ def test_jax_arrays_know_their_tier_and_whether_they_are_weak(jax: Any) -> None:
     assert [text(y) for y in (x, x[0], x.dtype, jnp.int8, x.aval, jax.ShapeDtypeStruct((2,), "int8"))] == [
         "int8", "int8:0d", "int8", "int8", "int8", "int8",
     ]  # fmt: skip
-    assert [text(jnp.asarray(v)) for v in (1, 1.0, 1j, True)] == ["int64:0d:weak", "float64:0d:weak", "complex128:0d:weak", "bool:0d"]
+    assert [text(jnp.asarray(v)) for v in (1, 1.0, 1j, True)] == [
+        "int64:0d:weak",
+        "float64:0d:weak",
+        "complex128:0d:weak",
+        "bool:0d",
+    ]
     assert text(jnp.asarray(1, "int64")) == "int64:0d"
     assert text(x * 1) == "int8"
     assert text(jnp.arange(3) * 1.0) == "float64:weak"
@@ -79,12 +85,27 @@ def test_jax_tracers_are_read_as_what_they_stand_for(jax: Any) -> None:
     jax.vmap(watched, in_axes=(0, None))(x, 1)
     jax.grad(lambda v: watched(v, x))(1.0)
     jax.make_jaxpr(watched)(1, True)
-    assert seen == [("float16", "float64:0d:weak"), ("float16", "int"), ("float64:0d:weak", "float16"), ("int64:0d:weak", "bool:0d")] or seen[1][1] == "1"
+    assert seen == [
+        ("float16", "float64:0d:weak"),
+        ("float16", "1"),
+        ("float64:0d:weak", "float16"),
+        ("int64:0d:weak", "bool:0d"),
+    ]
 
 
 def test_jax_answers_with_its_own_arrays_and_tracers(jax: Any) -> None:
     jnp, system = jax.numpy, tl.system("jax")
-    operands = [jnp.ones(3, "int8"), jnp.ones(3, "uint64"), jnp.asarray(1), jnp.asarray(1.0), jnp.ones((), "bfloat16"), 1, 1.0, 1j, True]
+    operands = [
+        jnp.ones(3, "int8"),
+        jnp.ones(3, "uint64"),
+        jnp.asarray(1),
+        jnp.asarray(1.0),
+        jnp.ones((), "bfloat16"),
+        1,
+        1.0,
+        1j,
+        True,
+    ]
     for a in operands:
         for b in operands:
             if hasattr(a, "dtype") or hasattr(b, "dtype"):
@@ -122,9 +143,9 @@ def test_torch_tensors_parameters_and_dtypes(torch: Any) -> None:
 def test_torch_has_a_native_dtype_for_each_of_its_own(torch: Any) -> None:
     own = {str(d).removeprefix("torch.") for d in vars(torch).values() if isinstance(d, torch.dtype)}
     assert round_trips(torch, own) == {n for n in own if not n.startswith(("q", "bits"))}
-    with pytest.raises(tl.DTypeError, match="^torch has no dtype complex256|^unknown dtype"):
+    with pytest.raises(tl.DTypeError, match=r"^torch has no dtype complex256|^unknown dtype"):
         tl.native("complex256", torch)
-    with pytest.raises(tl.DTypeError, match="^torch has no dtype index; cast to one that it has$"):
+    with pytest.raises(tl.DTypeError, match=r"^torch has no dtype index; cast to one that it has$"):
         tl.native("index", torch)
 
 
@@ -218,18 +239,13 @@ def test_arrays_of_the_array_api_standard() -> None:
         assert text(xp.ones((), dtype=d)) == f"{name}:0d"
         assert tl.native(name, xp) == d
     assert tl.system("array-api").result_type(xp.ones(2, dtype=xp.int8), xp.ones(2, dtype=xp.uint8)) is tl.dtype("int16")
-    with pytest.raises(tl.DTypeError, match="^array_api_strict has no dtype float16; cast to one that it has$"):
+    with pytest.raises(tl.DTypeError, match=r"^array_api_strict has no dtype float16; cast to one that it has$"):
         tl.native("float16", xp)
-
-
-def test_dtypes_of_the_array_api_standard() -> None:
-    xp = pytest.importorskip("array_api_strict")
-    assert text(xp.int8) == "int8"
 
 
 def test_what_is_no_namespace_is_refused() -> None:
     for namespace in (3, None, os, "nonesuch", "os"):
-        with pytest.raises(TypeError, match="is no array namespace known here.*; give a module such as numpy$"):
+        with pytest.raises(TypeError, match=r"is no array namespace known here.*; give a module such as numpy$"):
             tl.native("int8", namespace)  # type: ignore[arg-type]
 
 

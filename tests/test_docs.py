@@ -15,9 +15,11 @@ import pytest
 import typelattice as tl
 from typelattice.cli import main
 from typelattice.fit import DEFAULT, OUTCOMES
-from typelattice.format import COMBINE, FACTS
-from typelattice.ops import CLASS, KINDS, STANDARD
+from typelattice.format import COMBINE
+from typelattice.dtypes import Kind
+from typelattice.ops import CLASS, KINDS, STANDARD, Op
 from typelattice.source import KEYS
+from typelattice.words import FACTS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -62,7 +64,7 @@ def test_console_examples_print_what_the_page_says(
 
 def first_column(page: Path, heading: str) -> set[str]:
     """The code words in the first column of the table under a heading."""
-    section = page.read_text(encoding="utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    section = page.read_text(encoding="utf-8").partition(f"# {heading}\n")[2].partition("\n#")[0]
     assert section, f"no section {heading!r} in {page.name}"
     return {word for row in re.findall(r"(?m)^\|([^|]*)\|", section) for word in re.findall(r"`([^`]+)`", row)}
 
@@ -75,16 +77,22 @@ def first_column(page: Path, heading: str) -> set[str]:
         ("Facts of a dtype of your own", {*FACTS}),
         ("What becomes of a value out of range", {*OUTCOMES, DEFAULT.strip()}),
         ("Kinds", {*KINDS}),
-        ("Classes of operations", {*STANDARD}),
+        ("Keys of an operation", {*Op.__slots__} - {"name"}),
     ],
 )
 def test_format_page_lists_exactly_what_the_loader_knows(heading: str, words: set[str]) -> None:
     assert first_column(ROOT / "docs" / "format.md", heading) == words
 
 
-def test_format_page_names_every_operation() -> None:
-    text = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
-    assert [op for op in CLASS if f"`{op}`" not in text] == []
+def test_format_page_lists_every_operation() -> None:
+    given = {None: "", Kind.BOOL: "bool", Kind.SIGNED: "the default integer", "real": "the real dtype"}
+    rows = []
+    for name, op in STANDARD.items():
+        takes = min((word for word, kinds in KINDS.items() if kinds == op.takes), default=", ".join(op.takes), key=len)
+        members = ", ".join(f"`{member}`" for member, of in CLASS.items() if of == name)
+        rows.append(f"| `{name}` | {members} | {takes} | {given[op.gives]} |")
+    wanted = "\n".join(rows)
+    assert wanted in (ROOT / "docs" / "format.md").read_text(encoding="utf-8"), f"the table should be\n{wanted}"
 
 
 def test_errors_page_lists_exactly_the_public_errors() -> None:

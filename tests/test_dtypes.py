@@ -1,4 +1,5 @@
 """The facts of every dtype against NumPy, ml_dtypes and all bit patterns; and the names to call them by."""
+
 from __future__ import annotations
 
 import copy
@@ -122,7 +123,9 @@ def test_a_complex_dtype_has_the_facts_of_its_parts(d: DType) -> None:
     part = real(d)
     assert part.kind is Kind.FLOAT
     assert d.bits is not None and part.bits == d.bits // 2
-    assert all(getattr(d, fact) == getattr(part, fact) for fact in ("max", "min", "smallest", "precision", "min_exponent", "specials"))
+    assert all(
+        getattr(d, fact) == getattr(part, fact) for fact in ("max", "min", "smallest", "precision", "min_exponent", "specials")
+    )
     native = as_numpy(d)
     assert native not in np_numbers() or np.zeros(1, native).real.dtype == as_numpy(part)
 
@@ -184,15 +187,25 @@ def test_b_is_bool_or_numpys_int8() -> None:
         tl.dtype("b")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right"), [("unit8", "uint8"), ("int_8", "int8"), ("bfloat", "bfloat16"), ("float8_e4m3fm", "float8_e4m3fn"), ("Float32", "float32"), ("complex", "complex64")]
-)  # fmt: skip
+NEAR_MISSES = {
+    "unit8": "uint8",
+    "int_8": "int8",
+    "bfloat": "bfloat16",
+    "float8_e4m3fm": "float8_e4m3fn",
+    "Float32": "float32",
+    "complex": "complex64",
+}
+
+
+@pytest.mark.parametrize(("wrong", "right"), [*NEAR_MISSES.items()])
 def test_a_near_miss_is_pointed_out(wrong: str, right: str) -> None:
     with pytest.raises(tl.DTypeError, match=f"^unknown dtype '{wrong}'; did you mean .*{right}"):
         tl.dtype(wrong)
 
 
-@pytest.mark.parametrize("text", ["", " ", "int8 ", "étoile", "i" * 10_000, "int8\n", "[('a', 'i4')]", "datetime64", "object", "str", "void", "\0"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "int8 ", "étoile", "i" * 10_000, "int8\n", "[('a', 'i4')]", "datetime64", "object", "str", "void", "\0"]
+)
 def test_a_text_that_names_nothing_is_refused_in_one_short_line(text: str) -> None:
     with pytest.raises(tl.DTypeError) as e:
         tl.dtype(text)
@@ -202,7 +215,9 @@ def test_a_text_that_names_nothing_is_refused_in_one_short_line(text: str) -> No
 
 @pytest.mark.parametrize("x", [None, 8, 1.5, b"int8", ["int8"], {"name": "int8"}, object()], ids=repr)
 def test_an_object_that_is_no_name_is_refused(x: object) -> None:
-    with pytest.raises(tl.DTypeError, match=f"^a {re.escape(type(x).__name__)} is no name of a dtype; give one such as 'int8'$"):
+    with pytest.raises(
+        tl.DTypeError, match=f"^a {re.escape(type(x).__name__)} is no name of a dtype; give one such as 'int8'$"
+    ):
         tl.dtype(x)
 
 

@@ -1,4 +1,5 @@
 """What becomes of a Python value in a dtype, against NumPy's and ml_dtypes' real casts."""
+
 from __future__ import annotations
 
 import cmath
@@ -25,14 +26,24 @@ INTEGERS = [d for d in FOUND if d.kind.rank == 1]
 FLOATS = [d for d in FOUND if d.kind is Kind.FLOAT]
 INFINITE = [d for d in FLOATS if "i" in d.specials]
 COMPLEX = [d for d in FOUND if d.kind is Kind.COMPLEX]
-EDGES = sorted({e * s + o for n in (0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 65, 128) for e in (2**n,) for s in (1, -1) for o in (-1, 0, 1)})
+EDGES = sorted(
+    {
+        e * s + o
+        for n in (0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 65, 128)
+        for e in (2**n,)
+        for s in (1, -1)
+        for o in (-1, 0, 1)
+    }
+)
 
 
 def cast(x: object, d: DType) -> object:
     """The value after NumPy's cast, as Python's number."""
     with np.errstate(all="ignore"):
         wide = np.array([x]).astype(native(d))
-        return (wide.astype(np.complex128 if d.kind is Kind.COMPLEX else np.float64 if d.kind is Kind.FLOAT else object)).tolist()[0]
+        return (
+            wide.astype(np.complex128 if d.kind is Kind.COMPLEX else np.float64 if d.kind is Kind.FLOAT else object)
+        ).tolist()[0]
 
 
 @pytest.mark.parametrize("d", INTEGERS, ids=repr)
@@ -145,8 +156,12 @@ def test_complex_overflows_part_by_part_as_numpys_casts_do(d: DType) -> None:
         assert held == (not cmath.isinf(real))
         if not held:
             assert isinstance(becomes, complex)
-            assert [cmath.isinf(complex(p)) for p in (becomes.real, becomes.imag)] == [math.isinf(p) for p in (real.real, real.imag)]
-            assert all(a == b for a, b in zip((becomes.real, becomes.imag), (real.real, real.imag), strict=True) if math.isinf(b))
+            assert [cmath.isinf(complex(p)) for p in (becomes.real, becomes.imag)] == [
+                math.isinf(p) for p in (real.real, real.imag)
+            ]
+            assert all(
+                a == b for a, b in zip((becomes.real, becomes.imag), (real.real, real.imag), strict=True) if math.isinf(b)
+            )
 
 
 def test_a_width_that_the_platform_decides_holds_everything() -> None:

@@ -1,4 +1,5 @@
 """The house: imports run one way, the spine is small and needs nothing, and no fact is stated twice."""
+
 from __future__ import annotations
 
 import ast
@@ -14,10 +15,11 @@ import typelattice
 from typelattice.dtypes import CODES, DTYPES
 
 ROOT = Path(typelattice.__file__).parent
-HOUSE = """
-order dtypes loss operand ops fit strings promotion search system source format adapters explanation render table
-laws designer namespace graph tracer conformance __init__ explorer cli __main__
-""".split()  # each imports only what stands before it
+HOUSE = [  # each imports only what stands before it
+    "order", "dtypes", "loss", "operand", "ops", "fit", "strings", "promotion", "operation", "system", "source", "words",
+    "format", "adapters", "explanation", "render", "table", "laws", "designer", "namespace", "graph", "tracer",
+    "conformance", "__init__", "explorer", "cli", "__main__",
+]  # fmt: skip
 SPINE = ["order", "dtypes", "loss", "operand", "ops", "system"]
 ENGINE = {"order", "ops", "system", "format", "table"}  # what recordings must not depend on
 FOREIGN = ("adapters", "conformance/libraries")  # where frameworks may be imported
@@ -53,13 +55,17 @@ def imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name}: relative import"
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
-            found |= {i for i in inner if (ROOT.parent / i.replace(".", "/")).with_suffix(".py").is_file()} or {node.module or ""}
+            found |= {i for i in inner if (ROOT.parent / i.replace(".", "/")).with_suffix(".py").is_file()} or {
+                node.module or ""
+            }
     return found
 
 
 def own(path: Path) -> set[str]:
     """The modules of the package that a file imports: `render/html`; the package itself is `__init__`."""
-    names = (m.removeprefix("typelattice").lstrip(".").replace(".", "/") for m in imports(path) if m.split(".")[0] == "typelattice")
+    names = (
+        m.removeprefix("typelattice").lstrip(".").replace(".", "/") for m in imports(path) if m.split(".")[0] == "typelattice"
+    )
     return {n or "__init__" for n in names}
 
 
@@ -93,7 +99,12 @@ def test_only_adapters_and_recorders_import_frameworks(path: Path) -> None:
     assert not outside, f"{name(path)} imports {', '.join(outside)}"
 
 
-RECORDERS = [p for p in FILES if name(p).startswith("conformance/libraries") or name(p) in ("conformance/library", "conformance/record", "conformance/recording")]
+RECORDERS = [
+    p
+    for p in FILES
+    if name(p).startswith("conformance/libraries")
+    or name(p) in ("conformance/library", "conformance/record", "conformance/recording")
+]
 
 
 @pytest.mark.parametrize("path", RECORDERS, ids=name)
@@ -105,10 +116,28 @@ def test_recordings_do_not_depend_on_the_engine(path: Path) -> None:
 def run(program: str) -> str:
     """What a fresh interpreter prints."""
     path = f"import sys; sys.path.insert(0, {str(ROOT.parent)!r}); "
-    return subprocess.run([sys.executable, "-c", path + program], capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", path + program], capture_output=True, text=True, check=True, timeout=60
+    ).stdout.strip()
 
 
-FRAMEWORKS = ["numpy", "ml_dtypes", "jax", "torch", "tensorflow", "keras", "dask", "cupy", "tinygrad", "mlx", "polars", "pyarrow", "triton", "ndonnx", "max"]
+FRAMEWORKS = [
+    "numpy",
+    "ml_dtypes",
+    "jax",
+    "torch",
+    "tensorflow",
+    "keras",
+    "dask",
+    "cupy",
+    "tinygrad",
+    "mlx",
+    "polars",
+    "pyarrow",
+    "triton",
+    "ndonnx",
+    "max",
+]
 USES = [
     "pass",
     "tl.systems()",
@@ -126,13 +155,19 @@ def test_no_framework_is_imported(use: str) -> None:
 
 
 def test_one_framework_is_imported_where_it_is_meant() -> None:
-    loaded = run(f"import typelattice as tl, numpy; tl.operand(numpy.zeros(3)); print(*sorted({{*sys.modules}} & {set(FRAMEWORKS)}))")
+    loaded = run(
+        f"import typelattice as tl, numpy; tl.operand(numpy.zeros(3)); print(*sorted({{*sys.modules}} & {set(FRAMEWORKS)}))"
+    )
     assert loaded.split() in (["numpy"], ["ml_dtypes", "numpy"])
 
 
 def stated(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
     """(line, dtypes named) of each literal that names any: a string, or the strings right in a list, tuple, set or dict."""
-    docs = {id(n.body[0].value) for n in ast.walk(tree) if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef)) and n.body and isinstance(n.body[0], ast.Expr)}
+    docs = {
+        id(n.body[0].value)
+        for n in ast.walk(tree)
+        if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef)) and n.body and isinstance(n.body[0], ast.Expr)
+    }
     names = (set(DTYPES) | {c for c in CODES if len(c) > 1}) - NOT_NAMES
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
@@ -142,7 +177,9 @@ def stated(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
             yield node.lineno, [i.value for i in items if isinstance(i, ast.Constant) and i.value in names]
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if name(p) != "dtypes" and not name(p).startswith("conformance/libraries")], ids=name)
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if name(p) != "dtypes" and not name(p).startswith("conformance/libraries")], ids=name
+)
 def test_code_holds_no_lists_of_dtypes(path: Path) -> None:
     """Up to three names are an example or a rule; more are a list, which belongs into data."""
     lists = [(line, names) for line, names in stated(ast.parse(path.read_text(encoding="utf-8"))) if len(set(names)) > 3]

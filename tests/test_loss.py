@@ -1,4 +1,5 @@
 """What casts lose: proved over all values of all dtypes of at most 16 bits, and at the edges of the wider ones."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -131,7 +132,9 @@ def test_specials_survive_real_casts_where_they_have_a_counterpart(d: DType) -> 
     for name, x in special.items():
         with np.errstate(all="ignore"):
             y = np.array([x]).astype(native(d)).astype(np.float64)
-        kept = bool(np.array_equal(y, [x], equal_nan=True) and np.signbit(y[0]) == np.signbit(x)) or (name == "nan" and bool(np.isnan(y[0])))
+        kept = bool(np.array_equal(y, [x], equal_nan=True) and np.signbit(y[0]) == np.signbit(x)) or (
+            name == "nan" and bool(np.isnan(y[0]))
+        )
         assert kept == has(name, d)
 
 

@@ -1,4 +1,5 @@
 """What is read as an operand: operand strings, Python's numbers, NumPy's objects."""
+
 from __future__ import annotations
 
 import copy
@@ -112,7 +113,26 @@ def test_operand_strings_survive_a_shell(o: Operand) -> None:
     assert not set(str(o)) & set(" \t\n'\"`$&|;<>()[]{}*?!#~\\")
 
 
-@pytest.mark.parametrize("text", ["int8", "int8:0d", "int8:weak", "int16:0d=300", "int", "float", "complex", "300", "-1", "1.5", "2j", "(1+2j)".strip("()"), "True", "nan", "inf"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int8",
+        "int8:0d",
+        "int8:weak",
+        "int16:0d=300",
+        "int",
+        "float",
+        "complex",
+        "300",
+        "-1",
+        "1.5",
+        "2j",
+        "(1+2j)".strip("()"),
+        "True",
+        "nan",
+        "inf",
+    ],
+)
 def test_round_trip_of_strings(text: str) -> None:
     assert str(tl.operand(text)) == text
 
@@ -159,7 +179,9 @@ def test_no_string_gives_another_error(text: str) -> None:
         assert len(str(e)) < 300
 
 
-@pytest.mark.parametrize("text", ["9" * 4000, "int64:0d=" + "9" * 4000, "int8:" + "x" * 5000, "x" * 5000, "1e" + "9" * 5000, "1" + "_1" * 3000])
+@pytest.mark.parametrize(
+    "text", ["9" * 4000, "int64:0d=" + "9" * 4000, "int8:" + "x" * 5000, "x" * 5000, "1e" + "9" * 5000, "1" + "_1" * 3000]
+)
 def test_long_strings_are_answered_in_few_words(text: str) -> None:
     try:
         o = tl.operand(text)
@@ -200,9 +222,19 @@ class Phase(complex):
 
 @pytest.mark.parametrize(
     ("x", "kind", "value"),
-    [(300, "signed", 300), (1.5, "float", 1.5), (2j, "complex", 2j), (Flag.ON, "signed", 1), (Bits.LOW, "signed", 1), (Count(7), "signed", 7), (Metres(2), "float", 2.0), (Phase(1j), "complex", 1j), (2**100, "signed", 2**100)],
+    [
+        (300, "signed", 300),
+        (2**100, "signed", 2**100),
+        (1.5, "float", 1.5),
+        (2j, "complex", 2j),
+        (Flag.ON, "signed", 1),
+        (Bits.LOW, "signed", 1),
+        (Count(7), "signed", 7),
+        (Metres(2), "float", 2.0),
+        (Phase(1j), "complex", 1j),
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_python_numbers_are_weak_scalars(x: object, kind: str, value: object) -> None:
     assert fields(x) == (None, kind, True, "scalar", value)
     assert type(tl.operand(x).value) is type(value)
@@ -220,7 +252,9 @@ def test_one_true_and_one_float_are_told_apart() -> None:
 
 
 def test_types_stand_for_scalars_of_any_value() -> None:
-    assert [fields(t) for t in (int, float, complex)] == [(None, k, True, "scalar", None) for k in ("signed", "float", "complex")]
+    assert [fields(t) for t in (int, float, complex)] == [
+        (None, k, True, "scalar", None) for k in ("signed", "float", "complex")
+    ]
 
 
 def test_an_operand_and_a_dtype_are_read_as_they_are() -> None:
@@ -233,9 +267,13 @@ def test_a_subclass_of_str_is_a_string() -> None:
     assert fields(type("Name", (str,), {})("int8:0d")) == fields("int8:0d")
 
 
-@pytest.mark.parametrize("x", [None, b"int8", [1, 2], (1,), {"a": 1}, Fraction(1, 2), Decimal(1), object(), ..., str, list, lambda: 1])
+@pytest.mark.parametrize(
+    "x", [None, b"int8", [1, 2], (1,), {"a": 1}, Fraction(1, 2), Decimal(1), object(), ..., str, list, lambda: 1]
+)
 def test_other_objects_take_no_part(x: object) -> None:
-    with pytest.raises(tl.OperandError, match="takes no part in promotion; give an array, a dtype, a number or a string such as 'int8'$"):
+    with pytest.raises(
+        tl.OperandError, match=r"takes no part in promotion; give an array, a dtype, a number or a string such as 'int8'$"
+    ):
         tl.operand(x)
 
 
@@ -267,7 +305,13 @@ def test_arrays_scalars_types_and_dtypes_of_numpy(d: DType) -> None:
 
 
 def test_values_of_numpys_scalars_are_pythons() -> None:
-    for x, value in ((np.int16(300), 300), (np.float32(1.5), 1.5), (np.complex64(1j), 1j), (np.True_, True), (np.array(7, np.uint8), 7)):
+    for x, value in (
+        (np.int16(300), 300),
+        (np.float32(1.5), 1.5),
+        (np.complex64(1j), 1j),
+        (np.True_, True),
+        (np.array(7, np.uint8), 7),
+    ):
         assert tl.operand(x).value == value
         assert type(tl.operand(x).value) is type(value)
 
@@ -285,13 +329,25 @@ def test_subclasses_and_views_of_arrays() -> None:
     assert fields(np.zeros(3, np.int8).view(type("Mine", (np.ndarray,), {})))[0] == "int8"
 
 
-@pytest.mark.parametrize(
-    "x",
-    [np.array(["a"]), np.array([object()]), np.zeros(1, "M8[s]"), np.zeros(1, "m8[s]"), np.zeros(1, "i4,f4"), np.dtype("O"), np.zeros(1, np.longdouble), np.dtype("S3"), np.str_("int8"), np.datetime64("2020")],
-    ids=repr,
-)  # fmt: skip
+NO_NUMBERS = [
+    np.array(["a"]),
+    np.array([object()]),
+    np.zeros(1, "M8[s]"),
+    np.zeros(1, "m8[s]"),
+    np.zeros(1, "i4,f4"),
+    np.zeros(1, np.longdouble),
+    np.dtype("O"),
+    np.dtype("S3"),
+    np.str_("int8"),
+    np.datetime64("2020"),
+]
+
+
+@pytest.mark.parametrize("x", NO_NUMBERS, ids=repr)
 def test_dtypes_of_numpy_that_are_no_numbers_here(x: object) -> None:
-    with pytest.raises((tl.DTypeError, tl.OperandError), match=r"is in no promotion table; tables are of numbers: convert it first$"):
+    with pytest.raises(
+        (tl.DTypeError, tl.OperandError), match=r"is in no promotion table; tables are of numbers: convert it first$"
+    ):
         tl.operand(x)
 
 

@@ -1,4 +1,5 @@
 """Grids in every format: texts come out whole, and nothing in them is taken for markup."""
+
 from __future__ import annotations
 
 import csv
@@ -7,6 +8,7 @@ import json
 from html.parser import HTMLParser
 
 import pytest
+
 from typelattice.render import FORMATS, Cell, Grid, render
 from typelattice.render.text import runs, text
 
@@ -16,7 +18,11 @@ HOSTILE = '<script>alert("x")</script> & "q" a|b *c* _d_ \x1b[31m\n, `e` \\'
 def grid(columns: int = 3, rows: int = 2, word: str = "cell") -> Grid:
     cells = tuple(tuple(Cell(f"{word}{i}{j}", ("float", "weak"), word) for j in range(columns)) for i in range(rows))
     return Grid(
-        word, tuple(Cell(f"{word}{j}") for j in range(columns)), tuple(Cell(f"row{word}{i}") for i in range(rows)), cells, (word,)
+        word,
+        tuple(Cell(f"{word}{j}") for j in range(columns)),
+        tuple(Cell(f"row{word}{i}") for i in range(rows)),
+        cells,
+        (word,),
     )
 
 
@@ -87,7 +93,12 @@ def test_html_classes_are_made_safe() -> None:
 
 def test_html_rules_are_scoped() -> None:
     style = render(grid(), "html").split("<style>")[1].split("</style>")[0]
-    assert all(rule.strip().startswith(".tl-grid") for part in style.split("}") for rule in part.split("{")[0].split(",") if rule.strip())
+    assert all(
+        rule.strip().startswith(".tl-grid")
+        for part in style.split("}")
+        for rule in part.split("{")[0].split(",")
+        if rule.strip()
+    )
 
 
 def test_markdown_has_as_many_bars_in_every_line() -> None:

@@ -1,4 +1,5 @@
 """The systems against the tables and drawings of the documents that they come from (tools/seeds.py extracts these)."""
+
 from __future__ import annotations
 
 import csv
@@ -68,7 +69,9 @@ def test_jax_of_2019() -> None:
     cells = table("jax_2019")
     assert len(cells) == 15 * 15
     system = tl.system("jax-2019")
-    assert {pair: system.result_type(*map(in_bytes, pair)) for pair in cells} == {pair: in_bytes(c) for pair, c in cells.items()}
+    assert {pair: system.result_type(*map(in_bytes, pair)) for pair in cells} == {
+        pair: in_bytes(c) for pair, c in cells.items()
+    }
 
 
 def test_highlighted_cells_of_2019_are_those_that_differ_from_numpy() -> None:
@@ -169,4 +172,7 @@ def test_jax_is_the_only_complete_lattice_among_the_drawings() -> None:
         return all(order.join(a, b) is not None for a, b in product(order.nodes, repeat=2))
 
     complete = [g["section"] for g in GRAPHS if every_pair_has_a_join(g["covers"])]
-    assert [s for s in complete if s != "Stepping Back: Tables and Lattices"] == ["Enter Python Scalars", "Type Promotion in JAX"]
+    assert [s for s in complete if s != "Stepping Back: Tables and Lattices"] == [
+        "Enter Python Scalars",
+        "Type Promotion in JAX",
+    ]

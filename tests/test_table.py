@@ -1,4 +1,5 @@
 """Tables and diffs say what the systems say."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -6,17 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 import typelattice as tl
 from typelattice.render import Grid
 from typelattice.table import CODES, short
 
-own = '''
-name = "<b>mine</b> \\u001b[1m | x"
-title = "a\\nb"
+own = """
+name = "mine"
+title = "<b>a</b> | *b* & `c`"
 order = "posit8 -> f32"
 [dtypes]
 posit8 = { kind = "float", bits = 8, storage_bits = 8, max = 1e6, precision = 5, min_exponent = -8 }
-'''
+"""
 
 
 @pytest.fixture
@@ -41,7 +43,26 @@ def test_a_cell_is_what_the_system_explains(name: str) -> None:
 
 
 def test_columns_stand_in_the_order_of_the_documents() -> None:
-    assert codes(tl.table("jax").grid()) == "b u8 u16 u32 u64 i8 i16 i32 i64 bf16 f16 f32 f64 c64 c128 i* f* c*".split()
+    assert codes(tl.table("jax").grid()) == [
+        "b",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "bf16",
+        "f16",
+        "f32",
+        "f64",
+        "c64",
+        "c128",
+        "i*",
+        "f*",
+        "c*",
+    ]
 
 
 def test_small_dtypes_are_left_out_and_named_unless_asked_for() -> None:
@@ -78,7 +99,17 @@ def test_refusals_are_marked_and_counted() -> None:
 
 
 def test_weak_answers_bear_a_star() -> None:
-    assert [c.text for row in tl.table("jax", dtypes=["bool", "int", "float"]).grid().cells for c in row] == "b i* f* i* i* f* f* f* f*".split()
+    assert [c.text for row in tl.table("jax", dtypes=["bool", "int", "float"]).grid().cells for c in row] == [
+        "b",
+        "i*",
+        "f*",
+        "i*",
+        "i*",
+        "f*",
+        "f*",
+        "f*",
+        "f*",
+    ]
 
 
 def test_byte_codes_are_numpys() -> None:
@@ -129,10 +160,9 @@ def test_systems_with_nothing_in_common_have_no_diff(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", [lambda path: tl.table(path), lambda path: tl.diff(path, "jax")])
 @pytest.mark.parametrize("format", ["text", "markdown", "html", "csv", "json"])
-def test_own_files_make_tables_whatever_their_names(mine: Path, make: Callable[[Path], tl.Table], format: str) -> None:
+def test_own_files_make_tables_whatever_their_titles(mine: Path, make: Callable[[Path], tl.Table], format: str) -> None:
     shown = tl.render(make(mine), format)
-    assert "\x1b" not in shown
-    assert "<b>" not in shown or format in ("csv", "json", "text")
+    assert ("<b>" in shown) <= (format in ("text", "json"))
 
 
 def test_own_dtypes_are_operands(mine: Path) -> None:

@@ -1,7 +1,7 @@
 """Mutation testing of the spine: one small change at a time, in memory; a test has to notice each.
 
-Every mutant runs in a fork of a process that has imported the test tools, the tests of its own file first. Prints
-killed / total a file, and the survivors. `python tools/mutants.py [--minutes N] [FILE ...]`
+Every mutant runs in a fork of a process that has imported the test tools: the tests of its own file first, the others
+only if those notice nothing. Prints killed / total a file, and the survivors. `python tools/mutants.py [--minutes N] [FILE ...]`
 """
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import ast
 import importlib.util
 import os
 import random
-import signal
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +22,8 @@ from types import ModuleType
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
 FILES = ("order", "operand", "system", "promotion", "fit")
-UNSEEING = ("test_wheel.py", "test_docs.py", "test_imports.py")  # run other processes, which have no mutant
-SECONDS = 120  # a mutant that takes longer hangs: killed
+UNSEEING = ("wheel", "docs", "imports", "cli", "recording")  # tests of other processes, which have no mutant, or of no rules
+PATIENCE = 5  # times the processor time of the tests as they are: a mutant that takes longer hangs, and is killed
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
@@ -92,32 +92,32 @@ class Mutated(MetaPathFinder, Loader):
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
 
 
-def start(path: Path, tree: ast.Module) -> int:
-    """Forks a process that tests a tree in place of a file; its exit status is pytest's."""
+def start(path: Path, tree: ast.Module, seconds: float = 600) -> int:
+    """Forks a process that tests a tree in place of a file; its exit status is zero if no test notices."""
     pid = os.fork()
     if pid:
         return pid
-    signal.alarm(SECONDS)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     import pytest
 
     sys.meta_path.insert(0, Mutated(f"typelattice.{path.stem}", path, tree))
-    first = [f for f in (ROOT / "tests" / f"test_{path.stem}.py", path) if f.exists()]
-    ignored = [f"--ignore={ROOT / 'tests' / name}" for name in UNSEEING]
     os.chdir(ROOT)
-    os._exit(pytest.main(["-x", "-q", "-m", "not live", "-p", "no:cacheprovider", *ignored, *map(str, first), "tests", "src"]))
+    options = ["-x", "-q", "-m", "not live", "-p", "no:cacheprovider", *(f"--ignore=tests/test_{name}.py" for name in UNSEEING)]
+    own = [str(f) for f in (ROOT / "tests" / f"test_{path.stem}.py", path) if f.exists()]
+    os._exit(pytest.main([*options, *own]) or pytest.main([*options, "tests", "src"]))
 
 
-def verdicts(work: Iterator[tuple[Path, str, ast.Module]], until: float) -> Iterator[tuple[str, str, bool]]:
+def verdicts(work: Iterator[tuple[Path, str, ast.Module]], seconds: float, until: float) -> Iterator[tuple[str, str, bool]]:
     """(file, mutant, whether it was killed), as they finish; one process a core. Stops at the time given."""
     running: dict[int, tuple[str, str]] = {}
     jobs = os.cpu_count() or 1
     for path, what, tree in work:
         if time.monotonic() > until:
             break
-        running[start(path, tree)] = path.name, what
+        running[start(path, tree, seconds)] = path.name, what
         while len(running) >= jobs:
             pid, status = os.wait()
             yield *running.pop(pid), status != 0
@@ -134,13 +134,15 @@ def main() -> int:
     files = [path.resolve() for path in asked.files if path.exists()]
     for tool in ("pytest", "hypothesis", "numpy", "ml_dtypes"):  # imported once, shared by the forks
         importlib.import_module(tool)
-    if os.waitpid(start(files[0], ast.parse(files[0].read_text(encoding="utf-8"))), 0)[1]:
+    _, status, used = os.wait4(start(files[0], ast.parse(files[0].read_text(encoding="utf-8"))), 0)
+    if status:
         print("the tests fail as it is; nothing can be said of mutants", file=sys.stderr)
         return 2
     every = [(path, what, tree) for path in files for what, tree in mutants(path)]
     random.Random(0).shuffle(every)
     killed, tried, survivors = dict.fromkeys((p.name for p in files), 0), dict.fromkeys((p.name for p in files), 0), []
-    for name, what, dead in verdicts(iter(every), time.monotonic() + 60 * asked.minutes):
+    seconds = PATIENCE * (used.ru_utime + used.ru_stime)
+    for name, what, dead in verdicts(iter(every), seconds, time.monotonic() + 60 * asked.minutes):
         tried[name] += 1
         killed[name] += dead
         if not dead:

@@ -2,6 +2,7 @@
 
 The documents are plain text, told apart by the number that their file names begin with. Cells stay as printed.
 """
+
 from __future__ import annotations
 
 import ast

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import NoReturn
 
 import typelattice as tl
-from typelattice.dtypes import DType, Weak, nearest
+from typelattice.dtypes import DType, Kind, Weak
 from typelattice.explanation import answer, asked, data, fate, place, sections
+from typelattice.nearest import nearest
 from typelattice.promotion import Promotion
 from typelattice.render import FORMATS
 from typelattice.render.grid import printable
@@ -240,7 +241,8 @@ def _check(args: Namespace) -> Out:
         if s.order.join(a, b) is None:
             ways.setdefault(_instead(s, a, b), []).append(f"{a} + {b}")
     split = [f"{len(ps)} {way}: {', '.join(ps[:FEW])}{', ...' * (len(ps) > FEW)}" for way, ps in ways.items()]
-    defaults = {"int" if kind.rank == 1 else kind.value: d for kind, d in s.defaults.items()}
+    words = {Kind.UNSIGNED: "uint", Kind.SIGNED: "int"}
+    defaults = {words.get(kind, kind.value): d for kind, d in s.defaults.items()}
     missing = [kind for kind in ("int", "float", "complex") if kind not in defaults]
     yield bold("\n".join(folded(f"{args.file}: a valid system", width())))
     yield ""

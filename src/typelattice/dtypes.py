@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from typelattice.nearest import nearest, short
 
 
 class Kind(StrEnum):
@@ -83,7 +86,10 @@ class DType:
         return define, tuple(getattr(self, fact) for fact in self.__slots__)
 
 
-define: Callable[..., DType] = cache(DType)  # the DType with these facts, always the same object
+@cache
+def define(*facts: Any) -> DType:
+    """The DType with these facts, always the same object."""
+    return DType(*facts)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -95,6 +101,9 @@ class Weak:
 
     def __repr__(self) -> str:
         return f"{self.dtype.code if self.dtype else self.kind.letter}*"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return weak, (self.kind, self.dtype)
 
 
 _weak = cache(Weak)
@@ -156,16 +165,3 @@ def dtype(name: object) -> DType:
     if name in CODES:
         return CODES[name]
     raise DTypeError(f"unknown dtype {short(name)}{nearest(name, DTYPES)}")
-
-
-def short(text: str) -> str:
-    """A text for an error message, quoted and cut at 40 characters."""
-    return repr(text if len(text) <= 40 else text[:37] + "...")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean …?`, or nothing where no known name is near."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name[:80], list(known), 2, 0.6)
-    return f"; did you mean {' or '.join(near)}?" if near else ""

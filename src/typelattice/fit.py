@@ -63,5 +63,6 @@ def fitted(value: Value, target: DType) -> tuple[bool, Value | None]:
         return held, None if held or not isinstance(value, int) else int((value - low) % span + low)
     beyond = [v - v == 0 and v != 0 and not rounds_within(abs(scaled(v)), target) for v in parts]
     held = not any(beyond) and ("s" in target.specials or all(v >= 0 for v in parts))
-    infinite = [float("inf") * (1 if v > 0 else -1) if out else v for v, out in zip(parts, beyond)]
-    return held, None if held else complex(*infinite) if len(parts) == 2 else infinite[0]
+    most = float("inf" if "i" in target.specials else "nan" if "n" in target.specials else target.max)
+    becomes = [(most if v > 0 else -most) if out else v for v, out in zip(parts, beyond, strict=True)]
+    return held, None if held else complex(*becomes) if len(parts) == 2 else becomes[0]

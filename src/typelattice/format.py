@@ -1,28 +1,30 @@
 """System files: TOML to a System, every mistake named by file, line, key and cause."""
 from __future__ import annotations
 
+import copyreg
 import re
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import combinations, pairwise, product
 from pathlib import Path
+from types import MappingProxyType as Frozen
+from typing import TypeVar
 
 from typelattice import ops
-from typelattice.dtypes import CODES, DTYPES, DType, Kind, Node, define, nearest, short, weak
+from typelattice.dtypes import DType, Kind, Node
 from typelattice.fit import DEFAULT, OUTCOMES
-from typelattice.operand import SCALARS
+from typelattice.nearest import nearest, short
 from typelattice.order import Order, OrderError, collect
-from typelattice.source import FOLDER, KEYS, FormatError, Line, Spec, Text, UnknownSystem, article, read, spec, systems, where
+from typelattice.source import FOLDER, FormatError, Line, Spec, Text, UnknownSystem, check_keys, read, spec, systems, where
 from typelattice.system import System
+from typelattice.words import LIMIT_NODES, Words, each_of, items, kind_of, one_of, phrase, text
 
 COMBINE = ("join", "fold", "comparable")
 TIERS = ["array", "0d", "scalar"]
-LETTERS = {kind.letter: kind for kind in Kind}
-KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
-FACTS: dict[str, type | tuple[type, ...]] = {
-    "kind": str, "code": str, "bits": int, "storage_bits": int, "max": (int, float), "precision": int, "min_exponent": int, "specials": str,
-}  # fmt: skip
-LIMIT_NODES, LIMIT_COVERS = 5_000, 100_000
+LIMIT_COVERS = 100_000
+T = TypeVar("T")
+Pair = frozenset[Node]
 
 
 def system(which: str | Path | System) -> System:
@@ -56,264 +58,233 @@ def build(spec: Spec) -> System:
     reader = _Reader(spec)
     try:
         return reader.system()
-    except FormatError:
-        raise
-    except (ValueError, KeyError) as e:
-        raise spec.texts.get(reader.key, spec.main).error(reader.key, str(e.args[0]), reader.entry) from None
+    except (ValueError, LookupError) as e:
+        source = spec.texts.get(reader.key, spec.main)
+        line = reader.line or (source.file, source.line(reader.key, reader.entry))
+        inherited = "" if line[0] == spec.main.file else f" ({spec.main.file} extends it)"
+        raise FormatError(*line, reader.key, f"{e.args[0]}{inherited}") from None
 
 
 def replace(spec: Spec, **keys: object) -> System:
     """A variant of a system with other values for keys of its file: `replace(defaults={"float": "float64"})`."""
-    text = Text(f"{spec.main.file} with {', '.join(keys)} replaced", "")
-    for key, value in keys.items():
-        if key not in KEYS or key == "extends":
-            raise text.error(key, f"unknown key{nearest(key, KEYS)}; the keys are {', '.join(KEYS)}")
-        if not isinstance(value, KEYS[key]):
-            raise text.error(key, f"should be {article(KEYS[key])}, is {article(type(value))}")
+    text = Text(f"{spec.main.file} with {', '.join(keys)} replaced", str(keys.get("order", "")))
+    if "extends" in keys:
+        raise text.error("extends", "is read from files only; replace other keys, or write a file that extends this one")
+    check_keys(keys, text)
     return build(spec.with_keys(keys, text))
 
 
+copyreg.pickle(System, lambda system: (build, system.replace.args))  # type: ignore[attr-defined]
+
+
 class _Reader:
-    """Reads the keys one after another; `key` and `entry` are those at hand, for errors."""
+    """Reads the keys one after another; `key`, `entry` and `line` are those at hand, for errors."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec, self.key, self.entry = spec, "name", ""
-        self.dtypes: dict[str, DType] = {}
+        self.line: Line | None = None  # of a statement of the order
+        self.words = Words()
         self.covers: dict[Line, list[tuple[Node, Node | None]]] = {}
-        self.ties: dict[frozenset[Node], Node] = {}
-        self.names: dict[frozenset[Node], str] = {}
+        self.ties: dict[Pair, Node] = {}
+        self.names: dict[Pair, str] = {}
 
     def system(self) -> System:
-        if not self.get("name", ""):
-            raise ValueError("missing; every system has a name")
-        for name, facts in self.table("dtypes"):
-            self.dtypes[name] = _own_dtype(name, facts)
+        """The System: the keys in the order in which they build on one another."""
+        title, source, library = (phrase(self.get(key, "")) for key in ("title", "source", "library"))
+        name = self.get("name", "")
+        if not re.fullmatch(r"\w[\w.+-]{0,59}", name):
+            raise ValueError("should be a word of letters, digits and . _ - +" if name else "missing; every system has a name")
+        words, dtypes = self.words, dict[str, DType]()
+        for word, facts in self.table("dtypes"):
+            dtypes[word] = words.define(word, facts)
+        words.sets = {words.new(word, "set"): text(members) for word, members in self.table("sets")}
+        for _, members in self.table("sets"):
+            words.nodes(members)
         self.order = self.read_order()
         self.combine = one_of(self.get("combine", "join"), COMBINE)
         width = one_of(self.get("weak", "kind"), ("kind", "width"))
-        tiers = self.get("tiers", ["array"])
-        if tiers not in ([t for t in TIERS if t == "array" or t in more] for more in (["0d"], ["scalar"], TIERS, [])):
+        self.tiers = tuple(self.get("tiers", TIERS[:1]))
+        if self.tiers not in [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]:
             raise ValueError(f"should list some of {', '.join(TIERS)}, in that order, array first")
+        if (first := self.get("first", False)) and len(self.tiers) == 1:
+            raise ValueError("says nothing where `tiers` tells none apart")
         for entry, winner in self.table("ties"):
-            bounds = frozenset(self.nodes(entry))
-            self.ties[bounds], self.names[bounds] = self.tie(bounds, self.node(winner)), entry
-        overrides = {pair: self.node(said) for pair, said in self.pairs("overrides")}
-        refusals = {pair: text(why) for pair, why in self.pairs("refusals")}
-        both_ways = frozenset(pair for entry in self.get("both-ways", []) for pair in self.read_pairs(text(entry)))
+            self.tie(entry, words.nodes(entry), words.node(winner))
+        overrides = {pair: words.node(said) for pair, said in self.pairs("overrides")}
+        refusals = {pair: phrase(why) for pair, why in self.pairs("refusals")}
+        self.defaults = words.by_kind(dict(self.table("defaults")))
+        before = {self.entering(k): self.present(words.node(v)) for k, v in self.table("before")}
+        after = {self.present(words.node(k), bare=True): words.node(v) for k, v in self.table("after")}
+        fit = self.fit(dict(self.table("fit")))
         stand_in = dict(self.table("stand-in"))
-        beside = frozenset(self.nodes(text(stand_in.pop("beside")))) if "beside" in stand_in else frozenset()
+        beside = [self.present(n) for n in words.nodes(stand_in.pop("beside", ""))] if stand_in else []
         return System(
-            name=self.get("name", ""),
-            title=self.get("title", ""),
-            source=self.get("source", ""),
-            library=self.get("library", ""),
-            order=self.order,
-            ties=self.ties,
-            overrides=overrides,
-            refusals=refusals,
-            combine=self.combine,
-            tiers=tuple(tiers),
-            first=self.get("first", False),
-            weak=width,
-            defaults={self.kind(k): self.dtype(v) for k, v in self.table("defaults")},
-            before={self.node(k): self.node(v) for k, v in self.table("before")},
-            after={self.node(k): self.node(v) for k, v in self.table("after")},
-            fit={self.kind(k).word: policy(v) for k, v in self.table("fit")},
-            beside=beside,
-            stand_in={self.kind(k): self.dtype(v) for k, v in stand_in.items()},
-            both_ways=both_ways,
-            ops={op: self.op(op, given) for op, given in self.table("ops")},
-            dtypes=self.dtypes,
-            entries=self.names,
-            where=partial(where, self.spec, self.covers, self.order),
-            replace=partial(replace, self.spec),
-        )
+            name=name, title=title, source=source, library=library,
+            order=self.order, ties=Frozen(self.ties), overrides=Frozen(overrides), refusals=Frozen(refusals),
+            combine=self.combine, tiers=self.tiers, first=first, weak=width, defaults=Frozen(self.defaults),
+            before=Frozen(before), after=Frozen(after), fit=Frozen(fit),
+            beside=frozenset(beside), stand_in=Frozen(words.by_kind(stand_in)), both_ways=frozenset(self.both_ways()),
+            ops=Frozen({op: Frozen(self.op(op, dict(items(given)))) for op, given in self.table("ops")}),
+            dtypes=Frozen(dtypes), entries=Frozen(self.names),
+            where=partial(where, self.spec, self.covers, self.order), replace=partial(replace, self.spec),
+        )  # fmt: skip
 
-    def get(self, key: str, default):  # type: ignore[no-untyped-def]
-        """The value of a key, whose type is checked already."""
+    def get(self, key: str, default: T) -> T:
+        """The value of a key, whose type is checked already; the key is the one at hand from now on."""
         self.key, self.entry = key, ""
-        return self.spec.values.get(key, default)
+        value = self.spec.values.get(key, default)
+        assert isinstance(value, type(default))
+        return value
 
     def table(self, key: str) -> Iterator[tuple[str, object]]:
-        """The entries of a table, each noted as the one at hand."""
-        for entry, value in self.get(key, {}).items():
+        """The entries of a table, each the one at hand in its turn."""
+        for entry, value in self.get(key, dict[str, object]()).items():
             self.key, self.entry = key, entry
             yield entry, value
 
     def read_order(self) -> Order[Node]:
-        self.key, self.entry = "order", ""
+        """The order of the statements; `covers` keeps what each line states."""
+        self.get("order", "")
         if not self.spec.order:
             raise ValueError("missing or empty; write covers such as `i8 -> i16`")
         chains, count = [], 0
-        for line, chain in self.spec.order:
-            try:
-                read = [self.nodes(",".join(part)) for part in chain]
-            except ValueError as e:
-                raise FormatError(*line, "order", str(e)) from None
-            chains.append(read)
-            stated = self.covers.setdefault(line, [])
-            stated += [(a, None) for part in read for a in part]
-            stated += [pair for lower, upper in pairwise(read) for pair in product(lower, upper)]
-            count += len(stated)
+        for self.line, chain in self.spec.order:
+            read = [self.words.nodes(",".join(part)) for part in chain]
+            count += sum(len(lower) * len(upper) for lower, upper in pairwise(read))
             if count > LIMIT_COVERS:
                 raise ValueError(f"more than {LIMIT_COVERS:,} covers; a system file states a rule")
-        covers = collect(chains)
-        if len(covers) > LIMIT_NODES:
+            stated = self.covers.setdefault(self.line, [])
+            stated += [(a, None) for part in read for a in part]
+            stated += [pair for lower, upper in pairwise(read) for pair in product(lower, upper)]
+            chains.append(read)
+        self.line = None
+        if len({a for stated in self.covers.values() for a, _ in stated}) > LIMIT_NODES:
             raise ValueError(f"more than {LIMIT_NODES:,} nodes; a system file states a rule")
-        return Order(covers)
+        try:
+            return Order(collect(chains))
+        except OrderError:
+            last = bisect_left(range(len(chains)), True, key=lambda n: bool(fault(chains[: n + 1])))
+        self.line, cause = self.spec.order[last][0], fault(chains[: last + 1])
+        for line, stated in self.covers.items():
+            if line[0] == self.line[0] and any(cause.startswith(f"the cover {a} -> {b} is implied") for a, b in stated):
+                self.line = line
+        raise ValueError(cause)
 
-    def nodes(self, names: str, within: tuple[str, ...] = ()) -> list[Node]:
-        """`u8, small`: a list of nodes and of named sets of them."""
-        sets, found = self.spec.values.get("sets", {}), []
-        for word in (part.strip() for part in names.split(",")):
-            if not isinstance(sets, dict) or word not in sets:
-                found.append(self.node(word))
-            elif word in within:
-                raise ValueError(f"a circle of sets: {' -> '.join((*within, word))}")
-            else:
-                found += self.nodes(text(sets[word], f"the set {word}"), (*within, word))
-        return found
-
-    def node(self, code: object) -> Node:
-        """The node of a code: u8, uint8, i*, i32*, or a dtype of the file's own."""
-        stem, star = text(code).removesuffix("*"), text(code).endswith("*")
-        if star and stem in LETTERS:
-            return weak(LETTERS[stem])
-        d = self.dtypes.get(stem) or CODES.get(stem) or DTYPES.get(stem)
-        if d is None:
-            raise ValueError(f"unknown dtype {short(text(code))}{nearest(stem, [*CODES, *DTYPES, *self.dtypes])}")
-        return weak(d.kind, d) if star else d
-
-    def dtype(self, code: object) -> DType:
-        node = self.node(code)
-        if not isinstance(node, DType):
-            raise ValueError(f"{node} has no width; name a dtype such as \"i32\"")
+    def present(self, node: Node, bare: bool = False) -> Node:
+        """A node that is in the order; `bare`: or is the weak one of a kind, which stands for scalars of a lower tier."""
+        if node not in self.order and not (bare and not isinstance(node, DType) and not node.dtype):
+            raise ValueError(f"{node} is not in the order")
         return node
 
-    def kind(self, word: str) -> Kind:
-        if word not in KINDS:
-            raise ValueError(f"unknown kind of scalar {short(word)}; these are {', '.join(KINDS)}")
-        return KINDS[word]
+    def entering(self, code: str) -> Node:
+        """What can come in: a dtype, or a weak one."""
+        node = self.words.node(code)
+        if not isinstance(node, DType) and not node.dtype:
+            raise ValueError(f"{node} has no width, and never comes in as such")
+        return node
 
-    def tie(self, bounds: frozenset[Node], winner: Node) -> Node:
-        """The winner of a tie: minimal bounds of some set of nodes, and the winner above one of them."""
-        below = self.order.lower_bounds(*bounds)
-        if len(bounds) < 2 or not below or frozenset(self.order.minimal_bounds(*below)) != bounds:
+    def tie(self, entry: str, bounds: Sequence[Node], winner: Node) -> None:
+        """Records a tie: minimal bounds of some nodes (of two, where pairs are folded), and a winner above one of them."""
+        order, tie = self.order, frozenset(map(self.present, bounds))
+        if len(tie) < 2 or tie in self.ties:
+            raise ValueError("this tie is stated twice" if tie in self.ties else "a tie is among two nodes or more")
+        below = {*order.lower_bounds(*bounds)}
+        highest = [a for a in order.nodes if a in below and below.isdisjoint(order.covers(a))]
+        groups = combinations(highest, 2 if self.combine == "fold" else len(highest) or 1)
+        if not any(frozenset(order.minimal_bounds(*group)) == tie for group in groups):
             raise ValueError(f"{', '.join(map(str, bounds))} are never the minimal bounds of anything, so this tie cannot occur")
-        if not any(self.order.le(a, winner) for a in bounds):
+        if not any(order.le(a, self.present(winner)) for a in bounds):
             raise ValueError(f"{winner} lies above none of them; the winner is one of the bounds or lies above one")
-        return winner
+        self.ties[tie], self.names[tie] = winner, entry
 
-    def pairs(self, key: str) -> Iterator[tuple[frozenset[Node], object]]:
+    def pairs(self, key: str) -> Iterator[tuple[Pair, object]]:
         """The pairs of a table of overrides or refusals; what the order says already is refused."""
+        told: dict[Pair, str] = {}
         for entry, said in self.table(key):
-            node = self.node(said) if key == "overrides" else None
-            if node and node not in self.order:
-                raise ValueError(f"{node} is not in the order")
-            for pair in self.read_pairs(entry):
-                missing = [n for n in pair if n not in self.order and (isinstance(n, DType) or n.dtype)]
-                if missing:
-                    raise ValueError(f"{missing[0]} is not in the order")
-                if all(n in self.order for n in pair):
-                    given = self.order.join(*pair) or self.ties.get(frozenset(self.order.minimal_bounds(*pair)))
+            node = self.present(self.words.node(said)) if key == "overrides" else None
+            for a, b in self.read_pairs(entry):
+                pair, words = frozenset((a, b)), f"{a} + {b}"
+                there = [n for n in (a, b) if self.present(n, bare=len(self.tiers) > 1) in self.order]
+                if pair in told:
+                    raise ValueError(f"{words} is said already by {short(told[pair])}")
+                if len(there) == 2:
+                    given = self.order.join(a, b) or self.ties.get(frozenset(self.order.minimal_bounds(a, b)))
                     given = None if self.combine == "comparable" and given not in pair else given
                     if given is node:
-                        what = f"gives {given}" if given else "is refused"
-                        raise ValueError(f"{' + '.join(map(str, pair))} {what} by the order already; leave it out")
-                    if node and self.combine == "join":
+                        raise ValueError(f"{words} {f'gives {given}' if given else 'is refused'} by the order already; leave it out")
+                    if node and self.combine == "join" and all(isinstance(n, DType) or n.dtype for n in pair):
                         raise ValueError('overrides go pair by pair, and this system joins sets; say combine = "fold"')
-                self.names[pair] = entry
+                elif not there:
+                    raise ValueError(f"{words} never meet: neither is in the order")
+                elif node and node is there[0] and all(n.kind.rank <= node.kind.rank for n in pair):
+                    raise ValueError(f"{words} gives {node} already: the kind is no higher; leave it out")
+                told[pair] = self.names[pair] = entry
                 yield pair, said
 
-    def read_pairs(self, entry: str) -> list[frozenset[Node]]:
+    def read_pairs(self, entry: object) -> list[tuple[Node, Node]]:
         """`a, b + c` is each left with each right, `a, b, c` every two of them."""
-        sides = [self.nodes(side) for side in entry.split("+")]
-        if len(sides) > 2 or len(sides) == len(sides[0]) == 1:
-            raise ValueError("names no pairs; write \"a, b + c\" or \"a, b, c\"")
-        return [frozenset(pair) for pair in (product(*sides) if len(sides) == 2 else combinations(sides[0], 2))]
+        self.entry = text(entry)
+        sides = [self.words.nodes(side) for side in self.entry.split("+")]
+        if len(sides) > 2 or len(sides[0]) * len(sides[-1]) > LIMIT_COVERS:
+            raise ValueError(f'write "a, b + c" or "a, b, c", of at most {LIMIT_COVERS:,} pairs')
+        found = [(a, b) for a, b in (product(*sides) if len(sides) == 2 else combinations(sides[0], 2)) if a is not b]
+        if not found:
+            raise ValueError('names no pairs; write "a, b + c" or "a, b, c"')
+        return found
 
-    def op(self, op: str, given: object) -> dict[str, object]:
+    def both_ways(self) -> Iterator[Pair]:
+        for entry in self.get("both-ways", list[object]()):
+            yield from (frozenset(map(self.present, pair)) for pair in self.read_pairs(entry))
+
+    def fit(self, table: object) -> dict[str, str]:
+        """Kind of scalar → what becomes of a value out of range."""
+        found = {kind_of(word).word: text(how) for word, how in items(table)}
+        for word, how in found.items():
+            one_of(how.removeprefix(DEFAULT), [x for x in OUTCOMES if x != ("inf" if word == "int" else "wrap")])
+        return found
+
+    def op(self, op: str, given: Mapping[str, object]) -> dict[str, object]:
         """What the file says of an operation or of a class of them."""
         if op not in ops.CLASS and op not in ops.STANDARD:
             raise ValueError(f"unknown operation or class {short(op)}{nearest(op, [*ops.STANDARD, *ops.CLASS])}")
         readers: dict[str, Callable[[object], object]] = {
-            "takes": kinds, "gives": self.gives, "to": self.to, "loops": self.loops, "own": self.loops, "weak": lambda value: one_of(value, ops.WEAK),
-            "left": lambda value: tuple(one_of(tier.strip(), tuple(TIERS)) for tier in text(value).split(",")),
-            "fit": lambda table: {self.kind(k).word: policy(v) for k, v in items(table)},
+            "takes": lambda words: ops.kinds(",".join(each_of(words, ops.KINDS))), "to": self.to, "loops": self.loops, "own": self.loops,
+            "gives": lambda code: code if code == "real" else self.target(self.words.node(code)), "weak": lambda word: one_of(word, ops.WEAK),
+            "left": lambda words: each_of(words, TIERS), "fit": self.fit,
         }  # fmt: skip
-        for key, _ in items(given):
+        for key in given:
             if key not in readers:
                 raise ValueError(f"unknown key {short(key)} of an operation; these are {', '.join(readers)}")
-        return {key: readers[key](value) for key, value in items(given)}
+        return {key: readers[key](value) for key, value in given.items()}
 
-    def target(self, code: object) -> DType | Kind:
+    def target(self, node: Node) -> DType | Kind:
         """A dtype, or `i*` for the default dtype of a kind."""
-        node = self.node(code)
-        return node if isinstance(node, DType) else node.dtype or node.kind
-
-    def gives(self, code: object) -> DType | Kind | str:
-        return "real" if code == "real" else self.target(code)
+        if isinstance(node, DType) or node.dtype:
+            return self.words.dtype(node)
+        if node.kind not in self.defaults:
+            raise ValueError(f"{node} is the default dtype of {node.kind.word}, and `defaults` names none")
+        return node.kind
 
     def loops(self, names: object) -> tuple[DType, ...]:
-        return tuple(self.dtype(repr(n) if not isinstance(n, DType) else n.name) for n in self.nodes(text(names)))
+        """Dtypes that an operation computes in."""
+        return tuple(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
 
     def to(self, table: object) -> dict[DType | Kind, DType | Kind]:
         """`"bool, i8" = "i32"`: dtypes or kinds → a dtype, or the default dtype of a kind."""
         found: dict[DType | Kind, DType | Kind] = {}
         for names, code in items(table):
-            for word in (part.strip() for part in names.split(",")):
-                keys = ops.KINDS[word] if word in ops.KINDS else [self.target(str(n)) for n in self.nodes(word)]
-                found |= dict.fromkeys(keys, self.target(code))
+            for word in map(str.strip, names.split(",")):
+                for source in ops.KINDS[word] if word in ops.KINDS else map(self.words.dtype, self.words.nodes(word)):
+                    if source in found:
+                        raise ValueError(f"{source} is mapped twice")
+                    found[source] = self.target(self.words.node(code))
         return found
 
 
-def _own_dtype(name: str, facts: object) -> DType:
-    """A dtype that a file defines, with the facts that ours have."""
-    given = dict(items(facts))
-    for key, value in given.items():
-        if key not in FACTS:
-            raise ValueError(f"unknown fact {short(key)}; these are {', '.join(FACTS)}")
-        if not isinstance(value, FACTS[key]) or isinstance(value, bool):
-            raise ValueError(f"the fact {key} should be another type than {article(type(value))}")
-    if not re.fullmatch(r"[a-z]\w{0,39}", name) or name in DTYPES or name in CODES:
-        raise ValueError("the name of a dtype is a new one, of lower-case letters, digits and _")
-    kind = Kind(one_of(given.get("kind", ""), tuple(Kind)))
-    bits, inexact = given.get("bits"), kind.rank >= Kind.FLOAT.rank
-    if isinstance(bits, int) and not 0 < bits <= 4096:
-        raise ValueError("bits should lie between 1 and 4096")
-    if inexact and not {"max", "precision", "min_exponent"} <= given.keys():
-        raise ValueError("a float needs the facts max, precision and min_exponent")
-    top = 2 ** (bits - (kind is Kind.SIGNED)) - 1 if isinstance(bits, int) and not inexact else None
-    specials = given.get("specials", "szmin" if inexact else "sz" if kind is Kind.SIGNED else "z")
-    shape = given.get("code", name), kind, bits, given.get("storage_bits", bits)
-    return define(name, *shape, given.get("max", top), given.get("precision"), given.get("min_exponent"), specials)
-
-
-def text(value: object, what: str = "this") -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{what} should be a string, is {article(type(value))}")
-    return value
-
-
-def items(table: object) -> list[tuple[str, object]]:
-    if not isinstance(table, Mapping):
-        raise ValueError(f"this should be a table, is {article(type(table))}")
-    return list(table.items())
-
-
-def one_of(value: object, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ValueError(f"should be one of {', '.join(allowed)}, is {short(str(value))}")
-    return str(value)
-
-
-def policy(value: object) -> str:
-    """What becomes of a value out of range."""
-    one_of(text(value).removeprefix(DEFAULT), OUTCOMES)
-    return text(value)
-
-
-def kinds(value: object) -> tuple[Kind, ...]:
-    for word in (part.strip() for part in text(value).split(",")):
-        one_of(word, tuple(ops.KINDS))
-    return ops.kinds(text(value))
+def fault(chains: list[list[list[Node]]]) -> str:
+    """What keeps statements from being an order; empty if nothing does."""
+    try:
+        Order(collect(chains))
+    except OrderError as e:
+        return str(e)
+    return ""

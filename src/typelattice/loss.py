@@ -43,18 +43,19 @@ def loss(source: DType, target: DType) -> Loss:
     >>> loss(dtype("uint32"), dtype("int32")).magnitude, bool(loss(dtype("uint32"), dtype("int64")))
     (True, False)
     """
+    if source is target:
+        return Loss()
     p, q = source.precision, target.precision
-    first = underflow = None
+    first = None
+    underflow = p is not None and q is not None and source.smallest < target.smallest
     if q is not None and (p is None or p > q):
         within = min(scaled(_largest(source)), scaled(_largest(target)))
         first = 2**q + 1 if (2**q + 1) * SCALE <= within else None
-    if p is not None and q is not None:
-        underflow = source.smallest < target.smallest
     return Loss(
         magnitude=_overflows(source, target),
         precision=bool(first or underflow or (p is not None and (q is None or p > q))),
         first_inexact=first,
-        underflow=bool(underflow and 2 * source.smallest <= target.smallest and "z" in target.specials),
+        underflow=underflow and 2 * source.smallest <= target.smallest and "z" in target.specials,
         sign="s" in source.specials and "s" not in target.specials,
         imaginary=source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX,
         special=tuple(SPECIALS[c] for c in source.specials if c in SPECIALS and c not in target.specials),

@@ -72,7 +72,7 @@ def operand(x: object) -> Operand:
         reader = READERS.get(ancestor.__module__.partition(".")[0])
         if reader and (found := reader(x)):
             return found
-    if hasattr(x, "__array_namespace__") and (found := READERS["__array_namespace__"](x)):
+    if hasattr(cls, "__array_namespace__") and (found := READERS["__array_namespace__"](x)):
         return found
     if isinstance(x, (int, float, complex)):  # an IntEnum member, a subclass of float
         value = int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)

@@ -37,7 +37,7 @@ def apply(system: System, rule: Op, dtypes: tuple[DType, ...], trail: list[Step]
         what = highest if compute else " with ".join(map(str, dtypes))
         raise Refused(f"{rule.name} takes no {what}", "cast the operands first", step(None))
     result = compute if rule.gives is None else real(compute) if rule.gives == "real" else default(system, rule.gives)
-    if dtypes != (compute,) or result is not compute:
+    if not trail or dtypes != (compute,) or result is not compute:
         trail.append(step(result))
     return compute, result
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from typelattice.dtypes import DType, Kind, nearest, short
+from typelattice.dtypes import DType, Kind
+from typelattice.nearest import nearest, short
 
 KINDS: dict[str, tuple[Kind, ...]] = {
     **{kind.value: (kind,) for kind in Kind},

@@ -9,7 +9,6 @@ highest bit of a common up-set the only node that can be its least.
 """
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import reduce
 from graphlib import CycleError, TopologicalSorter
@@ -105,14 +104,18 @@ class Order(Generic[N]):
         return self._above[a] if self._common(self._bit, a) else ()
 
     def paths(self, a: N, b: N) -> Iterator[tuple[N, ...]]:
-        """The chains of covers that lead from a up to b, shortest first, made as they are asked for."""
-        between = self._common(self._up, a) & self._common(self._down, b)
-        queue: deque[tuple[N, ...]] = deque([(a,)] if between else [])
-        while queue:
-            path = queue.popleft()
-            if path[-1] == b:
-                yield path
-            queue.extend(path + (c,) for c in self._above[path[-1]] if self._bit[c] & between)
+        """The chains of covers that lead from a up to b, made as they are asked for; the first is one of the shortest."""
+        steps = {b: 0} if self.le(a, b) else {}
+        for n in self._downward:
+            steps |= {n: 1 + min(steps[c] for c in self._above[n] if c in steps)} if {*self._above[n]} & steps.keys() else {}
+
+        def climb(n: N) -> Iterator[tuple[N, ...]]:
+            if n == b:
+                yield (n,)
+            for c in sorted((c for c in self._above[n] if c in steps), key=lambda c: steps[c]):
+                yield from ((n, *rest) for rest in climb(c))
+
+        return climb(a) if steps else iter(())
 
     @property
     def top(self) -> N | None:
@@ -128,8 +131,10 @@ class Order(Generic[N]):
         return node in self._bit
 
     def _common(self, masks: dict[N, int], *nodes: N) -> int:
-        if not nodes or (missing := [a for a in nodes if a not in masks]):
-            raise OrderError(f"no node {missing[0] if nodes else 'given'}; this order has {', '.join(map(str, self.nodes))}")
+        if not nodes:
+            raise OrderError("a bound of no nodes at all; name at least one")
+        if missing := [a for a in nodes if a not in masks]:
+            raise OrderError(f"no node {missing[0]} in this order; it has {', '.join(map(str, self.nodes))}")
         return reduce(and_, (masks[a] for a in nodes))
 
     def _members(self, mask: int) -> tuple[N, ...]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from typelattice.dtypes import Node, nearest
+from typelattice.dtypes import Node
+from typelattice.nearest import nearest
 from typelattice.order import Order, OrderError, statements
 from typelattice.promotion import Rule, Step
 

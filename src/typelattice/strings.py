@@ -4,8 +4,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from typelattice.dtypes import DType, dtype, short
+from typelattice.dtypes import DType, dtype
 from typelattice.fit import fitted
+from typelattice.nearest import short
 from typelattice.operand import READERS, SCALARS, WORDS, Operand, OperandError, Tier, Value, of, scalar
 
 MARKS: dict[str, Tier] = {"": "array", "array": "array", "weak": "array", "0d": "0d", "scalar": "0d"}
@@ -42,9 +43,9 @@ def literal(text: str) -> Value:
     """The Python number that a text is. Raises OperandError."""
     if text in ("True", "False"):
         return text == "True"
-    for number in (int, float, complex):
+    for number in (int, float, complex) if len(text) <= 400 else ():
         try:
-            return number(text[:400])
+            return number(text)
         except ValueError:
             continue
     raise OperandError(f"cannot read {short(text)} as a Python number")

@@ -50,9 +50,7 @@ class System:
         return f"<system {self.name}>"
 
     def result_type(self, a: object = None, b: object = None, /, *more: object) -> DType:
-        """The dtype at which operands meet. Raises PromotionError where the system refuses.
-
-        Two DTypes, or two plain arrays, are looked up after the first time.
+        """The dtype at which operands meet; looked up where two were seen before. Raises PromotionError of a refusal.
 
         >>> from typelattice import system
         >>> system("jax").result_type("int8", "uint8")

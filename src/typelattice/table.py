@@ -19,6 +19,7 @@ from typelattice.system import System
 CODES = ("bits", "bytes", "names")
 SCALARS = ("int", "float", "complex")
 REFUSED = "-"
+Cells = tuple[tuple[Promotion, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,7 +35,7 @@ class Table:
     op: str | None
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    cells: tuple[tuple[Promotion, ...], ...]
+    cells: Cells
     left_out: tuple[DType, ...] = ()
 
     def __getitem__(self, pair: tuple[object, object]) -> Promotion:
@@ -125,7 +126,8 @@ def table(
 ) -> Table:
     """The table of a system, of promotion alone or of an operation; the rows are of a tier, the columns arrays.
 
-    `dtypes`: the operands; without it all that the system has, those of less than 8 bits and the small floats only if `all`.
+    `dtypes`: the operands; without it all that the system has, those of less than 8 bits and the small floats only if
+    `all`, Python scalars only where they are taken.
 
     >>> import typelattice as tl
     >>> print(tl.table("python", dtypes=["bool", "int"]))
@@ -144,7 +146,13 @@ def table(
         raise DTypeError("a table of no dtypes at all; name at least one")
     rows = _rows(columns, tier, found)
     columns = [c for c in columns if tier == "array" or dtypes is not None or c not in SCALARS]
-    return _fill(found, op, rows, columns, left_out, every=dtypes is not None)
+    down, across = ([_read(x, found) for x in axis] for axis in (rows, columns))
+    full = Table(found, op, tuple(rows), tuple(columns), tuple(tuple(found.explain(r, c, op=op) for c in across) for r in down))
+    if dtypes is not None:
+        return full
+    rows = [r for r, ps in zip(rows, full.cells, strict=True) if r not in SCALARS or any(p.dtype for p in ps)]
+    columns = [c for j, c in enumerate(columns) if c not in SCALARS or any(ps[j].dtype for ps in full.cells)]
+    return Table(found, op, *_part(full, rows, columns), left_out)
 
 
 def diff(
@@ -168,22 +176,16 @@ def diff(
             raise DTypeError(f"{one.system.name} and {other.system.name} have no dtype in common")
         rows = [x for x in one.rows if x in other.rows]
         left_out = tuple(d for d in one.left_out if d in other.left_out)
-        one, other = (_fill(t.system, op, rows, common, left_out, every=True) for t in (one, other))
+        one, other = (Table(t.system, op, *_part(t, rows, common), left_out) for t in (one, other))
     return Diff(one, other)
 
 
-def _fill(
-    found: System, op: str | None, rows: list[str], columns: list[str], left_out: tuple[DType, ...], every: bool
-) -> Table:
-    """The table of these operands; unless `every`, Python scalars that everything refuses are dropped."""
-    down, across = ([_read(x, found) for x in axis] for axis in (rows, columns))
-    cells = [[found.explain(r, c, op=op) for c in across] for r in down]
-    if not every:
-        keep = [j for j, c in enumerate(columns) if c not in SCALARS or any(row[j].dtype for row in cells)]
-        stay = [i for i, r in enumerate(rows) if r not in SCALARS or any(p.dtype for p in cells[i])]
-        cells = [[cells[i][j] for j in keep] for i in stay]
-        rows, columns = [rows[i] for i in stay], [columns[j] for j in keep]
-    return Table(found, op, tuple(rows), tuple(columns), tuple(map(tuple, cells)), left_out)
+def _part(t: Table, rows: list[str], columns: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], Cells]:
+    """Some rows and columns of a table, in its own order."""
+    down = [i for i, x in enumerate(t.rows) if x in rows]
+    across = [j for j, x in enumerate(t.columns) if x in columns]
+    cells = tuple(tuple(t.cells[i][j] for j in across) for i in down)
+    return tuple(t.rows[i] for i in down), tuple(t.columns[j] for j in across), cells
 
 
 def _operands(found: System, all: bool) -> tuple[list[str], tuple[DType, ...]]:

@@ -8,7 +8,8 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-from typelattice.dtypes import NATIVE, DType, DTypeError, dtype, nearest
+from typelattice.dtypes import NATIVE, DType, DTypeError, dtype
+from typelattice.nearest import nearest
 from typelattice.operand import READERS, Operand
 
 ROOTS = {  # root module of a type -> the adapter that knows it

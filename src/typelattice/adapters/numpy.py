@@ -13,13 +13,20 @@ from typelattice.operand import Operand, of
 def read(x: Any) -> Operand | None:
     """A dtype, a scalar type, an array or a scalar of NumPy's; a scalar counts as an array of no dimensions."""
     if isinstance(x, type):
-        return of(known(np.dtype(x).name, "NumPy")) if issubclass(x, np.generic) else None
+        return of(_of_type(x)) if issubclass(x, np.generic) else None
     if isinstance(x, np.dtype):
         return of(known(x.name, "NumPy"))
     if isinstance(x, (np.ndarray, np.generic)):
         d = known(x.dtype.name, "NumPy")
         return of(d, tier="0d", value=value(x)) if x.ndim == 0 else of(d)
     return None
+
+
+def _of_type(x: Any) -> DType:
+    try:
+        return known(np.dtype(x).name, "NumPy")
+    except TypeError:
+        raise DTypeError(f"numpy.{x.__name__} stands for many dtypes; name one, such as int8") from None
 
 
 def value(x: Any) -> bool | int | float | complex | None:

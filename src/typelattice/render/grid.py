@@ -30,4 +30,6 @@ class Grid:
 
 def printable(text: str) -> str:
     """One line of text in which nothing controls the terminal."""
-    return " ".join("".join(c if c.isprintable() or c.isspace() else "\ufffd" for c in text).split())
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or c.isspace() else "\ufffd" for c in text)
+    return " ".join(text.split())

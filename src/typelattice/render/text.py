@@ -20,9 +20,9 @@ def text(grid: Grid, width: int = 80, colour: bool = False) -> str:
     ---+-----
      a | 1 22
     """
-    shown = [[Cell("." if "same" in c.marks else c.text, c.marks) for c in row] for row in grid.cells]
-    columns = [list(column) for column in zip(grid.columns, *shown, strict=True)] if grid.columns else []
-    stub = [Cell(grid.corner), *grid.rows]
+    lines = [[Cell(printable(c.text), c.marks) for c in row] for row in (grid.columns, *map(_dotted, grid.cells))]
+    columns = [list(column) for column in zip(*lines, strict=True)]
+    stub = [Cell(printable(label)) for label in (grid.corner, *(c.text for c in grid.rows))]
     parts = runs([_wide(c) + 1 for c in columns], width - _wide(stub) - 3)
     blocks = [_block(stub, [columns[i] for i in part], colour) for part in parts]
     title = _wrap(grid.title, width)
@@ -54,14 +54,17 @@ def _block(stub: list[Cell], columns: list[list[Cell]], colour: bool) -> str:
     return "\n".join([lines[0], "-" * (_wide(stub) + 2) + "+" + "-" * total, *lines[1:]])
 
 
+def _dotted(row: tuple[Cell, ...]) -> list[Cell]:
+    return [Cell(".", c.marks) if "same" in c.marks else c for c in row]
+
+
 def _padded(cell: Cell, width: int, colour: bool, bold: bool) -> str:
-    shown = printable(cell.text)
     style = "1" if bold else next((code for mark, code in STYLES.items() if mark in cell.marks), "")
-    return (paint(shown, style) if colour and style and shown else shown) + " " * (width - len(shown))
+    return (paint(cell.text, style) if colour and style else cell.text) + " " * (width - len(cell.text))
 
 
 def _wide(cells: list[Cell]) -> int:
-    return max(len(printable(c.text)) for c in cells)
+    return max(len(c.text) for c in cells)
 
 
 def _wrap(line: str, width: int) -> str:

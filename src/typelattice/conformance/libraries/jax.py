@@ -131,9 +131,15 @@ def _abstract(operand: object) -> bool:
 
 
 def _result_type(*operands: object) -> object:
-    dtype = jnp.result_type(*operands)
-    _, weak = rules.result_type(*operands, return_weak_type_flag=True)
-    return dtype, weak
+    # ShapeDtypeStruct has a weak_type that result_type does not read; the tracer of one has, and it does
+    told: list[object] = []
+
+    def of(*operands: object) -> None:
+        _, weak = rules.result_type(*operands, return_weak_type_flag=True)
+        told.append((jnp.result_type(*operands), weak))
+
+    _traced(of)(*operands)
+    return told[-1]
 
 
 LAX: Mapping[str, Callable[..., object]] = {

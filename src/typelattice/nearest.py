@@ -1,0 +1,17 @@
+"""Names in error messages: cut short, and the nearest known one beside an unknown one."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def short(text: str) -> str:
+    """A text for an error message, quoted and cut at 40 characters."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean …?`, or nothing where no known name is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name[:80], list(known), 2, 0.6)
+    return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -1,7 +1,9 @@
 """Mutation testing of the spine: one small change at a time, in memory; a test has to notice each.
 
 Every mutant runs in a fork of a process that has imported the test tools: the tests of its own file first, the others
-only if those notice nothing. Prints killed / total a file, and the survivors. `python tools/mutants.py [--minutes N] [FILE ...]`
+only if those notice nothing. Prints killed / total a file, and the survivors.
+
+    python tools/mutants.py [--minutes N] [FILE ...]
 """
 from __future__ import annotations
 
@@ -105,7 +107,8 @@ def start(path: Path, tree: ast.Module, seconds: float = 600) -> int:
 
     sys.meta_path.insert(0, Mutated(f"typelattice.{path.stem}", path, tree))
     os.chdir(ROOT)
-    options = ["-x", "-q", "-m", "not live", "-p", "no:cacheprovider", *(f"--ignore=tests/test_{name}.py" for name in UNSEEING)]
+    options = ["-x", "-m", "not live", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    options += [f"--ignore=tests/test_{name}.py" for name in UNSEEING]
     own = [str(f) for f in (ROOT / "tests" / f"test_{path.stem}.py", path) if f.exists()]
     os._exit(pytest.main([*options, *own]) or pytest.main([*options, "tests", "src"]))
 

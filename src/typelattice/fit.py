@@ -33,14 +33,14 @@ class Fit:
 
 def fits(system: System, operands: Sequence[Operand], to: DType, rule: Op | None) -> Iterator[Fit]:
     """What becomes of each Python scalar of known value that is cast to a dtype, in an operation or without."""
-    stands = any(o.dtype in system.beside for o in operands)
+    stands = rule is not None and bool(rule.loops) and any(o.dtype in system.beside for o in operands)
     policy = system.fit if rule is None or rule.fit is None or (stands and not rule.fit) else rule.fit
     for o in operands:
         if not o.weak or o.tier != "scalar" or o.value is None:
             continue
-        said = policy.get((o.kind if to.kind.rank <= o.kind.rank else to.kind).word, "")
-        how, default = said.removeprefix(DEFAULT), system.defaults.get(o.kind)
-        if default and (how != said or (stands and to in system.beside)) and not fitted(o.value, default)[0]:
+        how = policy.get((o.kind if to.kind.rank <= o.kind.rank else to.kind).word, "").removeprefix(DEFAULT)
+        default, bound = system.defaults.get(o.kind), policy.get(o.kind.word, "").startswith(DEFAULT)
+        if default and (bound or (stands and to in system.beside)) and not fitted(o.value, default)[0]:
             yield Fit(o.kind, o.value, default, "raise", None)
             continue
         held, becomes = fitted(o.value, to)

@@ -15,14 +15,15 @@ from typelattice import ops
 from typelattice.dtypes import DType, Kind, Node
 from typelattice.fit import DEFAULT, OUTCOMES
 from typelattice.nearest import nearest, short
+from typelattice.operand import WORDS
 from typelattice.order import Order, OrderError, collect
-from typelattice.source import FOLDER, FormatError, Line, Spec, Text, UnknownSystem, check_keys, read, spec, systems, where
+from typelattice.source import FOLDER, FormatError, Line, Spec, Text, UnknownSystem, check_keys, read, spec, systems
 from typelattice.system import System
-from typelattice.words import LIMIT_NODES, Words, each_of, items, kind_of, one_of, phrase, text
+from typelattice.where import where
+from typelattice.words import LIMIT_COVERS, LIMIT_NODES, Words, each_of, items, kind_of, one_of, phrase, text
 
 COMBINE = ("join", "fold", "comparable")
 TIERS = ["array", "0d", "scalar"]
-LIMIT_COVERS = 100_000
 T = TypeVar("T")
 Pair = frozenset[Node]
 
@@ -44,7 +45,8 @@ def system(which: str | Path | System) -> System:
 @cache
 def _shipped(name: str) -> System:
     if name not in systems():
-        raise UnknownSystem(f"unknown system {short(name)}{nearest(name, systems())}; `typelattice systems` lists them, or give a path ending in .toml")
+        near = nearest(name, systems())
+        raise UnknownSystem(f"unknown system {short(name)}{near}; `typelattice systems` lists them; a path ends in .toml")
     return build(read(FOLDER / f"{name}.toml"))
 
 
@@ -81,11 +83,13 @@ class _Reader:
     """Reads the keys one after another; `key`, `entry` and `line` are those at hand, for errors."""
 
     def __init__(self, spec: Spec) -> None:
-        self.spec, self.key, self.entry = spec, "name", ""
+        self.spec, self.key = spec, "name"
+        self.entry: str | None = None
         self.line: Line | None = None  # of a statement of the order
         self.words = Words()
         self.covers: dict[Line, list[tuple[Node, Node | None]]] = {}
         self.ties: dict[Pair, Node] = {}
+        self.told: dict[Pair, str] = {}  # by overrides and refusals, in which entry
         self.names: dict[Pair, str] = {}
 
     def system(self) -> System:
@@ -93,7 +97,7 @@ class _Reader:
         title, source, library = (phrase(self.get(key, "")) for key in ("title", "source", "library"))
         name = self.get("name", "")
         if not re.fullmatch(r"\w[\w.+-]{0,59}", name):
-            raise ValueError("should be a word of letters, digits and . _ - +" if name else "missing; every system has a name")
+            raise ValueError("should be a word of at most 60 letters, digits and . _ - +" if name else "missing; name it")
         words, dtypes = self.words, dict[str, DType]()
         for word, facts in self.table("dtypes"):
             dtypes[word] = words.define(word, facts)
@@ -113,17 +117,21 @@ class _Reader:
         overrides = {pair: words.node(said) for pair, said in self.pairs("overrides")}
         refusals = {pair: phrase(why) for pair, why in self.pairs("refusals")}
         self.defaults = words.by_kind(dict(self.table("defaults")))
-        before = {self.entering(k): self.present(words.node(v)) for k, v in self.table("before")}
-        after = {self.present(words.node(k), bare=True): words.node(v) for k, v in self.table("after")}
+        before, after = dict(self.maps("before")), dict(self.maps("after"))
         fit = self.fit(dict(self.table("fit")))
-        stand_in = dict(self.table("stand-in"))
-        beside = [self.present(n) for n in words.nodes(stand_in.pop("beside", ""))] if stand_in else []
+        stand_in, beside = dict(self.table("stand-in")), list[Node]()
+        if stand_in:
+            if "beside" not in stand_in:
+                raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
+            beside = [self.present(n) for n in words.nodes(stand_in.pop("beside"))]
+        both_ways = [pair for entry in self.get("both-ways", list[object]()) for pair in words.pairs(entry)]
         return System(
             name=name, title=title, source=source, library=library,
             order=self.order, ties=Frozen(self.ties), overrides=Frozen(overrides), refusals=Frozen(refusals),
             combine=self.combine, tiers=self.tiers, first=first, weak=width, defaults=Frozen(self.defaults),
             before=Frozen(before), after=Frozen(after), fit=Frozen(fit),
-            beside=frozenset(beside), stand_in=Frozen(words.by_kind(stand_in)), both_ways=frozenset(self.both_ways()),
+            beside=frozenset(beside), stand_in=Frozen({k: d for k, d in words.by_kind(stand_in).items() if self.present(d)}),
+            both_ways=frozenset(frozenset(map(self.present, pair)) for pair in both_ways),
             ops=Frozen({op: Frozen(self.op(op, dict(items(given)))) for op, given in self.table("ops")}),
             dtypes=Frozen(dtypes), entries=Frozen(self.names),
             where=partial(where, self.spec, self.covers, self.order), replace=partial(replace, self.spec),
@@ -131,7 +139,7 @@ class _Reader:
 
     def get(self, key: str, default: T) -> T:
         """The value of a key, whose type is checked already; the key is the one at hand from now on."""
-        self.key, self.entry = key, ""
+        self.key, self.entry = key, None
         value = self.spec.values.get(key, default)
         assert isinstance(value, type(default))
         return value
@@ -148,12 +156,13 @@ class _Reader:
         if not self.spec.order:
             raise ValueError("missing or empty; write covers such as `i8 -> i16`")
         chains, count = [], 0
-        for self.line, chain in self.spec.order:
+        for line, chain in self.spec.order:
+            self.line = line
             read = [self.words.nodes(",".join(part)) for part in chain]
             count += sum(len(lower) * len(upper) for lower, upper in pairwise(read))
             if count > LIMIT_COVERS:
                 raise ValueError(f"more than {LIMIT_COVERS:,} covers; a system file states a rule")
-            stated = self.covers.setdefault(self.line, [])
+            stated = self.covers.setdefault(line, [])
             stated += [(a, None) for part in read for a in part]
             stated += [pair for lower, upper in pairwise(read) for pair in product(lower, upper)]
             chains.append(read)
@@ -176,15 +185,21 @@ class _Reader:
             raise ValueError(f"{node} is not in the order")
         return node
 
-    def entering(self, code: str) -> Node:
-        """What can come in: a dtype, or a weak one."""
-        node = self.words.node(code)
-        if not isinstance(node, DType) and not node.dtype:
-            raise ValueError(f"{node} has no width, and never comes in as such")
-        return node
+    def maps(self, key: str) -> Iterator[tuple[Node, Node]]:
+        """What `before` and `after` map: what can come in, and what can come out."""
+        seen: set[Node] = set()
+        for code, target in self.table(key):
+            node, to = self.words.node(code), self.words.node(target)
+            if node in seen or node is to:
+                raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")
+            if key == "before" and not isinstance(node, DType) and not node.dtype:
+                raise ValueError(f"{node} has no width, and never comes in as such")
+            self.present(to if key == "before" else node, bare=key == "after")
+            seen.add(node)
+            yield node, to
 
     def tie(self, entry: str, bounds: Sequence[Node], winner: Node) -> None:
-        """Records a tie: minimal bounds of some nodes (of two, where pairs are folded), and a winner above one of them."""
+        """Records a tie: minimal bounds of some nodes (of two, where pairs are folded), a winner above one of them."""
         order, tie = self.order, frozenset(map(self.present, bounds))
         if len(tie) < 2 or tie in self.ties:
             raise ValueError("this tie is stated twice" if tie in self.ties else "a tie is among two nodes or more")
@@ -192,55 +207,42 @@ class _Reader:
         highest = [a for a in order.nodes if a in below and below.isdisjoint(order.covers(a))]
         groups = combinations(highest, 2 if self.combine == "fold" else len(highest) or 1)
         if not any(frozenset(order.minimal_bounds(*group)) == tie for group in groups):
-            raise ValueError(f"{', '.join(map(str, bounds))} are never the minimal bounds of anything, so this tie cannot occur")
+            named = ", ".join(map(str, bounds))
+            raise ValueError(f"{named} are never the minimal bounds of anything, so this tie cannot occur")
         if not any(order.le(a, self.present(winner)) for a in bounds):
             raise ValueError(f"{winner} lies above none of them; the winner is one of the bounds or lies above one")
         self.ties[tie], self.names[tie] = winner, entry
 
     def pairs(self, key: str) -> Iterator[tuple[Pair, object]]:
         """The pairs of a table of overrides or refusals; what the order says already is refused."""
-        told: dict[Pair, str] = {}
         for entry, said in self.table(key):
             node = self.present(self.words.node(said)) if key == "overrides" else None
-            for a, b in self.read_pairs(entry):
+            for a, b in self.words.pairs(entry):
                 pair, words = frozenset((a, b)), f"{a} + {b}"
                 there = [n for n in (a, b) if self.present(n, bare=len(self.tiers) > 1) in self.order]
-                if pair in told:
-                    raise ValueError(f"{words} is said already by {short(told[pair])}")
+                if pair in self.told:
+                    raise ValueError(f"{words} is said already by {short(self.told[pair])}")
                 if len(there) == 2:
                     given = self.order.join(a, b) or self.ties.get(frozenset(self.order.minimal_bounds(a, b)))
                     given = None if self.combine == "comparable" and given not in pair else given
                     if given is node:
-                        raise ValueError(f"{words} {f'gives {given}' if given else 'is refused'} by the order already; leave it out")
+                        what = f"gives {given}" if given else "is refused"
+                        raise ValueError(f"{words} {what} by the order already; leave it out")
                     if node and self.combine == "join" and all(isinstance(n, DType) or n.dtype for n in pair):
                         raise ValueError('overrides go pair by pair, and this system joins sets; say combine = "fold"')
                 elif not there:
                     raise ValueError(f"{words} never meet: neither is in the order")
                 elif node and node is there[0] and all(n.kind.rank <= node.kind.rank for n in pair):
                     raise ValueError(f"{words} gives {node} already: the kind is no higher; leave it out")
-                told[pair] = self.names[pair] = entry
+                self.told[pair] = self.names[pair] = entry
                 yield pair, said
-
-    def read_pairs(self, entry: object) -> list[tuple[Node, Node]]:
-        """`a, b + c` is each left with each right, `a, b, c` every two of them."""
-        self.entry = text(entry)
-        sides = [self.words.nodes(side) for side in self.entry.split("+")]
-        if len(sides) > 2 or len(sides[0]) * len(sides[-1]) > LIMIT_COVERS:
-            raise ValueError(f'write "a, b + c" or "a, b, c", of at most {LIMIT_COVERS:,} pairs')
-        found = [(a, b) for a, b in (product(*sides) if len(sides) == 2 else combinations(sides[0], 2)) if a is not b]
-        if not found:
-            raise ValueError('names no pairs; write "a, b + c" or "a, b, c"')
-        return found
-
-    def both_ways(self) -> Iterator[Pair]:
-        for entry in self.get("both-ways", list[object]()):
-            yield from (frozenset(map(self.present, pair)) for pair in self.read_pairs(entry))
 
     def fit(self, table: object) -> dict[str, str]:
         """Kind of scalar → what becomes of a value out of range."""
-        found = {kind_of(word).word: text(how) for word, how in items(table)}
+        found = {kind_of(word, WORDS).word: text(how) for word, how in items(table)}
         for word, how in found.items():
-            one_of(how.removeprefix(DEFAULT), [x for x in OUTCOMES if x != ("inf" if word == "int" else "wrap")])
+            impossible = "inf" if word == "int" else "wrap"
+            one_of(how.removeprefix(DEFAULT), [x for x in OUTCOMES if x != impossible])
         return found
 
     def op(self, op: str, given: Mapping[str, object]) -> dict[str, object]:
@@ -248,10 +250,15 @@ class _Reader:
         if op not in ops.CLASS and op not in ops.STANDARD:
             raise ValueError(f"unknown operation or class {short(op)}{nearest(op, [*ops.STANDARD, *ops.CLASS])}")
         readers: dict[str, Callable[[object], object]] = {
-            "takes": lambda words: ops.kinds(",".join(each_of(words, ops.KINDS))), "to": self.to, "loops": self.loops, "own": self.loops,
-            "gives": lambda code: code if code == "real" else self.target(self.words.node(code)), "weak": lambda word: one_of(word, ops.WEAK),
-            "left": lambda words: each_of(words, TIERS), "fit": self.fit,
-        }  # fmt: skip
+            "takes": lambda words: ops.kinds(",".join(each_of(words, ops.KINDS))),
+            "to": self.to,
+            "loops": self.loops,
+            "own": self.loops,
+            "gives": lambda code: code if code == "real" else self.target(self.words.node(code)),
+            "weak": lambda word: one_of(word, ops.WEAK),
+            "left": lambda words: each_of(words, TIERS),
+            "fit": self.fit,
+        }
         for key in given:
             if key not in readers:
                 raise ValueError(f"unknown key {short(key)} of an operation; these are {', '.join(readers)}")

@@ -7,8 +7,7 @@ from functools import cache
 from typelattice.dtypes import DType, Kind
 
 SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
-PLATFORM = 32, 64  # the bits of a dtype whose width the platform decides: the worst case counts
-SCALE = 2**1100  # makes an integer of every finite value of every format
+PLATFORM, SCALE = (32, 64), 2**1100  # bits where the platform decides, at worst; makes every finite value an integer
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from typelattice.dtypes import Node
 from typelattice.nearest import nearest
-from typelattice.order import Order, OrderError, statements
-from typelattice.promotion import Rule, Step
+from typelattice.order import OrderError, statements
 
 FOLDER = Path(__file__).with_name("systems")
 KEYS: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak"), str),
-    **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after", "fit", "ops", "stand-in"), dict),
-    "tiers": list, "both-ways": list, "first": bool,
+    **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
+    "fit": dict, "ops": dict, "stand-in": dict, "tiers": list, "both-ways": list, "first": bool,
 }  # fmt: skip
 LIMIT_BYTES, LIMIT_DEEP = 1_000_000, 8
 HIDDEN = re.compile(  # comments and strings, but for strings that are keys (group 1)
@@ -26,7 +24,6 @@ HIDDEN = re.compile(  # comments and strings, but for strings that are keys (gro
 )
 Line = tuple[str, int]  # file, line
 Chain = list[list[str]]  # a statement of an order: the lists between its arrows
-Covers = Mapping[Line, Sequence[tuple[Node, Node | None]]]  # what each line of an order states; None: a node alone
 
 
 class FormatError(ValueError):
@@ -58,7 +55,7 @@ class Text:
         plain = HIDDEN.sub(lambda m: m[1] or re.sub(r"\S", " ", m[0]), self.text)
         word = rf"[\"']?{re.escape(key)}[\"']?[ \t]*"
         at = re.search(rf"(?m)^[ \t]*\[+[ \t]*{word}[\].]", plain) or re.search(rf"(?m)^[ \t]*{word}[.=]", plain)
-        if at and entry:
+        if at and entry is not None:
             word = re.escape(entry)
             at = re.compile(rf"(?:[\"']{word}[\"']|(?<![\w-]){word})[ \t]*[=\].]").search(plain, at.start()) or at
         return plain.count("\n", 0, at.start()) + 1 if at else None
@@ -75,7 +72,7 @@ class Text:
         for n, line in enumerate(order.split("\n")):
             at = self.file, min(first + n, last)
             try:
-                yield from ((at, chain) for _, chain in statements(line))
+                yield from ((at, chain) for _, chain in statements(line.partition("#")[0]))
             except OrderError as e:
                 raise FormatError(*at, "order", str(e)) from None
 
@@ -95,10 +92,10 @@ class Spec:
         if "order" in keys:
             order = []
             for line, chain in text.statements(str(keys["order"])):
-                if chain == [["..."]] and not self.order:
-                    cause = "`...` stands for the order of the file that `extends` names, and there is none"
-                    raise FormatError(*line, "order", cause)
-                order += self.order if chain == [["..."]] else [(line, chain)]
+                dots = chain == [["..."]]
+                if dots and (not self.order or self.order[0] in order):
+                    raise FormatError(*line, "order", "`...` stands, once, for the order of the file that `extends` names")
+                order += self.order if dots else [(line, chain)]
         return Spec({**self.values, **keys}, {**self.texts, **dict.fromkeys(keys, text)}, order, text)
 
 
@@ -137,7 +134,8 @@ def spec(text: Text, trail: tuple[Path, ...] = ()) -> Spec:
     except ValueError as e:
         at = re.search(r" \(at (?:line (\d+).*|end of document)\)$", str(e))
         line = int(at[1] or text.text.count("\n") + 1) if at else None
-        raise FormatError(text.file, line, "", f"not TOML: {str(e)[: at.start() if at else 200]}") from None
+        why = str(e)[: at.start()] if at else "a number of too many digits"
+        raise FormatError(text.file, line, "", f"not TOML: {why}") from None
     check_keys(values, text)
     base = Spec({}, {}, (), text)
     if "extends" in values:
@@ -149,7 +147,7 @@ def check_keys(values: Mapping[str, object], text: Text) -> None:
     """Raises FormatError for a key that is unknown, or whose value is of another type."""
     for key, value in values.items():
         if key not in KEYS:
-            raise text.error(key, f"unknown key{nearest(key, KEYS)}; the keys are {', '.join(KEYS)}")
+            raise text.error(key, f"unknown key{nearest(key, KEYS) or '; the keys are ' + ', '.join(KEYS)}")
         if not isinstance(value, KEYS[key]):
             raise text.error(key, f"should be {article(KEYS[key])}, is {article(type(value))}")
 
@@ -180,31 +178,5 @@ def article(cls: type) -> str:
 
 def _one_line(text: str, limit: int) -> str:
     """A text on one line, what cannot be printed escaped, and cut."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:limit + 1])
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: limit + 1])
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
-
-
-def where(spec: Spec, covers: Covers, order: Order[Node], step: Step) -> Rule:
-    """The lines behind a step. Of an order: lines whose loss changes the bounds, leaving out what can be left out."""
-    text = spec.texts.get(step.key, spec.main)
-    nodes = [n for n in step.nodes if n in order]
-    if step.key == "order" and len(nodes) == len(step.nodes):
-        bounds, lines = order.minimal_bounds(*nodes), list(covers)
-        for line in covers:
-            fewer = [x for x in lines if x != line]
-            if fewer and _bounds_without(covers, fewer, nodes) != bounds:
-                lines = fewer
-        if _bounds_without(covers, lines, nodes) != bounds:
-            return Rule(lines[0][0], "order", tuple(n for file, n in lines if file == lines[0][0]))
-    at = text.line(step.key, step.entry)
-    return Rule(text.file, step.key, (at,) if at else ())
-
-
-def _bounds_without(covers: Covers, lines: Sequence[Line], nodes: Sequence[Node]) -> tuple[Node, ...] | None:
-    """The minimal bounds of nodes in the order that is left without some lines; None if one of them is gone."""
-    left: dict[Node, list[Node]] = {}
-    for line, stated in covers.items():
-        for a, b in stated if line not in lines else ():
-            left.setdefault(a, []).extend([b] if b else [])
-    order = Order(left)
-    return order.minimal_bounds(*nodes) if all(n in order for n in nodes) else None

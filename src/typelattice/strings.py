@@ -35,7 +35,7 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
     if MARKS[mark] == "array":
         raise OperandError(f"an array has many values; write {name}:0d={value}")
     if SCALARS[type(value)].rank > found.kind.rank or not fitted(value, found)[0]:
-        raise OperandError(f"{found} cannot hold {value}; give a value that it holds, or another dtype")
+        raise OperandError(f"{found} cannot hold {str(value)[:40]}; give a value that it holds, or another dtype")
     return of(found, False, MARKS[mark], value)
 
 

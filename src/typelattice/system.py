@@ -97,7 +97,7 @@ class System:
                 dtype, is_weak = self._settle(node, is_weak, trail)
                 nodes = (dtype,)
             compute, result = apply(self, rule, nodes, trail) if rule else (dtype, dtype)
-            values = tuple(fits(self, read, compute, rule))
+            values = tuple(fits(self, read[:1] if alone else read, compute, rule))
             if rule and (off := next((f for f in values if f.outcome == "raise"), None)):
                 reason = f"{off.value} is out of range for {off.target}"
                 raise Refused(reason, "use a value within it, or a wider dtype", Step("fit", off.kind.word, (off.target,), None))

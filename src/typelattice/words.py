@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import combinations, product
 from sys import float_info
 
 from typelattice import ops
@@ -13,12 +14,17 @@ from typelattice.source import LIMIT_DEEP, article
 
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
 KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
-FACTS: dict[str, type | tuple[type, ...]] = {
-    "kind": str, "code": str, "bits": int, "storage_bits": int, "max": (int, float), "precision": int, "min_exponent": int, "specials": str,
+FACTS: dict[str, str] = {  # what each should be
+    "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number", "max": "a number",
+    "precision": "a whole number", "min_exponent": "a whole number", "specials": "a string",
 }  # fmt: skip
-BETWEEN = {"bits": (1, 4096), "storage_bits": (1, 4096), "max": (0, float_info.max), "precision": (1, 1024), "min_exponent": (-1074, 1023)}
+KNOWN_AS = {str: ["a string"], int: ["a whole number", "a number"], float: ["a number"]}
+BETWEEN = {
+    "bits": (1, 4096), "storage_bits": (1, 4096), "max": (0, float_info.max), "precision": (1, 1024),
+    "min_exponent": (-1074, 1023),
+}  # fmt: skip
 TAKEN = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning of their own
-LIMIT_NODES = 5_000
+LIMIT_NODES, LIMIT_COVERS = 5_000, 100_000
 
 
 class Words:
@@ -30,8 +36,8 @@ class Words:
 
     def new(self, word: str, what: str) -> str:
         """The name that a file gives to something of its own."""
-        if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", word) or word in self.known or word in TAKEN:
-            raise ValueError(f"the name of a {what} is a new one, of lower-case letters, digits and _")
+        if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word) or word in self.known or word in TAKEN:
+            raise ValueError(f"{short(word)} is no name for a {what}: a new word of lower-case letters, digits and _")
         return word
 
     def define(self, name: str, facts: object) -> DType:
@@ -40,8 +46,8 @@ class Words:
         for fact, value in given.items():
             if fact not in FACTS:
                 raise ValueError(f"unknown fact {short(fact)}; these are {', '.join(FACTS)}")
-            if not isinstance(value, FACTS[fact]) or isinstance(value, bool):
-                raise ValueError(f"the fact {fact} should be another type than {article(type(value))}")
+            if FACTS[fact] not in KNOWN_AS.get(type(value), ()):
+                raise ValueError(f"the fact {fact} should be {FACTS[fact]}, is {article(type(value))}")
             if isinstance(value, int | float):
                 least, greatest = BETWEEN[fact]
                 if not least <= value <= greatest:
@@ -84,6 +90,16 @@ class Words:
                 raise ValueError(f"a list of more than {LIMIT_NODES:,}; a system file states a rule")
         return found
 
+    def pairs(self, entry: object) -> list[tuple[Node, Node]]:
+        """`a, b + c` is each left with each right, `a, b, c` every two of them."""
+        sides = [self.nodes(side) for side in text(entry).split("+")]
+        if len(sides) > 2 or len(sides[0]) * len(sides[-1]) > LIMIT_COVERS:
+            raise ValueError(f'write "a, b + c" or "a, b, c", of at most {LIMIT_COVERS:,} pairs')
+        found = [(a, b) for a, b in (product(*sides) if len(sides) == 2 else combinations(sides[0], 2)) if a is not b]
+        if not found:
+            raise ValueError('names no pairs; write "a, b + c" or "a, b, c"')
+        return found
+
     def node(self, code: object) -> Node:
         """The node of a code: u8, uint8, i*, i32*, or a dtype of the file's own."""
         stem, star = text(code).removesuffix("*"), text(code).endswith("*")
@@ -91,7 +107,7 @@ class Words:
             return weak(LETTERS[stem])
         d = self.known.get(stem)
         if d is None or (star and d.kind is Kind.BOOL):
-            raise ValueError(f"unknown dtype {short(text(code))}{nearest(stem, self.known)}" if stem else "a dtype is missing")
+            raise ValueError(f"unknown dtype {short(text(code))}{nearest(stem, self.known)}" if code else "a dtype is missing")
         return weak(d.kind, d) if star else d
 
     def dtype(self, node: Node, kind: Kind | None = None) -> DType:
@@ -107,10 +123,10 @@ class Words:
         return {kind_of(word): self.dtype(self.node(code), kind_of(word)) for word, code in table.items()}
 
 
-def kind_of(word: str) -> Kind:
+def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
     """The kind of a Python scalar."""
-    if word not in KINDS:
-        raise ValueError(f"unknown kind of scalar {short(word)}; these are {', '.join(KINDS)}")
+    if word not in known:
+        raise ValueError(f"unknown kind of scalar {short(word)}; these are {', '.join(known)}")
     return KINDS[word]
 
 

@@ -7,7 +7,10 @@ import numpy as np
 
 from typelattice.adapters import known
 from typelattice.dtypes import DType, DTypeError
-from typelattice.operand import Operand, of
+from typelattice.operand import PLAIN, Operand, of
+
+
+PLAIN.add(np.ndarray)
 
 
 def read(x: Any) -> Operand | None:

@@ -12,7 +12,7 @@ def read(x: Any) -> Operand | None:
     """A tf.DType, or whatever has one."""
     d = getattr(x, "dtype", None)
     name = getattr(d, "name", None) or getattr(x, "name", None)
-    if not isinstance(name, str) or d is None and not hasattr(x, "as_numpy_dtype"):
+    if not isinstance(name, str) or (d is None and type(x).__name__ != "DType"):
         return None
     rank = getattr(getattr(x, "shape", None), "rank", None)
     return of(known(name.removesuffix("_ref"), "TensorFlow"), type(x).__name__ == "WeakTensor", "0d" if rank == 0 else "array")

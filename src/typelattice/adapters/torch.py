@@ -6,7 +6,7 @@ from typing import Any
 
 from typelattice.adapters import attribute, known
 from typelattice.dtypes import DType
-from typelattice.operand import Operand, of
+from typelattice.operand import PLAIN, Operand, of
 
 
 def read(x: Any) -> Operand | None:
@@ -15,6 +15,7 @@ def read(x: Any) -> Operand | None:
     if isinstance(x, torch.dtype):
         return of(known(str(x).removeprefix("torch."), "PyTorch"))
     if isinstance(x, torch.Tensor):
+        PLAIN.add(torch.Tensor)
         return of(known(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array")
     return None
 

@@ -109,8 +109,8 @@ def start(path: Path, tree: ast.Module, seconds: float = 600) -> int:
     os.chdir(ROOT)
     options = ["-x", "-m", "not live", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
     options += [f"--ignore=tests/test_{name}.py" for name in UNSEEING]
-    own = [str(f) for f in (ROOT / "tests" / f"test_{path.stem}.py", path) if f.exists()]
-    os._exit(pytest.main([*options, *own]) or pytest.main([*options, "tests", "src"]))
+    own = f"tests/test_{path.stem}.py"
+    os._exit((Path(own).exists() and pytest.main([*options, own])) or pytest.main([*options, "tests", "src"]))
 
 
 def verdicts(work: Iterator[tuple[Path, str, ast.Module]], seconds: float, until: float) -> Iterator[tuple[str, str, bool]]:

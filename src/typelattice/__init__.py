@@ -5,6 +5,7 @@
 int16
 """
 from typelattice.adapters import native, register
+from typelattice.consensus import Consensus, consensus
 from typelattice.dtypes import DType, DTypeError, Kind, dtype
 from typelattice.format import system
 from typelattice.loss import Loss, loss
@@ -20,8 +21,8 @@ from typelattice.table import Diff, Table, diff, table
 register()
 
 __all__ = [
-    "DType", "DTypeError", "Diff", "FormatError", "Kind", "Loss", "OpError", "Operand", "OperandError", "Order", "OrderError",
-    "Promotion", "PromotionError", "System", "Table", "UnknownSystem", "diff", "dtype", "loss", "native", "operand", "render",
-    "system", "systems", "table",
+    "Consensus", "DType", "DTypeError", "Diff", "FormatError", "Kind", "Loss", "OpError", "Operand", "OperandError", "Order",
+    "OrderError", "Promotion", "PromotionError", "System", "Table", "UnknownSystem", "consensus", "diff", "dtype", "loss",
+    "native", "operand", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

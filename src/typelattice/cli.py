@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import typelattice as tl
+from typelattice.consensus import contradicted, undefined
 from typelattice.dtypes import DType, Kind, Weak
 from typelattice.explanation import answer, asked, data, fate, place, sections
 from typelattice.nearest import nearest
@@ -270,6 +271,63 @@ def _instead(s: System, a: DType | Weak, b: DType | Weak) -> str:
     return "refused, with several minimal bounds and no tie" if bounds else "refused, nothing lies above both"
 
 
+# consensus
+
+
+def _consensus_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="two systems or more: names or .toml files")
+    parser.add_argument("--op", metavar="OP", help="an operation, such as add (default: promotion alone)")
+    parser.add_argument("--tier", choices=("array", "0d", "scalar"), default="array", help="what the rows are (default: arrays)")
+    parser.add_argument("--codes", choices=CODES, default="bits")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--standard", metavar="NAME|FILE", help="a standard: what it leaves undefined though all agree")
+
+
+def _consensus(args: Namespace) -> Out:
+    found = tl.consensus(*args.systems, op=args.op, tier=args.tier)
+    if args.format != "text":
+        yield tl.render(found.grid(args.codes), args.format)
+        return
+    yield text(found.grid(args.codes), width(), colour())
+    for sort in ("contested", "refused"):
+        lines = [f"{len(pairs):4}  {who}: {_some(pairs)}" for who, pairs in found.groups(sort).items()]
+        yield from ["", beside(sort, lines)] if lines else []
+    if args.standard:
+        standard = tl.system(args.standard)
+        pairs = undefined(standard, found)
+        yield f"\n{standard.name} leaves {len(pairs)} pairs undefined on which all of these agree: {_some(pairs, 60)}"
+        for s in found.systems:
+            broken = contradicted(standard, s)
+            said = [f"{' + '.join(map(str, p.operands))} is {answer(p)} there, {answer(q)} here" for p, q in broken]
+            yield beside(s.name, [f"contradicts {standard.name} in {len(broken)} cells", *said])
+
+
+def _some(pairs: Sequence[tuple[str, str]], most: int = FEW) -> str:
+    return ", ".join(f"{a} + {b}" for a, b in pairs[:most]) + ", ..." * (len(pairs) > most)
+
+
+# conform and record
+
+
+def _conformance(name: str) -> tuple[Callable[[ArgumentParser], object], Callable[[Namespace], Out]]:
+    """The arguments and the run of a command that stands with the recordings, loaded when it is called."""
+
+    def arguments(parser: ArgumentParser) -> None:
+        from typelattice.conformance import commands
+
+        getattr(commands, f"{name}_arguments")(parser)
+
+    def run(args: Namespace) -> Out:
+        from typelattice.conformance import commands
+
+        try:
+            yield from getattr(commands, name)(args)
+        except commands.ERRORS as e:
+            raise Usage(f"typelattice: {e}") from None
+
+    return arguments, run
+
+
 COMMANDS = {
     "explain": Command(
         "The dtype at which operands meet: in all systems, or one in full.", _explain_arguments, _explain,
@@ -285,6 +343,18 @@ COMMANDS = {
     "diff": Command(
         "Where two systems answer otherwise: a|b in the cells that differ.", _diff_arguments, _diff,
         ["numpy jax", "numpy mine.toml --op add --format html", "numpy torch --tier 0d"],
+    ),
+    "consensus": Command(
+        "Where systems agree: which pairs are contested, and by whom.", _consensus_arguments, _consensus,
+        ["numpy jax torch", "numpy jax torch tensorflow-all --standard array-api", "numpy mine.toml --tier scalar"],
+    ),
+    "conform": Command(
+        "A system against a library: its recorded answers, or the installed one.", *_conformance("conform"),
+        ["numpy", "jax --live 10000 --seed 3", "numpy --system mine.toml"],
+    ),
+    "record": Command(
+        "Asks an installed library everything and writes down its answers.", *_conformance("record"),
+        ["numpy", "mine:MyLibrary -o mine.json"],
     ),
     "systems": Command("The systems that come with typelattice.", _systems_arguments, _systems, ["", "mine.toml"]),
     "check": Command("Validates a system file and says what is in it.", _check_arguments, _check, ["mine.toml", "numpy"]),

@@ -44,7 +44,8 @@ def fits(system: System, operands: Sequence[Operand], to: DType, rule: Op | None
             yield Fit(o.kind, o.value, default, "raise", None)
             continue
         held, becomes = fitted(o.value, to)
-        yield Fit(o.kind, o.value, to, "fits" if held else how or "unsaid", becomes if not held and how in ("wrap", "inf") else None)
+        changed = not held and how in ("wrap", "inf")
+        yield Fit(o.kind, o.value, to, "fits" if held else how or "unsaid", becomes if changed else None)
 
 
 def fitted(value: Value, target: DType) -> tuple[bool, Value | None]:

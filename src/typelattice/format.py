@@ -100,7 +100,8 @@ class _Reader:
             raise ValueError("should be a word of at most 60 letters, digits and . _ - +" if name else "missing; name it")
         words, dtypes = self.words, dict[str, DType]()
         for word, facts in self.table("dtypes"):
-            dtypes[word] = words.define(word, facts)
+            d = words.define(word, facts)
+            dtypes |= {word: d, d.code: d}
         words.sets = {words.new(word, "set"): text(members) for word, members in self.table("sets")}
         for _, members in self.table("sets"):
             words.nodes(members)
@@ -124,13 +125,14 @@ class _Reader:
             if "beside" not in stand_in:
                 raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
             beside = [self.present(n) for n in words.nodes(stand_in.pop("beside"))]
+        stands = {kind: d for kind, d in words.by_kind(stand_in).items() if self.present(d)}
         both_ways = [pair for entry in self.get("both-ways", list[object]()) for pair in words.pairs(entry)]
         return System(
             name=name, title=title, source=source, library=library,
             order=self.order, ties=Frozen(self.ties), overrides=Frozen(overrides), refusals=Frozen(refusals),
             combine=self.combine, tiers=self.tiers, first=first, weak=width, defaults=Frozen(self.defaults),
             before=Frozen(before), after=Frozen(after), fit=Frozen(fit),
-            beside=frozenset(beside), stand_in=Frozen({k: d for k, d in words.by_kind(stand_in).items() if self.present(d)}),
+            beside=frozenset(beside), stand_in=Frozen(stands),
             both_ways=frozenset(frozenset(map(self.present, pair)) for pair in both_ways),
             ops=Frozen({op: Frozen(self.op(op, dict(items(given)))) for op, given in self.table("ops")}),
             dtypes=Frozen(dtypes), entries=Frozen(self.names),

@@ -172,8 +172,8 @@ def _base(name: str, text: Text, trail: tuple[Path, ...]) -> Spec:
 
 def article(cls: type) -> str:
     """What TOML calls a type, for an error message."""
-    names = {str: "a string", dict: "a table", list: "a list", bool: "true or false", int: "a number", float: "a number"}
-    return names.get(cls, f"a {cls.__name__}")
+    toml = {str: "a string", dict: "a table", list: "a list", bool: "true or false", int: "a whole number", float: "a fraction"}
+    return toml.get(cls, f"a {cls.__name__}")
 
 
 def _one_line(text: str, limit: int) -> str:

@@ -28,7 +28,7 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
     name, _, mark = text.partition("=")[0].partition(":")
     found = own.get(name) or dtype(name)
     if mark not in MARKS:
-        raise OperandError(f"cannot read {short(mark)} in {short(text)}; an operand is a dtype with :0d or :weak, such as int8:0d")
+        raise OperandError(f"cannot read {short(mark)} in {short(text)}; write :0d or :weak, as in int8:0d")
     if "=" not in text:
         return of(found, mark == "weak", MARKS[mark])
     value = literal(text.partition("=")[2])

@@ -12,7 +12,7 @@ from typelattice.operand import BOOL, PLAIN, Operand, OperandError, operand
 from typelattice.operation import apply, casting, weakness
 from typelattice.ops import find
 from typelattice.order import Order
-from typelattice.promotion import Promotion, Refused, Rule, Step
+from typelattice.promotion import Promotion, PromotionError, Refused, Rule, Step
 from typelattice.strings import parse
 
 
@@ -75,7 +75,9 @@ class System:
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """`explain`, raising PromotionError where the system refuses."""
         p = self.explain(*operands, op=op)
-        return p if p.result else p
+        if p.dtype is None:
+            raise PromotionError(p)
+        return p
 
     def explain(self, *operands: object, op: str | None = None) -> Promotion:
         """What becomes of these operands, alone or in an operation, and why; also of a refusal.
@@ -99,8 +101,8 @@ class System:
             compute, result = apply(self, rule, nodes, trail) if rule else (dtype, dtype)
             values = tuple(fits(self, read[:1] if alone else read, compute, rule))
             if rule and (off := next((f for f in values if f.outcome == "raise"), None)):
-                reason = f"{off.value} is out of range for {off.target}"
-                raise Refused(reason, "use a value within it, or a wider dtype", Step("fit", off.kind.word, (off.target,), None))
+                reason, step = f"{off.value} is out of range for {off.target}", Step("fit", off.kind.word, (off.target,), None)
+                raise Refused(reason, "use a value within it, or a wider dtype", step)
         except Refused as refused:
             reason, remedy, step = refused.args
             return Promotion(self, read, op, (*trail, step), reason=reason, remedy=remedy)
@@ -123,8 +125,8 @@ class System:
 
     def _tier(self, o: Operand, first: bool) -> str:
         """The operand's own tier where the file tells it apart, else the highest."""
-        plain = first and self.first or o.tier == "scalar" and o.kind is Kind.BOOL and Kind.BOOL not in self.defaults
-        return o.tier if o.tier in self.tiers and not plain else self.tiers[0]
+        plain = o.kind is Kind.BOOL and o.tier == "scalar" and Kind.BOOL not in self.defaults
+        return self.tiers[0] if plain or (first and self.first) or o.tier not in self.tiers else o.tier
 
     def _enter(self, o: Operand, trail: list[Step]) -> Node:
         """The operand's node: of its dtype; if weak, of its kind, its width, its default dtype, or none in the order."""
@@ -146,9 +148,11 @@ class System:
         if len(bare) == len(nodes) and self.tiers[-1] == "scalar":
             return max(bare, key=lambda n: n.kind.rank)
         if bare:
-            raise Refused(f"nothing is said of a Python {bare[0].kind.word}", "cast it to a dtype", Step("order", None, tuple(nodes), None))
+            step = Step("order", None, tuple(nodes), None)
+            raise Refused(f"nothing is said of a Python {bare[0].kind.word}", "cast it to a dtype", step)
         if self.combine == "fold":
-            return reduce(lambda a, b: self._said(a, b, trail) or self._join((a, b), trail), nodes) if nodes[1:] else self._join(nodes, trail)
+            one = self._join(nodes[:1], trail)
+            return reduce(lambda a, b: self._said(a, b, trail) or self._join((a, b), trail), nodes[1:], one)
         for a, b in combinations(dict.fromkeys(nodes), 2):
             self._said(a, b, trail)
         return self._join(nodes, trail)
@@ -171,12 +175,14 @@ class System:
         if node is None and tie in self.ties:
             step = Step("ties", self.entries[tie], distinct, self.ties[tie])
         if not bounds:
-            raise Refused(f"nothing lies above {'both' if len(distinct) == 2 else 'all'}", "cast one operand to the other's dtype", step)
+            reason = f"nothing lies above {'both' if len(distinct) == 2 else 'all'}"
+            raise Refused(reason, "cast one operand to the other's dtype", step)
         if step.node is None:
-            both = "both" if len(bounds) == 2 else "all"
-            raise Refused(f"{' and '.join(map(str, bounds))} {both} lie above, and no tie is recorded", f"cast one operand, e.g. to {bounds[0]}", step)
+            above = f"{' and '.join(map(str, bounds))} {'both' if len(bounds) == 2 else 'all'} lie above"
+            raise Refused(f"{above}, and no tie is recorded", f"cast one operand, e.g. to {bounds[0]}", step)
         if self.combine == "comparable" and step.node not in distinct:
-            raise Refused("neither represents all values of the other", f"cast both, e.g. to {step.node}", Step("combine", None, distinct, None))
+            step = Step("combine", None, distinct, None)
+            raise Refused("neither represents all values of the other", f"cast both, e.g. to {bounds[0]}", step)
         trail.append(step)
         return step.node
 
@@ -187,7 +193,8 @@ class System:
             return node
         node = high if low.kind.rank <= high.kind.rank else None
         if not node and high.kind is Kind.FLOAT and high in self.order:
-            node = min((n for n in self.order.bounds(high) if n.kind is Kind.COMPLEX), key=lambda n: getattr(n, "bits", 0), default=None)
+            above = [n for n in self.order.bounds(high) if n.kind is Kind.COMPLEX]
+            node = min(above, key=lambda n: getattr(n, "bits", 0), default=None)
         if not node and low in self.order:
             node = self.order.join(high, low) or self.ties.get(frozenset(self.order.minimal_bounds(high, low)))
         step = Step("tiers", None, (high, low), node)

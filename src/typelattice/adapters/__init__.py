@@ -41,7 +41,8 @@ def native(d: object, namespace: ModuleType | str) -> object:
         return NATIVE[root](found)
     module = sys.modules.get(name) if isinstance(namespace, str) else namespace
     if module is None or not hasattr(module, "float32"):
-        raise TypeError(f"{name or namespace!r} is no array namespace known here{nearest(name, ROOTS)}; give a module such as numpy")
+        what = f"{name or namespace!r} is no array namespace known here"
+        raise TypeError(f"{what}{nearest(name, ROOTS)}; give a module such as numpy")
     return attribute(found, module)
 
 
@@ -58,7 +59,8 @@ def known(name: str, framework: str) -> DType:
     try:
         return dtype(name)
     except DTypeError:
-        raise DTypeError(f"{framework}'s dtype {name[:60]!r} is in no promotion table; tables are of numbers: convert it first") from None
+        what = f"{framework}'s dtype {name[:60]!r} is in no promotion table"
+        raise DTypeError(f"{what}; tables are of numbers: convert it first") from None
 
 
 __all__ = ["Operand", "adapter", "attribute", "known", "native", "register"]

@@ -9,7 +9,6 @@ from typelattice.adapters import known
 from typelattice.dtypes import DType, DTypeError
 from typelattice.operand import PLAIN, Operand, of
 
-
 PLAIN.add(np.ndarray)
 
 

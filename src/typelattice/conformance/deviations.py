@@ -43,7 +43,8 @@ def deviations(name: str, path: Path | None = None) -> Sequence[Deviation]:
         for number, entry in enumerate(listed, 1):
             for key, value in entry.items():
                 if not isinstance(value, KEYS.get(key, ())):
-                    raise DeviationError(f"{path.name}, deviation {number}: {key} is unknown or of the wrong type; it has {', '.join(KEYS)}")
+                    cause = f"{key} is unknown or of the wrong type; the keys are {', '.join(KEYS)}"
+                    raise DeviationError(f"{path.name}, deviation {number}: {cause}")
             re.compile(entry.get("calls", ""))
         return tuple(Deviation(**entry) for entry in listed)
     except (tomllib.TOMLDecodeError, re.error, TypeError, AttributeError) as e:

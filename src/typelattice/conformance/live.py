@@ -5,10 +5,10 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from typelattice.conformance.asking import EDGES, KINDS, TIERS
 from typelattice.conformance.compare import PROMOTION, Mismatch, Report, compare
 from typelattice.conformance.deviations import Deviation
 from typelattice.conformance.library import Library, NoSuchOperand
-from typelattice.conformance.asking import EDGES, KINDS, TIERS
 from typelattice.conformance.recording import Call
 from typelattice.ops import CLASS, STANDARD
 from typelattice.system import System

@@ -1,0 +1,190 @@
+"""Every file in malformed/ is refused, with the message that its first line expects, whole.
+
+An expectation that ends in `not TOML` leaves the rest to tomllib, whose words differ among Pythons. What is no text,
+or has no room for a comment, is in malformed/expected.json.
+"""
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+from typelattice.format import parse, system
+from typelattice.source import FOLDER, LIMIT_DEEP, FormatError, UnknownSystem, read
+from typelattice.words import LIMIT_COVERS, LIMIT_NODES
+
+FILES = Path(__file__).with_name("malformed")
+SIDECAR = json.loads((FILES / "expected.json").read_text(encoding="utf-8"))
+MINE = 'name = "mine"\n'
+
+
+def expectation(path: Path) -> str:
+    if path.name in SIDECAR:
+        return str(SIDECAR[path.name])
+    return path.read_bytes().partition(b"\n")[0].decode().removeprefix("# expect: ").rstrip("\r")
+
+
+def refusal(path: Path) -> FormatError:
+    with pytest.raises(FormatError) as caught:
+        system(path)
+    return caught.value
+
+
+def well_formed(e: FormatError) -> bool:
+    """Whether an error is one bounded line, made of its own fields, and survives a pickle."""
+    line = f", line {e.line}" if e.line else ""
+    key = f", {e.key}" if e.key else ""
+    whole = str(e) == f"{e.file}{line}{key}: {e.cause}" == str(pickle.loads(pickle.dumps(e)))
+    return whole and len(str(e)) < 600 and str(e).isprintable() and bool(e.file and e.cause)
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("*.toml")), ids=lambda path: path.stem)
+def test_a_malformed_file_is_refused_with_its_message(path: Path) -> None:
+    expected = expectation(path)
+    assert expected
+    e = refusal(path)
+    assert well_formed(e)
+    said = str(e).removeprefix(path.name).removeprefix(", ").removeprefix(": ")
+    if expected.endswith("not TOML"):
+        assert said.startswith(f"{expected}: ")
+    else:
+        assert said == expected
+
+
+def test_there_are_enough_of_them_and_the_sidecar_names_none_that_is_gone() -> None:
+    assert len(list(FILES.glob("*.toml"))) >= 220
+    assert all((FILES / name).exists() for name in SIDECAR)
+
+
+def test_every_message_names_a_line_unless_there_is_none_to_name() -> None:
+    """What is missing is on no line; of what tomllib refuses as a whole, or a key spelled with escapes, none is known."""
+    without = {path.stem for path in FILES.glob("*.toml") if refusal(path).line is None}
+    missing = {"name-missing", "order-missing", "extends-without-order-of-its-own", "raw-empty", "raw-blank"}
+    assert without == missing | {"toml-nested-too-deep", "toml-huge-number", "key-with-line-break"}
+
+
+def test_a_file_over_a_megabyte_is_not_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "huge.toml"
+    path.write_text(MINE + 'order = "i8 -> i16"\n' + "# nothing\n" * 100_000)
+    e = refusal(path)
+    assert well_formed(e)
+    assert str(e) == "huge.toml: larger than 1,000,000 bytes; a system file states a rule in at most 80 lines"
+    with pytest.raises(FormatError, match="larger than 1,000,000 bytes"):
+        parse(path.read_text())
+    with pytest.raises(FormatError, match=r"^zero: larger than 1,000,000 bytes"):
+        read(Path("/dev/zero"))
+
+
+def own_dtypes(n: int) -> str:
+    return "[dtypes]\n" + "".join(f'd{i} = {{ kind = "bool" }}\n' for i in range(n))
+
+
+def test_too_many_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "nodes.toml"
+    nodes = "\n".join(f"d{i}" for i in range(LIMIT_NODES + 1))
+    path.write_text(f'{MINE}order = """\n{nodes}\n"""\n{own_dtypes(LIMIT_NODES + 1)}')
+    e = refusal(path)
+    assert str(e) == "nodes.toml, line 2, order: more than 5,000 nodes; a system file states a rule"
+    path.write_text(path.read_text().replace("\nd0\n", "\n"))
+    assert len(system(path).order.nodes) == LIMIT_NODES
+
+
+def test_too_many_covers(tmp_path: Path) -> None:
+    """Counted before they are made."""
+    path = tmp_path / "covers.toml"
+    low, high = (", ".join(f"d{i}" for i in span) for span in (range(1000), range(1000, 2000)))
+    path.write_text(MINE + f'order = """\nd2000 -> d0\n{low} -> {high}\n"""\n' + own_dtypes(2001))
+    assert LIMIT_COVERS < 1000 * 1000
+    assert str(refusal(path)) == "covers.toml, line 4, order: more than 100,000 covers; a system file states a rule"
+
+
+def test_a_list_that_sets_make_too_long_is_refused_before_it_is_made() -> None:
+    sets = "\n".join(f's{i} = "{", ".join([f"s{i + 1}"] * 100)}"' for i in range(7))
+    with pytest.raises(FormatError) as caught:
+        parse(f'{MINE}order = "s0"\n[sets]\n{sets}\ns7 = "u8"\n')
+    assert str(caught.value) == "text, line 4, sets: a list of more than 5,000; a system file states a rule"
+
+
+def test_files_that_extend_one_another_too_deep(tmp_path: Path) -> None:
+    for i in range(LIMIT_DEEP + 2):
+        (tmp_path / f"n{i}.toml").write_text(f'name = "n{i}"\nextends = "n{i + 1}"\n')
+    (tmp_path / f"n{LIMIT_DEEP + 2}.toml").write_text('name = "n"\norder = "i8"\n')
+    assert system(tmp_path / "n2.toml").name == "n2"
+    e = refusal(tmp_path / "n1.toml")
+    assert (str(e)) == "n9.toml, line 2, extends: more than 8 files deep; extend a nearer one"
+
+
+def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text('name = "base"\norder = "i8 -> i99"\n')
+    (tmp_path / "mine.toml").write_text('name = "mine"\nextends = "base"\n')
+    e = refusal(tmp_path / "mine.toml")
+    assert (e.file, e.line, e.key) == ("base.toml", 2, "order")
+    assert e.cause == "unknown dtype 'i99' (mine.toml extends it)"
+
+
+@pytest.mark.parametrize(
+    ("which", "message"),
+    [
+        ("nump", "unknown system 'nump'; did you mean numpy?; `typelattice systems` lists them; a path ends in .toml"),
+        ("", "unknown system ''; `typelattice systems` lists them; a path ends in .toml"),
+        ("n" * 500, f"unknown system '{'n' * 37}...'; `typelattice systems` lists them; a path ends in .toml"),
+        ("a\nb", "unknown system 'a\\nb'; `typelattice systems` lists them; a path ends in .toml"),
+        ("none.toml", "cannot read 'none.toml': No such file or directory; give the path of a .toml file"),
+        ("none/none", "cannot read 'none/none': No such file or directory; give the path of a .toml file"),
+        ("a\0b.toml", "cannot read 'a\\x00b.toml': embedded null byte; give the path of a .toml file"),
+        (Path("numpy"), "cannot read 'numpy': No such file or directory; give the path of a .toml file"),
+        (3, "a int is no system; give a name such as 'jax' or the path of a .toml file"),
+        (None, "a NoneType is no system; give a name such as 'jax' or the path of a .toml file"),
+    ],
+)
+def test_what_is_no_system_or_cannot_be_read(which: str | Path, message: str) -> None:
+    with pytest.raises(UnknownSystem) as caught:
+        system(which)
+    assert str(caught.value) == message
+
+
+def test_a_folder_a_long_name_and_a_locked_file_cannot_be_read(tmp_path: Path) -> None:
+    locked = tmp_path / "locked.toml"
+    locked.touch(0)
+    paths = [tmp_path, Path("n" * 5000 + ".toml"), Path("x" * 90 + "/") / ("\n" * 50)]
+    for path in paths if os.access(locked, os.R_OK) else [*paths, locked]:
+        with pytest.raises(UnknownSystem) as caught:
+            system(path)
+        assert str(caught.value).startswith("cannot read ")
+        assert len(str(caught.value)) < 600
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"defualts": {}}, "defualts: unknown key; did you mean defaults or refusals?"),
+        ({"tiers": ("array",)}, "tiers: should be a list, is a tuple"),
+        ({"extends": "jax"}, "extends: is read from files only; replace other keys, or write a file that extends this one"),
+        ({"defaults": {"float": 64}}, "defaults: this should be a string, is a whole number"),
+        ({"order": "...\nu8 -> u16"}, "line 2, order: the cover uint8 -> uint16 is stated twice"),
+        ({"order": "i8 -> i99"}, "line 1, order: unknown dtype 'i99'"),
+    ],
+)
+def test_replacing_keys_of_a_system_is_checked_alike(keys: dict[str, object], message: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        system("numpy").replace(**keys)
+    assert str(caught.value) == f"numpy.toml with {', '.join(keys)} replaced, {message}"
+    assert well_formed(caught.value)
+
+
+def test_what_does_not_go_with_a_replaced_key_is_named_where_it_stands() -> None:
+    with pytest.raises(FormatError) as caught:
+        system("numpy").replace(order="i8 -> i16")
+    line = 1 + (FOLDER / "numpy.toml").read_text().splitlines().index('ties = { "i16, f16" = "i16", "i32, f32" = "i32" }')
+    cause = "float16 is not in the order (numpy.toml with order replaced extends it)"
+    assert str(caught.value) == f"numpy.toml, line {line}, ties: {cause}"
+
+
+def test_an_error_shows_no_more_than_a_line_of_what_it_is_given() -> None:
+    e = FormatError("f" * 300 + "\n", 3, "k\x1b" * 300, "<script>\n" * 500)
+    assert well_formed(e)
+    assert (e.line, e.key[:6], e.cause[:10]) == (3, "k\\x1bk", "<script>\\n")

@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP = -m pip install -qq --disable-pip-version-check
 LIVE = .venv-live .venv-numpy1 .venv-max
+CALLS = 100000
 
 .NOTPARALLEL:
 .PHONY: help demo test lint conform bench mutants clean
@@ -23,7 +24,7 @@ lint: .venv/test.stamp .venv/lint.stamp  ## ruff and mypy
 	.venv/bin/mypy
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
-	tools/conform $(LIVE)
+	tools/conform $(CALLS) $(LIVE)
 
 bench: .venv-live/ready.stamp  ## our times beside those of the libraries
 	.venv-live/bin/python benchmarks/run.py

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.dtypes import CODES, DTYPES, DType, Kind, real, weak
+from typelattice.dtypes import CODES, DTYPES, DType, Kind, weak
+from typelattice.operation import real
 
 ML = [np.dtype(t) for t in vars(ml_dtypes).values() if isinstance(t, type) and issubclass(t, np.generic)]
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.dtypes import DTYPES, DType, Kind, real
+from typelattice.dtypes import DTYPES, DType, Kind
+from typelattice.operation import real
 from typelattice.loss import Loss
 
 F64 = np.ndarray[tuple[int], np.dtype[np.float64]]

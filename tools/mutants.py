@@ -104,11 +104,13 @@ def start(path: Path, tree: ast.Module, seconds: float = 600) -> int:
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     import pytest
+    from hypothesis import Phase, settings
 
+    settings.register_profile("mutants", phases=(Phase.explicit, Phase.generate), database=None)  # a failure says enough
     sys.meta_path.insert(0, Mutated(f"typelattice.{path.stem}", path, tree))
     os.chdir(ROOT)
-    options = ["-x", "-m", "not live", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    options += [f"--ignore=tests/test_{name}.py" for name in UNSEEING]
+    options = ["-x", "-m", "not live", "-p", "no:cacheprovider", "--tb=no", "--assert=plain", "--hypothesis-profile=mutants"]
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *(f"--ignore=tests/test_{name}.py" for name in UNSEEING)]
     own = f"tests/test_{path.stem}.py"
     os._exit((Path(own).exists() and pytest.main([*options, own])) or pytest.main([*options, "tests", "src"]))
 

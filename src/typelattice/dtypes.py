@@ -130,12 +130,6 @@ DTYPES = {d.name: d for d in map(_row, (line for line in ROWS if line[0] != "#")
 CODES = {d.code: d for d in DTYPES.values()}
 
 
-def real(d: DType) -> DType:
-    """The dtype of the parts of a complex dtype; any other is its own."""
-    parts = (x for x in DTYPES.values() if x.kind is Kind.FLOAT and (x.max, x.precision) == (d.max, d.precision))
-    return next(parts, d) if d.kind is Kind.COMPLEX else d
-
-
 def numpy_reading(code: str) -> DType | None:
     """What NumPy reads in a code of one letter and bytes: u4 is uint32."""
     found = re.fullmatch(r"([iu])([1248])|(f)([248])|(c)(8|16)", code)

@@ -5,6 +5,7 @@ import copyreg
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import cache, partial
 from itertools import combinations, pairwise, product
 from pathlib import Path
@@ -73,7 +74,7 @@ def replace(spec: Spec, **keys: object) -> System:
     if "extends" in keys:
         raise text.error("extends", "is read from files only; replace other keys, or write a file that extends this one")
     check_keys(keys, text)
-    return build(spec.with_keys(keys, text))
+    return build(spec.with_keys(deepcopy(keys), text))
 
 
 copyreg.pickle(System, lambda system: (build, system.replace.args))  # type: ignore[attr-defined]
@@ -117,7 +118,7 @@ class _Reader:
             self.tie(entry, words.nodes(entry), words.node(winner))
         overrides = {pair: words.node(said) for pair, said in self.pairs("overrides")}
         refusals = {pair: phrase(why) for pair, why in self.pairs("refusals")}
-        self.defaults = words.by_kind(dict(self.table("defaults")))
+        defaults = words.by_kind(dict(self.table("defaults")))
         before, after = dict(self.maps("before")), dict(self.maps("after"))
         fit = self.fit(dict(self.table("fit")))
         stand_in, beside = dict(self.table("stand-in")), list[Node]()
@@ -130,7 +131,7 @@ class _Reader:
         return System(
             name=name, title=title, source=source, library=library,
             order=self.order, ties=Frozen(self.ties), overrides=Frozen(overrides), refusals=Frozen(refusals),
-            combine=self.combine, tiers=self.tiers, first=first, weak=width, defaults=Frozen(self.defaults),
+            combine=self.combine, tiers=self.tiers, first=first, weak=width, defaults=Frozen(defaults),
             before=Frozen(before), after=Frozen(after), fit=Frozen(fit),
             beside=frozenset(beside), stand_in=Frozen(stands),
             both_ways=frozenset(frozenset(map(self.present, pair)) for pair in both_ways),
@@ -268,11 +269,7 @@ class _Reader:
 
     def target(self, node: Node) -> DType | Kind:
         """A dtype, or `i*` for the default dtype of a kind."""
-        if isinstance(node, DType) or node.dtype:
-            return self.words.dtype(node)
-        if node.kind not in self.defaults:
-            raise ValueError(f"{node} is the default dtype of {node.kind.word}, and `defaults` names none")
-        return node.kind
+        return self.words.dtype(node) if isinstance(node, DType) or node.dtype else node.kind
 
     def loops(self, names: object) -> tuple[DType, ...]:
         """Dtypes that an operation computes in."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from typelattice.dtypes import DType, Kind, real
+from typelattice.dtypes import DTYPES, DType, Kind
 from typelattice.operand import BOOL, Operand
 from typelattice.ops import CLASS, Op, Target
 from typelattice.promotion import Refused, Step
@@ -51,11 +51,22 @@ def default(system: System, target: Target) -> DType:
     return found
 
 
+def real(d: DType) -> DType:
+    """The dtype of the parts of a complex dtype; any other is its own."""
+    parts = (x for x in DTYPES.values() if x.kind is Kind.FLOAT and (x.max, x.precision) == (d.max, d.precision))
+    return next(parts, d) if d.kind is Kind.COMPLEX else d
+
+
+def aside(rule: Op, operands: Sequence[Operand]) -> bool:
+    """Whether the right operand is an integer that leaves the left one its dtype, as an exponent does."""
+    return len(operands) == 2 and operands[1].kind.rank == 1 and operands[1].tier in rule.left
+
+
 def weakness(system: System, rule: Op, result: DType, kept: bool) -> tuple[DType, bool]:
-    """A weak result after an operation, and whether it stays weak."""
+    """A weak result after an operation, and whether it stays weak: `kept` if its operands are all weak."""
     if rule.weak == "default":
         return system.defaults.get(result.kind, result), True
-    return result, kept or rule.weak == "keep"
+    return result, kept and rule.weak == "keep"
 
 
 def _search(system: System, rule: Op, dtypes: Sequence[DType]) -> DType | None:

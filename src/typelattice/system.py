@@ -9,7 +9,7 @@ from itertools import combinations
 from typelattice.dtypes import DType, Kind, Node, weak
 from typelattice.fit import fits
 from typelattice.operand import BOOL, PLAIN, Operand, OperandError, operand
-from typelattice.operation import apply, casting, weakness
+from typelattice.operation import apply, aside, casting, weakness
 from typelattice.ops import find
 from typelattice.order import Order
 from typelattice.promotion import Promotion, PromotionError, Refused, Rule, Step
@@ -94,12 +94,12 @@ class System:
             is_weak = alone = False
             nodes = casting(self, rule, read) if rule else ()
             if not nodes:
-                alone = rule is not None and len(read) == 2 and read[1].kind.rank == 1 and read[1].tier in rule.left
+                alone = rule is not None and aside(rule, read)
                 node, is_weak = self._meet(read[:1] if alone else read, trail)
                 dtype, is_weak = self._settle(node, is_weak, trail)
                 nodes = (dtype,)
             compute, result = apply(self, rule, nodes, trail) if rule else (dtype, dtype)
-            values = tuple(fits(self, read[:1] if alone else read, compute, rule))
+            values = tuple(fits(self, read[:1] if alone and rule and "array" not in rule.left else read, compute, rule))
             if rule and (off := next((f for f in values if f.outcome == "raise"), None)):
                 reason, step = f"{off.value} is out of range for {off.target}", Step("fit", off.kind.word, (off.target,), None)
                 raise Refused(reason, "use a value within it, or a wider dtype", step)
@@ -107,7 +107,7 @@ class System:
             reason, remedy, step = refused.args
             return Promotion(self, read, op, (*trail, step), reason=reason, remedy=remedy)
         if rule and is_weak:
-            result, is_weak = weakness(self, rule, result, kept=alone)
+            result, is_weak = weakness(self, rule, result, not alone or "array" not in rule.left or read[1].weak)
         return Promotion(self, read, op, tuple(trail), node, compute, result, is_weak, values)
 
     def _meet(self, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, bool]:
@@ -181,8 +181,8 @@ class System:
             above = f"{' and '.join(map(str, bounds))} {'both' if len(bounds) == 2 else 'all'} lie above"
             raise Refused(f"{above}, and no tie is recorded", f"cast one operand, e.g. to {bounds[0]}", step)
         if self.combine == "comparable" and step.node not in distinct:
-            step = Step("combine", None, distinct, None)
-            raise Refused("neither represents all values of the other", f"cast both, e.g. to {bounds[0]}", step)
+            refusal = Step("combine", None, distinct, None)
+            raise Refused("neither represents all values of the other", f"cast both, e.g. to {bounds[0]}", refusal)
         trail.append(step)
         return step.node
 

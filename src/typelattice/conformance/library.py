@@ -6,7 +6,9 @@ import ast
 import difflib
 import importlib
 import importlib.metadata
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -207,7 +209,12 @@ def library(name: str) -> Library:
     """
     if ":" in name:
         module_name, _, attribute = name.partition(":")
-        return cast(Library, getattr(importlib.import_module(module_name), attribute)())
+        if os.getcwd() not in sys.path:  # an installed command does not look beside the user, `python -m` does
+            sys.path.insert(0, os.getcwd())
+        try:
+            return cast(Library, getattr(importlib.import_module(module_name), attribute)())
+        except (ImportError, AttributeError) as error:
+            raise UnknownLibrary(f"{name} cannot be made: {error}; write module:attribute") from None
     if name not in SOURCES:
         near = difflib.get_close_matches(name, SOURCES, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SOURCES)}"

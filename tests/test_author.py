@@ -1,0 +1,59 @@
+"""The example of a library author: the planted mistake is found, the baseline holds it, and growth is noticed."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from typelattice.cli import main
+from typelattice.conformance.deviations import deviations
+from typelattice.conformance.testing import check, promotion_tests
+
+AUTHOR = Path(__file__).parents[1] / "examples" / "author"
+
+
+@pytest.fixture(autouse=True)
+def beside_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(AUTHOR)
+    monkeypatch.syspath_prepend(str(AUTHOR))
+
+
+def test_the_planted_mistake_is_found() -> None:
+    from little import Little  # type: ignore[import-not-found]
+
+    report = check(Little(), "array-api")
+    assert report.compared == 36
+    assert "add(int8, uint8) = int8, the system says int16" in map(str, report.mismatches)
+    assert list(report.groups()) == ["arithmetic: both answer, differently"]
+
+
+def test_the_baseline_holds_it_and_must_not_grow(tmp_path: Path) -> None:
+    from little import Little
+
+    listed = deviations("little", AUTHOR / "known.toml")
+    assert not check(Little(), "array-api", listed).mismatches
+    promotion_tests(Little, "array-api", baseline="known.toml")("add")
+    smaller = tmp_path / "known.toml"
+    smaller.write_text((AUTHOR / "known.toml").read_text().replace("count  = 12", "count  = 11"))
+    with pytest.raises(AssertionError, match="12 calls, 11 are known"):
+        promotion_tests(Little, "array-api", baseline=smaller)("add")
+
+
+def test_the_command_finds_it_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", "little:Little", "--system", "array-api", "--live", "500"]) == 1
+    assert "both answer, differently" in capsys.readouterr().out
+    assert main(["conform", "little:Nothing", "--system", "array-api", "--live", "5"]) == 2
+    assert main(["conform", "nolibrary", "--system", "array-api", "--live", "5"]) == 2
+
+
+def test_its_own_tests_run() -> None:
+    source = str(Path(__file__).parents[1] / "src")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ".", "test_little.py"],
+        env={**os.environ, "PYTHONPATH": source}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout
+    assert "1 passed" in run.stdout

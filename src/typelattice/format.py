@@ -23,7 +23,7 @@ from typelattice.system import System
 from typelattice.where import where
 from typelattice.words import LIMIT_COVERS, LIMIT_NODES, Words, each_of, items, kind_of, one_of, phrase, text
 
-COMBINE = ("join", "fold", "comparable")
+COMBINE = ("join", "fold", "comparable", "value")
 TIERS = ["array", "0d", "scalar"]
 T = TypeVar("T")
 Pair = frozenset[Node]

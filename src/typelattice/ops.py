@@ -21,8 +21,6 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "all": tuple(Kind),
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
-
-
 WEAK = ("keep", "strip", "default")
 
 

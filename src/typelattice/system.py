@@ -14,6 +14,7 @@ from typelattice.ops import find
 from typelattice.order import Order
 from typelattice.promotion import Promotion, PromotionError, Refused, Rule, Step
 from typelattice.strings import parse
+from typelattice.values import meet
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -117,6 +118,8 @@ class System:
             if all(d in self.order for d in own):
                 node = self._combine([d for d in own if d], trail)
                 return node, node.kind is not Kind.BOOL or len(operands) == 1
+        if self.combine == "value":
+            return meet(operands, [self._enter(o, trail) for o in operands], lambda nodes: self._join(nodes, trail), trail), False
         tiers: dict[str, list[Node]] = {}
         for i, o in enumerate(operands):
             tiers.setdefault(self._tier(o, first=i == 0), []).append(self._enter(o, trail))

@@ -1,51 +1,70 @@
-"""NumPy 1: what has no dimensions counts as the smallest dtype that holds its value. The one rule that is no data.
+"""NumPy 1, the one rule that is no data: what has no dimensions counts as the smallest dtype that holds its value.
 
-Source: `PyArray_ResultType` and `PyArray_MinScalarType_internal` in convert_datatype.c of numpy 1.26.
+Source: github.com/numpy/numpy/blob/v1.26.4/numpy/core/src/multiarray/convert_datatype.c, from PyArray_MinScalarType on.
 """
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from typelattice.dtypes import CODES, DType, Kind, Node, weak
 from typelattice.fit import fitted
-from typelattice.operand import Operand, OperandError, of, operand, scalar
+from typelattice.operand import Operand, OperandError, Value, operand
 from typelattice.promotion import Refused, Step
 
 if TYPE_CHECKING:
     from typelattice.system import System
 
 UNSIGNED, SIGNED = ([CODES[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
-HOLDS = [(CODES["f16"], 65000), (CODES["f32"], 3.4e38), (CODES["c64"], 3.4e38)]  # up to where NumPy takes them to hold
-UNKNOWN = 1  # what an operand of unknown value is taken to be
-Counted = tuple[Node, Node]  # what an operand counts as: beside bool and unsigned, beside anything else
+BELOW = {CODES["f16"]: 65000, CODES["f32"]: 3.4e38, CODES["c64"]: 3.4e38}  # NumPy's bounds, not the dtypes' own
+CUTS = sorted({0, *(sign * 2**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1))})
+UNKNOWN = 1  # the value that counts where none is known
+Counted = tuple[Node, Node]  # what an operand counts as beside bool and unsigned, and beside anything else
 
 
-def meet(operands: Sequence[Operand], nodes: Sequence[Node], join: Callable[[Sequence[Node]], Node], trail: list[Step]) -> Node:
-    """Where operands meet that enter at these nodes: by value, unless what has no dimensions is of a higher sort."""
-    held = [o.dtype or o.value is None or fitted(o.value, n)[0] for o, n in zip(operands, nodes) if isinstance(n, DType)]
-    own = [n if ok else smallest(o, n)[0] for o, n, ok in zip(operands, nodes, held, strict=True)]
-    arrays, others = ([min(n.kind.rank, 2) for o, n in zip(operands, own) if (o.tier == "array") is side] for side in (True, False))
-    if not arrays or not others or max(arrays) < max(others):
+def meet(operands: Sequence[Operand], own: Sequence[Node], join: Callable[[Sequence[Node]], Node], trail: list[Step]) -> Node:
+    """Where operands of these dtypes meet: by value, unless what has no dimensions is of a higher sort than every array."""
+    own = [n if o.dtype or o.value is None or fitted(o.value, n)[0] else smallest(n, o.value)[0] for o, n in zip(operands, own)]
+    sorts = [[min(n.kind.rank, 2) for o, n in zip(operands, own) if (o.tier == "array") is array] for array in (True, False)]
+    if not all(sorts) or max(sorts[0]) < max(sorts[1]):
         return join(own)
-    counted = [(n, n) if o.tier == "array" else smallest(o, n) for o, n in zip(operands, own)]
-    entries = [(o.dtype or weak(o.kind), n) for o, (n, _) in zip(operands, counted) if o.tier != "array"]
-    trail += [Step("combine", None, (entry,), n) for entry, n in entries]
+    counted = [(n, n) if o.tier == "array" else smallest(n, o.value) for o, n in zip(operands, own)]
+    trail += [Step("combine", None, (o.dtype or weak(o.kind),), c[0]) for o, c in zip(operands, counted) if o.tier != "array"]
 
     def pair(a: Counted, b: Counted) -> Counted:
         met = join([x[y[0].kind not in (Kind.BOOL, Kind.UNSIGNED)] for x, y in ((a, b), (b, a))])
-        both = a[0] is not a[1] and b[0] is not b[1]
-        return met, SIGNED[UNSIGNED.index(met)] if both and met in UNSIGNED else met
+        return met, SIGNED[UNSIGNED.index(met)] if a[0] is not a[1] and b[0] is not b[1] else met
 
     return reduce(pair, counted)[0]
 
 
-def smallest(o: Operand, own: Node) -> Counted:
-    """What an operand of a dtype counts as by its value. Raises Refused for an integer that no dtype holds."""
-    v = UNKNOWN if o.value is None else o.value
-    if own.kind.rank == 1:
-        for u, s in zip(UNSIGNED, SIGNED, strict=True):
-            if fitted(v, u if v.real > 0 else s)[0]:
-    ...
+def smallest(own: Node, value: Value | None) -> Counted:
+    """What a value of this dtype, or kind, counts as. Raises Refused for an integer that no dtype holds."""
+    v = UNKNOWN if value is None else value
+    if own.kind.rank != 1:
+        size = max(abs(v.real), abs(v.imag))
+        size = size if own.kind is Kind.COMPLEX or size - size == 0 else 0  # an inf or nan is float16 too
+        return ((next((d for d, bound in BELOW.items() if d.kind is own.kind and size < bound), own),) * 2)
+    for u, s in zip(UNSIGNED, SIGNED, strict=True):
+        if fitted(v, u)[0] or fitted(v, s)[0]:
+            return u if fitted(v, u)[0] else s, s if fitted(v, s)[0] else u
+    raise Refused("beyond uint64 it is an object", "use a float", Step("combine", None, (own,), None))
+
+
+def intervals(system: System, *operands: object) -> list[tuple[int, int, DType | None]]:
+    """(least, greatest, dtype) for the values of the one integer of no dimensions that has none; None where refused."""
+    read = [operand(x) for x in operands]
+    unknown = [i for i, o in enumerate(read) if o.tier != "array" and o.kind.rank == 1 and o.value is None]
+    if len(unknown) != 1:
+        raise OperandError(f"{len(unknown)} integers of unknown value: give all but one a value")
+    i, d = unknown[0], read[unknown[0]].dtype
+    low, past = (int(d.min or 0), int(d.max or 0) + 1) if d else (CUTS[0] // 2, CUTS[-1])
+    found: list[tuple[int, int, DType | None]] = []
+    for start, end in pairwise([low, *(cut for cut in CUTS if low < cut < past), past]):
+        dtype = system.explain(*read[:i], replace(read[i], value=start), *read[i + 1 :]).dtype
+        start = found.pop()[0] if found and found[-1][2] is dtype else start
+        found.append((start, end - 1, dtype))
+    return found

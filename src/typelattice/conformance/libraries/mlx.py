@@ -27,10 +27,10 @@ class MLX(Framework):
         self.native = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in NAMES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
-        return mx.full((2,), value, dtype=dtype)
+        return mx.array([value, value]).astype(dtype)  # mx.full takes bool_ for no dtype at all
 
     def zero_d(self, dtype: Any, value: Scalar) -> Any:
-        return mx.full((), value, dtype=dtype)
+        return mx.array(value).astype(dtype)
 
     def operations(self) -> Operations:
         return standard_operations(

@@ -1,0 +1,33 @@
+"""The page of findings says what the recordings say, and its snippets do what they show."""
+from __future__ import annotations
+
+import doctest
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FINDINGS = tomllib.loads((ROOT / "docs" / "findings.toml").read_text(encoding="utf-8"))["finding"]
+HERE = "max" if find_spec("max") else "live" if find_spec("jax") else "numpy1"
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+RUN = f"import doctest, sys; raise SystemExit(doctest.testfile(sys.argv[1], False, optionflags={OPTIONS}).failed)"
+
+
+def test_the_page_is_what_the_recordings_say() -> None:
+    run = subprocess.run(
+        [sys.executable, "tools/findings.py", "--check"], cwd=ROOT, env={"PYTHONPATH": "src"}, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("finding", [f for f in FINDINGS if "snippet" in f and f.get("env", "live") == HERE], ids=lambda f: f["title"])
+def test_a_snippet_does_what_it_shows(finding: dict[str, str], tmp_path: Path) -> None:
+    page = tmp_path / "snippet.txt"
+    page.write_text(finding["snippet"], encoding="utf-8")
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", RUN, str(page)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr[-500:]

@@ -1,0 +1,90 @@
+"""Writes docs/findings.md from docs/findings.toml: what libraries answer there is looked up in the recordings, never typed.
+
+    python tools/findings.py          # writes the page
+    python tools/findings.py --check  # exit 1 if the page is not what it would write
+"""
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+from typelattice.conformance.recording import Recording
+from typelattice.strings import parse
+from typelattice.system import System
+
+DOCS = Path(__file__).parents[1] / "docs"
+KINDS = {
+    "order": "Results that depend on the order of the operands",
+    "silent": "Choices and losses that nothing says",
+    "document": "Documents that the code contradicts",
+    "standard": "Answers that contradict the array API standard",
+    "inconsistent": "Libraries that contradict themselves",
+    "version": "Differences between versions",
+}
+
+
+def page() -> str:
+    """The whole page."""
+    with (DOCS / "findings.toml").open("rb") as file:
+        listed = tomllib.load(file)["finding"]
+    recordings: dict[str, Recording] = {}
+    lines = [
+        "# Findings",
+        "",
+        "What the recordings show that a user of these libraries would want to know. This page is written by",
+        "`tools/findings.py`: every answer below was given by the library, at the version named, and looked up in its recording.",
+    ]
+    for kind, heading in KINDS.items():
+        chosen = [finding for finding in listed if finding["kind"] == kind]
+        lines += ["", f"## {heading}"] if chosen else []
+        for finding in chosen:
+            lines += ["", f"### {finding['title']}", "", finding["text"].strip(), ""]
+            rows = [row for name, calls in finding.get("recorded", {}).items() for row in _rows(name, calls, recordings)]
+            rows += [row for name, calls in finding.get("systems", {}).items() for row in _said(name, calls)]
+            if rows:
+                lines += ["| library | call | answer |", "|---|---|---|", *rows]
+            if rows and "snippet" in finding:
+                lines += [""]
+            if "snippet" in finding:
+                lines += ["```pycon", finding["snippet"].strip(), "```"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _rows(name: str, calls: list[str], recordings: dict[str, Recording]) -> list[str]:
+    recording = recordings.setdefault(name, Recording.load(name))
+    version = ", ".join(f"{package} {v}" for package, v in recording.versions.items())
+    rows = []
+    for call in calls:
+        op, operands = _taken_apart(call)
+        answer = recording.answer(op, *operands)
+        rows.append(f"| {version} | `{call}` | {f'raises {answer[1:]}' if answer.startswith('!') else answer} |")
+    return rows
+
+
+def _said(name: str, calls: list[str]) -> list[str]:
+    """What a system without a library says, such as a document's."""
+    from typelattice import system
+
+    found: System = system(name)
+    rows = []
+    for call in calls:
+        op, operands = _taken_apart(call)
+        p = found.explain(*(parse(o) for o in operands), op=op if op != "result_type" else None)
+        rows.append(f"| {found.title} | `{call}` | {p.dtype or 'refused'} |")
+    return rows
+
+
+def _taken_apart(call: str) -> tuple[str, list[str]]:
+    found = re.fullmatch(r"(\w+)\((.*)\)", call)
+    assert found, call
+    return found[1], [operand.strip() for operand in found[2].split(",")]
+
+
+if __name__ == "__main__":
+    target, text = DOCS / "findings.md", page()
+    if sys.argv[1:] == ["--check"]:
+        raise SystemExit(0 if target.read_text(encoding="utf-8") == text else f"{target.name} is stale; run python tools/findings.py")
+    target.write_text(text, encoding="utf-8")
+    print(f"{target}: {text.count('### ')} findings")

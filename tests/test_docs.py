@@ -14,9 +14,9 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli import main
+from typelattice.dtypes import Kind
 from typelattice.fit import DEFAULT, OUTCOMES
 from typelattice.format import COMBINE
-from typelattice.dtypes import Kind
 from typelattice.ops import CLASS, KINDS, STANDARD, Op
 from typelattice.source import KEYS
 from typelattice.words import FACTS

@@ -16,7 +16,7 @@ from typelattice.dtypes import CODES, DTYPES
 
 ROOT = Path(typelattice.__file__).parent
 HOUSE = [  # each imports only what stands before it
-    "order", "dtypes", "loss", "operand", "ops", "fit", "strings", "promotion", "operation", "values", "system", "source", "words",
+    "order", "dtypes", "loss", "operand", "ops", "fit", "strings", "promotion", "values", "operation", "system", "source", "words",
     "format", "adapters", "explanation", "render", "table", "laws", "designer", "namespace", "graph", "tracer",
     "conformance", "__init__", "explorer", "cli", "__main__",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from typelattice.fit import Fit
 from typelattice.loss import Loss
 from typelattice.ops import find
 from typelattice.promotion import Cast, Promotion, Step
+from typelattice.values import UNKNOWN, intervals
 
 MANY = 12  # upper bounds spelled out
 Section = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
@@ -42,6 +43,9 @@ def sections(p: Promotion) -> Iterator[Section]:
         if len(steps) > 1 and step.key in ("order", "ties") and len(step.nodes) > 1:
             yield f"step {i}", [f"{' with '.join(map(name, step.nodes))}: {step.node or 'refused'}"]
         yield from _step(p, step)
+    if p.system.combine == "value" and sum(o.tier != "array" and o.kind.rank == 1 and o.value is None for o in p.operands) == 1:
+        spans = intervals(p.system, *p.operands, op=p.op)
+        yield "by value", [f"{_number(low)} to {_number(high)}: {d or 'refused'}" for low, high, d in spans]
     if p.op:
         yield "operation", _operation(p)
     if p.weak and p.dtype:
@@ -60,7 +64,11 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
     """One decision, told from what the order holds."""
     order, nodes, node = p.system.order, tuple(dict.fromkeys(step.nodes)), step.node
     names = " and ".join(map(name, nodes))
-    if step.key in ("order", "ties", "combine") and all(n in order for n in nodes):
+    if step.key == "combine" and node:
+        known = all(o.value is not None for o in p.operands if o.tier != "array")
+        why = "the smallest dtype that holds its value" if known else f"a value that is unknown is taken to be {UNKNOWN}"
+        yield "on entry", [f"{names} counts as {node}, {why}"]
+    elif step.key in ("order", "ties", "combine") and all(n in order for n in nodes):
         bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
         target = node or (lowest[0] if len(lowest) == 1 else None)
         if target and len(nodes) > 1:

@@ -137,7 +137,7 @@ class _Reader:
             both_ways=frozenset(frozenset(map(self.present, pair)) for pair in both_ways),
             ops=Frozen({op: Frozen(self.op(op, dict(items(given)))) for op, given in self.table("ops")}),
             dtypes=Frozen(dtypes), entries=Frozen(self.names),
-            where=partial(where, self.spec, self.covers, self.order), replace=partial(replace, self.spec),
+            where=partial(where, self.spec, self.covers, build), replace=partial(replace, self.spec),
         )  # fmt: skip
 
     def get(self, key: str, default: T) -> T:
@@ -260,6 +260,7 @@ class _Reader:
             "gives": lambda code: code if code == "real" else self.target(self.words.node(code)),
             "weak": lambda word: one_of(word, ops.WEAK),
             "left": lambda words: each_of(words, TIERS),
+            "first": lambda said: said is True or bool(one_of(said, ["true"])),
             "fit": self.fit,
         }
         for key in given:

@@ -14,6 +14,7 @@ from typelattice.dtypes import DTYPES, DType, Kind
 from typelattice.operand import BOOL, Operand
 from typelattice.ops import CLASS, Op, Target
 from typelattice.promotion import Refused, Step
+from typelattice.values import loop
 
 if TYPE_CHECKING:
     from typelattice.system import System
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 def casting(system: System, rule: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:
     """The operands' dtypes, a Python scalar's stand-in among them, where each casts by itself; none where they meet."""
+    if system.combine == "value":
+        return loop(system, operands, rule.loops)
     stands = any(o.dtype in system.beside for o in operands)
     found = [(system.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]
     return tuple(d for d in found if d) if rule.loops and all(d in system.order for d in found) else ()

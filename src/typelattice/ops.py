@@ -21,6 +21,7 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "all": tuple(Kind),
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
+TABLE = Path(__file__).with_name("ops.txt")
 WEAK = ("keep", "strip", "default")
 
 
@@ -35,8 +36,8 @@ class Op:
     `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first
     to which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if
     not the dtype computed in; `real`: that of its parts. `weak`: what becomes of a weak result: keep, strip, the default
-    of its kind. `left`: an integer on the right, of these tiers, leaves the left operand its dtype. `fit`: kind of scalar
-    → what becomes of a value out of range, where not as elsewhere.
+    of its kind. `left`: an integer on the right, of these tiers, leaves the left operand its dtype. `first`: a scalar that
+    comes first counts as an array. `fit`: kind of scalar → what becomes of a value out of range, where not as elsewhere.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Op:
     own: tuple[DType, ...] = ()
     weak: str = "keep"
     left: tuple[str, ...] = ()
+    first: bool = False
     fit: Mapping[str, str] | None = None
 
 
@@ -58,7 +60,7 @@ def kinds(text: str) -> tuple[Kind, ...]:
 def _standard() -> tuple[dict[str, Op], dict[str, str]]:
     classes: dict[str, Op] = {}
     belongs: dict[str, str] = {}
-    for line in Path(__file__).with_name("ops.txt").read_text(encoding="ascii").splitlines():
+    for line in TABLE.read_text(encoding="ascii").splitlines():
         if not line.startswith("#"):
             name, takes, gives, *members = line.split()
             result: dict[str, Target | Literal["real"] | None] = {"-": None, "real": "real"}

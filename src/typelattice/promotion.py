@@ -86,7 +86,7 @@ class Promotion:
     @property
     def rule(self) -> Rule:
         """Where the file says so."""
-        return self.system.where(self.decision)
+        return self.system.where(self)
 
     @property
     def casts(self) -> tuple[Cast, ...]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -85,6 +85,8 @@ class Spec:
     texts: Mapping[str, Text]
     order: Sequence[tuple[Line, Chain]]
     main: Text
+    own: Mapping[str, object] = field(default_factory=dict)  # the keys of the main text
+    base: Spec | None = None
 
     def with_keys(self, keys: Mapping[str, object], text: Text) -> Spec:
         """The same with other values for some keys; `...` in an order stands for the order so far."""
@@ -96,7 +98,18 @@ class Spec:
                 if dots and (not self.order or self.order[0] in order):
                     raise FormatError(*line, "order", "`...` stands, once, for the order of the file that `extends` names")
                 order += self.order if dots else [(line, chain)]
-        return Spec({**self.values, **keys}, {**self.texts, **dict.fromkeys(keys, text)}, order, text)
+        return Spec({**self.values, **keys}, {**self.texts, **dict.fromkeys(keys, text)}, order, text, keys, self)
+
+    def without(self, file: str, lines: Sequence[int]) -> Spec:
+        """What is left without some lines of one of the files. Raises FormatError if that is no TOML."""
+        if self.base is None:
+            return self
+        base, text, own = self.base.without(file, lines), self.main, self.own
+        if text.file == file:
+            kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
+            text = Text(file, "\n".join(kept), text.path)
+            own = {key: value for key, value in _values(text).items() if key != "extends"}
+        return base.with_keys(own, text)
 
 
 def systems() -> tuple[str, ...]:
@@ -122,6 +135,14 @@ def read(path: Path, trail: tuple[Path, ...] = ()) -> Spec:
 
 def spec(text: Text, trail: tuple[Path, ...] = ()) -> Spec:
     """The keys that a text gives, on top of those of the file that it extends."""
+    values, base = _values(text), Spec({}, {}, (), text)
+    if "extends" in values:
+        base = _base(str(values.pop("extends")), text, (*trail, text.path) if text.path else trail)
+    return base.with_keys(values, text)
+
+
+def _values(text: Text) -> dict[str, object]:
+    """The keys that a text gives."""
     import tomllib
 
     if len(text.text) > LIMIT_BYTES:
@@ -137,10 +158,7 @@ def spec(text: Text, trail: tuple[Path, ...] = ()) -> Spec:
         why = str(e)[: at.start()] if at else "a number of too many digits"
         raise FormatError(text.file, line, "", f"not TOML: {why}") from None
     check_keys(values, text)
-    base = Spec({}, {}, (), text)
-    if "extends" in values:
-        base = _base(str(values.pop("extends")), text, (*trail, text.path) if text.path else trail)
-    return base.with_keys(values, text)
+    return values
 
 
 def check_keys(values: Mapping[str, object], text: Text) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
+from typing import Any
 
 from typelattice.dtypes import DType, Kind, Node, weak
 from typelattice.fit import fits
@@ -43,9 +44,9 @@ class System:
     both_ways: frozenset[frozenset[Node]]
     dtypes: Mapping[str, DType]
     entries: Mapping[frozenset[Node], str]  # what the file calls a tie, an override or a refusal
-    where: Callable[[Step], Rule]
+    where: Callable[[Promotion], Rule]
     replace: Callable[..., System]
-    _pairs: dict[object, dict[object, DType]] = field(default_factory=dict)
+    _pairs: dict[object, dict[Any, Any]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<system {self.name}>"
@@ -57,20 +58,21 @@ class System:
         >>> system("jax").result_type("int8", "uint8")
         int16
         """
-        cls, row, column = a.__class__, None, b
-        if not more and cls is b.__class__:
-            try:
-                if cls is DType:
-                    row = a
-                    return self._pairs[a][b]
-                if cls in PLAIN and a.ndim and b.ndim:  # type: ignore[attr-defined]
-                    row, column = (cls, a.dtype), b.dtype  # type: ignore[attr-defined]
-                    return self._pairs[row][column]
-            except KeyError:
-                pass
+        cls, pairs = a.__class__, self._pairs
+        found: DType
+        try:
+            if cls is DType and not more:
+                found = pairs[a][b]
+                return found
+            if cls in PLAIN and cls is b.__class__ and not more and a.ndim and b.ndim:  # type: ignore[attr-defined]
+                pairs, a, b = pairs.setdefault(cls, {}), a.dtype, b.dtype  # type: ignore[attr-defined]
+                found = pairs[a][b]
+                return found
+        except (KeyError, TypeError):
+            pass
         found = self.promote(*(x for x in (a, b, *more) if x is not None)).result
-        if row:
-            self._pairs.setdefault(row, {})[column] = found
+        if pairs is not self._pairs or (cls is b.__class__ is DType and not more):
+            pairs.setdefault(a, {})[b] = found
         return found
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
@@ -96,7 +98,7 @@ class System:
             nodes = casting(self, rule, read) if rule else ()
             if not nodes:
                 alone = rule is not None and aside(rule, read)
-                node, is_weak = self._meet(read[:1] if alone else read, trail)
+                node, is_weak = self._meet(read[:1] if alone else read, trail, rule is not None and rule.first)
                 dtype, is_weak = self._settle(node, is_weak, trail)
                 nodes = (dtype,)
             compute, result = apply(self, rule, nodes, trail) if rule else (dtype, dtype)
@@ -111,7 +113,7 @@ class System:
             result, is_weak = weakness(self, rule, result, not alone or "array" not in rule.left or read[1].weak)
         return Promotion(self, read, op, tuple(trail), node, compute, result, is_weak, values)
 
-    def _meet(self, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, bool]:
+    def _meet(self, operands: Sequence[Operand], trail: list[Step], first: bool) -> tuple[Node, bool]:
         """The node at which operands meet, and whether all are weak and met at the dtypes they have or default to."""
         if all(o.weak for o in operands) and (self.weak == "width" or (len(operands) == 1 and operands[0].dtype)):
             own = [o.dtype or self.defaults.get(o.kind) for o in operands]
@@ -120,16 +122,17 @@ class System:
                 return node, node.kind is not Kind.BOOL or len(operands) == 1
         if self.combine == "value":
             return meet(operands, [self._enter(o, trail) for o in operands], lambda nodes: self._join(nodes, trail), trail), False
+        first = first or (self.first and all(o.tier == "scalar" for o in operands))
         tiers: dict[str, list[Node]] = {}
         for i, o in enumerate(operands):
-            tiers.setdefault(self._tier(o, first=i == 0), []).append(self._enter(o, trail))
+            tiers.setdefault(self._tier(o, first and i == 0), []).append(self._enter(o, trail))
         met = [self._combine(tiers[t], trail) for t in reversed(self.tiers) if t in tiers]
         return reduce(lambda low, high: self._over(low, high, trail), met), False
 
     def _tier(self, o: Operand, first: bool) -> str:
         """The operand's own tier where the file tells it apart, else the highest."""
         plain = o.kind is Kind.BOOL and o.tier == "scalar" and Kind.BOOL not in self.defaults
-        return self.tiers[0] if plain or (first and self.first) or o.tier not in self.tiers else o.tier
+        return self.tiers[0] if plain or first or o.tier not in self.tiers else o.tier
 
     def _enter(self, o: Operand, trail: list[Step]) -> Node:
         """The operand's node: of its dtype; if weak, of its kind, its width, its default dtype, or none in the order."""
@@ -153,7 +156,7 @@ class System:
         if bare:
             step = Step("order", None, tuple(nodes), None)
             raise Refused(f"nothing is said of a Python {bare[0].kind.word}", "cast it to a dtype", step)
-        if self.combine == "fold":
+        if self.combine != "join":
             one = self._join(nodes[:1], trail)
             return reduce(lambda a, b: self._said(a, b, trail) or self._join((a, b), trail), nodes[1:], one)
         for a, b in combinations(dict.fromkeys(nodes), 2):

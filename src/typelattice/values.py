@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from typelattice.dtypes import CODES, DType, Kind, Node, weak
@@ -26,12 +26,10 @@ Counted = tuple[Node, Node]  # what an operand counts as beside bool and unsigne
 
 
 def meet(operands: Sequence[Operand], own: Sequence[Node], join: Callable[[Sequence[Node]], Node], trail: list[Step]) -> Node:
-    """Where operands of these dtypes meet: by value, unless what has no dimensions is of a higher sort than every array."""
-    own = [n if o.dtype or o.value is None or fitted(o.value, n)[0] else smallest(n, o.value)[0] for o, n in zip(operands, own)]
-    sorts = [[min(n.kind.rank, 2) for o, n in zip(operands, own) if (o.tier == "array") is array] for array in (True, False)]
-    if not all(sorts) or max(sorts[0]) < max(sorts[1]):
-        return join(own)
-    counted = [(n, n) if o.tier == "array" else smallest(n, o.value) for o, n in zip(operands, own)]
+    """Where operands of these dtypes meet."""
+    counted, by_value = counts(operands, own)
+    if not by_value:
+        return join([c[0] for c in counted])
     trail += [Step("combine", None, (o.dtype or weak(o.kind),), c[0]) for o, c in zip(operands, counted) if o.tier != "array"]
 
     def pair(a: Counted, b: Counted) -> Counted:
@@ -41,30 +39,46 @@ def meet(operands: Sequence[Operand], own: Sequence[Node], join: Callable[[Seque
     return reduce(pair, counted)[0]
 
 
+def loop(system: System, operands: Sequence[Operand], loops: Sequence[DType]) -> tuple[DType, ...]:
+    """The first of these to which every operand casts, in either of the ways it counts; none where there is none."""
+    own = [o.dtype or system.defaults[o.kind] for o in operands]
+    counted, _ = counts(operands, own) if all(d in system.order for d in own) else ([], False)
+    fit = (to for to in loops if all(system.order.le(c[0], to) or system.order.le(c[1], to) for c in counted))
+    return tuple(islice(fit, counted != [] and 1))
+
+
+def counts(operands: Sequence[Operand], own: Sequence[Node]) -> tuple[list[Counted], bool]:
+    """What operands count as; by value, unless what has no dimensions is of a higher sort than every array."""
+    own = [n if o.dtype or o.value is None or fitted(o.value, n)[0] else smallest(n, o.value)[0] for o, n in zip(operands, own)]
+    sorts = [[min(n.kind.rank, 2) for o, n in zip(operands, own) if (o.tier == "array") is array] for array in (True, False)]
+    by_value = all(sorts) and max(sorts[0]) >= max(sorts[1])
+    return [smallest(n, o.value) if by_value and o.tier != "array" else (n, n) for o, n in zip(operands, own)], by_value
+
+
 def smallest(own: Node, value: Value | None) -> Counted:
     """What a value of this dtype, or kind, counts as. Raises Refused for an integer that no dtype holds."""
     v = UNKNOWN if value is None else value
     if own.kind.rank != 1:
         size = max(abs(v.real), abs(v.imag))
         size = size if own.kind is Kind.COMPLEX or size - size == 0 else 0  # an inf or nan is float16 too
-        return ((next((d for d, bound in BELOW.items() if d.kind is own.kind and size < bound), own),) * 2)
+        found = next((d for d, bound in BELOW.items() if d.kind is own.kind and size < bound and d.bits < own.bits), own)
+        return found, found
     for u, s in zip(UNSIGNED, SIGNED, strict=True):
         if fitted(v, u)[0] or fitted(v, s)[0]:
             return u if fitted(v, u)[0] else s, s if fitted(v, s)[0] else u
     raise Refused("beyond uint64 it is an object", "use a float", Step("combine", None, (own,), None))
 
 
-def intervals(system: System, *operands: object) -> list[tuple[int, int, DType | None]]:
-    """(least, greatest, dtype) for the values of the one integer of no dimensions that has none; None where refused."""
+def intervals(system: System, *operands: object, op: str | None = None) -> list[tuple[int, int, DType | None]]:
+    """(least, greatest, dtype) of the values of the one integer without dimensions whose value is unknown; None: refused."""
     read = [operand(x) for x in operands]
     unknown = [i for i, o in enumerate(read) if o.tier != "array" and o.kind.rank == 1 and o.value is None]
     if len(unknown) != 1:
-        raise OperandError(f"{len(unknown)} integers of unknown value: give all but one a value")
+        raise OperandError(f"{len(unknown)} integers of unknown value; give a value to all but one")
     i, d = unknown[0], read[unknown[0]].dtype
-    low, past = (int(d.min or 0), int(d.max or 0) + 1) if d else (CUTS[0] // 2, CUTS[-1])
+    low, past = (int(d.min or 0), int(d.max or 0) + 1) if d else (-CUTS[-1] // 2, CUTS[-1])
     found: list[tuple[int, int, DType | None]] = []
     for start, end in pairwise([low, *(cut for cut in CUTS if low < cut < past), past]):
-        dtype = system.explain(*read[:i], replace(read[i], value=start), *read[i + 1 :]).dtype
-        start = found.pop()[0] if found and found[-1][2] is dtype else start
-        found.append((start, end - 1, dtype))
+        dtype = system.explain(*read[:i], replace(read[i], value=start), *read[i + 1 :], op=op).dtype
+        found.append((found.pop()[0] if found and found[-1][2] is dtype else start, end - 1, dtype))
     return found

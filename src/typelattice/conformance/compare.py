@@ -13,7 +13,7 @@ from typelattice.strings import parse
 from typelattice.system import System
 
 PROMOTION = ("result_type", "promote_types")  # asked of promotion itself, not of an operation
-NO_KERNEL = ("!NotImplementedError", "!hang", "!crash")  # says nothing of promotion: counted apart
+NO_KERNEL = ("!NotImplementedError", "!UnimplementedError", "!hang", "!crash")  # says nothing of promotion: counted apart
 
 
 @dataclass(frozen=True, slots=True)

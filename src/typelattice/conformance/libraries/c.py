@@ -135,8 +135,8 @@ class LLP64(C):
 
     name = "c-llp64"
     compiler = "x86_64-w64-mingw32-gcc"
-    aliases = {"long int": "int32", "long unsigned int": "uint32"}
-    types = {"int64": "long long int", "uint64": "long long unsigned int"}
+    aliases: Mapping[str, str] = {"long int": "int32", "long unsigned int": "uint32"}
+    types: Mapping[str, str] = {"int64": "long long int", "uint64": "long long unsigned int"}
 
 
 def _expression(forms: Sequence[str], operands: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from typelattice.conformance.libraries.base import Framework, Operations
+from typelattice.conformance.libraries.base import Framework, Operations, power
 from typelattice.conformance.library import Scalar, versions_of
 
 OWN = {
@@ -27,9 +27,7 @@ class Polars(Framework):
     def __init__(self) -> None:
         self.versions = versions_of("polars")
         self.native = {name: getattr(pl, own) for name, own in OWN.items()}
-        columns = {
-            name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native.items()
-        }
+        columns = {name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native.items()}
         self.frame = pl.DataFrame(columns)
 
     def array(self, dtype: Any, value: Scalar) -> Any:
@@ -57,7 +55,7 @@ class Polars(Framework):
             "divide": operator.truediv,
             "floor_divide": operator.floordiv,
             "remainder": operator.mod,
-            "power": operator.pow,
+            "power": power,
             "equal": operator.eq,
             "less": operator.lt,
             "bitwise_and": operator.and_,

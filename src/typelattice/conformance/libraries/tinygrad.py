@@ -9,7 +9,7 @@ from tinygrad import Tensor, dtypes
 from tinygrad.dtype import least_upper_dtype
 from tinygrad.helpers import DEV
 
-from typelattice.conformance.libraries.base import Framework, Operations
+from typelattice.conformance.libraries.base import Framework, Operations, power
 from typelattice.conformance.library import NoSuchOperand, Scalar, versions_of
 
 NAMES = (
@@ -65,7 +65,7 @@ class Tinygrad(Framework):
             "divide": operator.truediv,
             "floor_divide": operator.floordiv,
             "remainder": operator.mod,
-            "power": operator.pow,
+            "power": power,
             "equal": operator.eq,
             "less": operator.lt,
             "bitwise_and": operator.and_,

@@ -40,9 +40,7 @@ class Torch(Framework):
         return _full((), dtype, value)
 
     def operations(self) -> Operations:
-        standard = standard_operations(
-            torch, torch.tensor([True, True]), power="pow", bitwise_invert="bitwise_not"
-        )
+        standard = standard_operations(torch, torch.tensor([True, True]), power="pow", bitwise_invert="bitwise_not")
         return standard | {
             "equal": operator.eq,
             "less": operator.lt,

@@ -12,8 +12,8 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDABackend
 from triton.language.semantic import TritonSemantic
 
-from typelattice.conformance.library import Scalar, versions_of
 from typelattice.conformance.libraries.base import Framework, Operations
+from typelattice.conformance.library import Scalar, versions_of
 
 OWN = {
     "bool": "int1",

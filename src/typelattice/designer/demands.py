@@ -1,0 +1,136 @@
+"""What may be demanded of an order: each a word that counts the relations or results that fall short of it."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from typelattice.dtypes import DType, Kind, Node, Weak
+from typelattice.loss import Loss, loss
+from typelattice.order import Order
+from typelattice.system import System
+
+FLOAT, WIDE = Kind.FLOAT.rank, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A node, and the dtype whose facts it counts with; none where a weak node has no default dtype."""
+
+    node: Node
+    dtype: DType | None
+
+    @property
+    def width(self) -> int | None:
+        """The bits of a number; of a complex one, those of a part."""
+        bits = self.dtype.bits if self.dtype else None
+        return bits // 2 if bits and self.node.kind is Kind.COMPLEX else bits
+
+    @property
+    def rank(self) -> int:
+        return self.node.kind.rank
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A word for what an order should be. It counts, `weight` each:
+
+    `result(a, b, c)`: pairs a + b with the join c; `relation(a, b)`: relations added; `wanted`: relations that are not there;
+    `unjoined`: pairs without a join; `uncovered`: covers added.
+    """
+
+    name: str
+    counts: str
+    result: Callable[[Member, Member, Member], bool] | None = None
+    relation: Callable[[Member, Member], bool] | None = None
+    wanted: frozenset[tuple[Node, Node]] = frozenset()
+    unjoined: bool = False
+    uncovered: bool = False
+    weight: int = 1
+
+
+def members(system: System) -> tuple[Member, ...]:
+    """The nodes of its order, weak ones with the default dtypes of the system."""
+    return tuple(Member(n, standing(n, system)) for n in system.order.nodes)
+
+
+def standing(node: Node, system: System) -> DType | None:
+    """The dtype as which a node counts."""
+    return node if isinstance(node, DType) else node.dtype or system.defaults.get(node.kind)
+
+
+def widened(a: Member, b: Member, c: Member) -> bool:
+    """Whether c is wider than both; never where a width is unknown."""
+    widths = (a.width, b.width, c.width)
+    return None not in widths and c.width > max(a.width, b.width)  # type: ignore[operator, type-var]
+
+
+def lost(a: Member, b: Member) -> Loss:
+    """What a cast from one to the other can lose."""
+    return loss(a.dtype, b.dtype) if a.dtype and b.dtype else Loss()
+
+
+def _cast(bad: Callable[[Member, Member], bool]) -> Callable[[Member, Member, Member], bool]:
+    """Results to which an operand casts badly."""
+    return lambda a, b, c: bad(a, c) or bad(b, c)
+
+
+def _wraps(a: Member, c: Member) -> bool:
+    return c.rank < FLOAT and (lost(a, c).magnitude or lost(a, c).sign)
+
+
+def _subset(a: Member, c: Member) -> bool:
+    """Weak nodes give way within their kind: that is what they are for."""
+    strong = isinstance(a.node, DType) and isinstance(c.node, DType)
+    return strong and a.node.kind is c.node.kind and bool(lost(a, c).magnitude or lost(a, c).precision)
+
+
+def _submits(a: Member, b: Member, c: Member) -> bool:
+    """An inexact array that is no longer one beside a weak operand."""
+    strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.rank >= FLOAT]
+    return len(strong) == 1 and isinstance(c.node, Weak)
+
+
+def _undeferring(a: Member, b: Member, c: Member) -> bool:
+    low, high = sorted((a, b), key=lambda x: x.rank)
+    return low.rank == 1 and high.rank >= FLOAT and c.node is not high.node
+
+
+WORDS = {d.name: d for d in (
+    Demand("lattice", "pairs without a join", unjoined=True),
+    Demand("component", "results that drop a component: imaginary parts, fractions", _cast(lambda a, c: a.rank > c.rank)),
+    Demand("overflow", "results at an integer that wraps", _cast(_wraps)),
+    Demand("magnitude", "results at a float that makes finite values infinite", _cast(lambda a, c: c.rank >= FLOAT and lost(a, c).magnitude)),
+    Demand("precision", "results that lose precision", _cast(lambda a, c: lost(a, c).precision)),
+    Demand("subset", "results at a dtype of the same kind that does not hold all values", _cast(_subset)),
+    Demand("kind", "results of a higher kind than both operands'", lambda a, b, c: c.rank > max(a.rank, b.rank)),
+    Demand("width", "results wider than both operands", widened),
+    Demand("width64", "64-bit results without a 64-bit operand", lambda a, b, c: widened(a, b, c) and (c.width or 0) >= WIDE),
+    Demand("weak", "inexact arrays that turn weak beside a weak operand", _submits),
+    Demand("deference", "an integer and a float that do not meet at the float", _undeferring),
+    Demand("inexact", "relations added that lose precision", relation=lambda a, b: lost(a, b).precision),
+    Demand("relations", "relations added", relation=lambda a, b: True),
+    Demand("covers", "covers added", uncovered=True),
+)}  # fmt: skip
+
+
+def tally(demands: Sequence[Demand], order: Order[Node], given: Order[Node], of: Mapping[Node, Member]) -> dict[str, int]:
+    """How often an order falls short of each demand; `given` is the order that it completes."""
+    return {d.name: d.weight * sum(1 for _ in shortfalls(d, order, given, of)) for d in demands}
+
+
+def shortfalls(d: Demand, order: Order[Node], given: Order[Node], of: Mapping[Node, Member]) -> Iterator[tuple[Node, ...]]:
+    """What falls short of a demand: results (a, b, c), pairs and relations (a, b)."""
+    for a, b in combinations(order.nodes, 2):
+        c = order.join(a, b)
+        if c is None and d.unjoined:
+            yield a, b
+        if c is not None and d.result and d.result(of[a], of[b], of[c]):
+            yield a, b, c
+        for low, high in (a, b), (b, a):
+            if order.le(low, high) and not given.le(low, high):
+                if d.relation and d.relation(of[low], of[high]):
+                    yield low, high
+                if d.uncovered and high in order.covers(low):
+                    yield low, high
+    yield from ((a, b) for a, b in d.wanted if not order.le(a, b))

@@ -1,0 +1,127 @@
+"""What to demand of a completion, as data: rules, costs in order of weight, demands of one's own."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from pathlib import Path
+
+from typelattice.designer.demands import WORDS, Demand, Member
+from typelattice.dtypes import DType, Node
+from typelattice.nearest import nearest, short
+from typelattice.order import OrderError, statements
+from typelattice.source import UnknownSystem, article
+from typelattice.words import Words, items, phrase, text
+
+RULES = ("lattice", "component", "overflow", "subset", "weak")
+COSTS = ("deference", "width64", "width", "precision", "relations")
+KEYS = {"rules": list, "costs": list, "demands": dict}
+FIELDS = ("avoid", "want", "results", "weight", "counts")
+
+
+class PlanError(ValueError):
+    """Rules or costs that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Rules, which a completion keeps in all that it adds, and costs, the weightiest first."""
+
+    rules: tuple[Demand, ...]
+    costs: tuple[Demand, ...]
+
+    @property
+    def demands(self) -> tuple[Demand, ...]:
+        return tuple({d.name: d for d in (*self.rules, *self.costs)}.values())
+
+
+def plan(
+    rules: Sequence[str] | None = None,
+    costs: Sequence[str] | None = None,
+    file: str | Path | Mapping[str, object] | None = None,
+    dtypes: Mapping[str, DType] = {},
+) -> Plan:
+    """The plan of a file, with other rules or costs where they are given; a bare one has the default rules and costs.
+
+    Raises PlanError; `dtypes` are those of the order's own.
+    """
+    where, values = ("plan", file) if isinstance(file, Mapping) else _read(Path(file)) if file else ("plan", {})
+    for key, value in values.items():
+        if key not in KEYS:
+            raise PlanError(f"{where}: unknown key {short(key)}{nearest(key, KEYS)}; the keys are {', '.join(KEYS)}")
+        if not isinstance(value, KEYS[key]):
+            raise PlanError(f"{where}: {key} should be {article(KEYS[key])}, is {article(type(value))}")
+    known = dict(WORDS)
+    for name, given in items(values.get("demands", {})):
+        try:
+            if name in WORDS:
+                raise ValueError("this is a word of ours; give another name")
+            known[name] = _own(name, dict(items(given)), dtypes)
+        except (ValueError, OrderError) as e:
+            raise PlanError(f"{where}, demand {short(name)}: {e}") from None
+    chosen = {"rules": rules, "costs": costs}
+    default = {"rules": RULES, "costs": COSTS}
+    found = {}
+    for key, said in chosen.items():
+        names = values.get(key, default[key]) if said is None else said
+        assert isinstance(names, Sequence)
+        found[key] = tuple(_find(name, known, where, key) for name in names)
+        if len(set(found[key])) < len(found[key]):
+            raise PlanError(f"{where}: a word stands twice among the {key}")
+    return Plan(**found)
+
+
+def _read(path: Path) -> tuple[str, Mapping[str, object]]:
+    import tomllib
+
+    try:
+        with path.open("rb") as file:
+            return path.name, tomllib.load(file)
+    except (OSError, ValueError) as e:
+        if isinstance(e, OSError):
+            raise UnknownSystem(f"cannot read {str(path)[:120]!r}: {e.strerror}; give the path of a .toml file") from None
+        raise PlanError(f"{path.name}: not TOML: {e}") from None
+
+
+def _find(name: object, known: Mapping[str, Demand], where: str, key: str) -> Demand:
+    if not isinstance(name, str) or name not in known:
+        what = short(name) if isinstance(name, str) else article(type(name))
+        near = nearest(name, known) if isinstance(name, str) else ""
+        raise PlanError(f"{where}: unknown word {what} among the {key}{near or '; these are ' + ', '.join(known)}")
+    return known[name]
+
+
+def _own(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) -> Demand:
+    """A demand of a plan's own: relations to avoid or to have, results to have."""
+    for field in given:
+        if field not in FIELDS:
+            raise ValueError(f"unknown key {short(field)}{nearest(field, FIELDS)}; the keys are {', '.join(FIELDS)}")
+    if not {"avoid", "want", "results"} & given.keys():
+        raise ValueError("says nothing; give avoid, want or results")
+    words = Words()
+    words.known.update(dtypes)
+    weight = given.get("weight", 1)
+    if type(weight) is not int or not 0 < weight <= 1_000_000:
+        raise ValueError("weight should be a whole number from 1 to 1000000")
+    avoid = _relations(text(given.get("avoid", "")), words)
+    results = {frozenset(pair): words.node(to) for pairs, to in items(given.get("results", {})) for pair in words.pairs(pairs)}
+    return Demand(
+        phrase(name),
+        phrase(given.get("counts", f"what {name} speaks against")),
+        _other(results) if results else None,
+        (lambda a, b: (a.node, b.node) in avoid) if avoid else None,
+        _relations(text(given.get("want", "")), words),
+        weight=weight,
+    )
+
+
+def _other(results: Mapping[frozenset[Node], Node]) -> Callable[[Member, Member, Member], bool]:
+    return lambda a, b, c: results.get(frozenset((a.node, b.node)), c.node) is not c.node
+
+
+def _relations(arrows: str, words: Words) -> frozenset[tuple[Node, Node]]:
+    """`a, b -> c`: each of the left below each of the right."""
+    chains = [[words.nodes(",".join(part)) for part in chain] for _, chain in statements(arrows)]
+    if lone := next((chain for chain in chains if len(chain) == 1), None):
+        raise ValueError(f"{lone[0][0]} stands alone; write a -> b")
+    return frozenset(pair for chain in chains for lower, upper in pairwise(chain) for pair in product(lower, upper))

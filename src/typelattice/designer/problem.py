@@ -1,0 +1,126 @@
+"""A partial order and a plan as facts for the solver: what may be added, where each pair may be joined, what counts."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from typelattice.designer.demands import Demand, Member, members
+from typelattice.designer.plan import Plan
+from typelattice.system import System
+
+LIMIT = 3_000_000  # constraints; more than this takes more than a minute to write down
+MOST_NODES = 200  # or writing down what may be added takes as long
+
+
+class BeyondReach(ValueError):
+    """An order too large to complete; said before anything starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Nodes by number, and bit masks of them: above i lie `given[i]`; `may[i]` can be put there, alone or with others."""
+
+    members: tuple[Member, ...]
+    given: tuple[int, ...]
+    may: tuple[int, ...]
+    plan: Plan
+    bounds: Mapping[tuple[int, int], int] = field(default_factory=dict)  # where a pair of unrelated nodes may be joined
+
+    @property
+    def free(self) -> int:
+        """How many relations may be added."""
+        return sum(mask.bit_count() for mask in self.may)
+
+    @property
+    def size(self) -> int:
+        """About how many constraints the solver has to write down."""
+        can = [g | m for g, m in zip(self.given, self.may, strict=True)]
+        pairs = sum((can[a] & can[b]).bit_count() ** 2 for a, b in combinations(range(len(can)), 2))
+        return pairs + sum(can[b].bit_count() for a in range(len(can)) for b in bits(can[a]))
+
+    def facts(self) -> Iterator[str]:
+        """The problem in the words of complete.lp."""
+        for i, mask in enumerate(self.given):
+            yield from (f"given({i},{j})." for j in bits(mask))
+        for i, mask in enumerate(self.may):
+            yield from (f"may({i},{j})." for j in bits(mask))
+        for (a, b), mask in self.bounds.items():
+            yield f"pair({a},{b})."
+            yield from (f"bound({a},{b},{c})." for c in bits(mask))
+
+    def counts(self, number: int, d: Demand) -> Iterator[str]:
+        """The facts by which the solver counts a demand, but for what is settled by the given order alone."""
+        m = self.members
+        if d.result:
+            for (a, b), mask in self.bounds.items():
+                yield from (f"result({number},{a},{b},{c})." for c in bits(mask) if d.result(m[a], m[b], m[c]))
+            for a, b in self.added():
+                if d.result(m[a], m[b], m[b]) and (min(a, b), max(a, b)) not in self.bounds:
+                    yield f"relation({number},{a},{b})."
+        if d.relation:
+            yield from (f"relation({number},{a},{b})." for a, b in self.added() if d.relation(m[a], m[b]))
+        index = {x.node: i for i, x in enumerate(m)}
+        yield from (f"wanted({number},{index[a]},{index[b]})." for a, b in d.wanted if a in index and b in index)
+        if d.unjoined:
+            yield f"unjoined({number})."
+        if d.uncovered:
+            yield f"uncovered({number})."
+
+    def added(self) -> Iterator[tuple[int, int]]:
+        """All relations that may be added."""
+        return ((i, j) for i, mask in enumerate(self.may) for j in bits(mask))
+
+
+def problem(system: System, plan: Plan) -> Problem:
+    """The problem of completing a system's order. Raises BeyondReach.
+
+    A rule speaks of what is added: of a relation, and of a result at a node that was not above both before.
+    """
+    nodes, order = members(system), system.order
+    n = len(nodes)
+    if n > MOST_NODES:
+        raise BeyondReach(_too_large(system.name, n, n**4 // 8, f"of more than {MOST_NODES} nodes"))
+    given = tuple(_mask(j for j in range(n) if order.le(nodes[i].node, nodes[j].node)) for i in range(n))
+    below = tuple(_mask(i for i in range(n) if given[i] >> j & 1) for j in range(n))
+    rules = [d for d in plan.rules if d.result or d.relation]
+
+    def allowed(i: int, j: int) -> bool:
+        a, b = nodes[i], nodes[j]
+        return not any((d.result and d.result(a, b, b)) or (d.relation and d.relation(a, b)) for d in rules)
+
+    can = [_mask(j for j in range(n) if given[i] >> j & 1 or (not below[i] >> j & 1 and allowed(i, j))) for i in range(n)]
+    may = tuple(
+        _mask(j for j in bits(can[i] & ~given[i]) if all(given[j] & ~can[a] == 0 for a in bits(below[i]))) for i in range(n)
+    )
+    found = Problem(nodes, given, may, plan)
+    if found.size > LIMIT:
+        raise BeyondReach(_too_large(system.name, n, found.size, f"of more than {LIMIT:,} constraints"))
+    can = [g | m for g, m in zip(given, may, strict=True)]
+    bounds = {}
+    for a, b in combinations(range(n), 2):
+        if not given[a] >> b & 1 and not given[b] >> a & 1:
+            before, x, y = given[a] & given[b], nodes[a], nodes[b]
+            bounds[a, b] = _mask(
+                c for c in bits(can[a] & can[b])
+                if before >> c & 1 or not any(d.result and d.result(x, y, nodes[c]) for d in rules)
+            )  # fmt: skip
+    return Problem(nodes, given, may, plan, bounds)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The numbers in a mask."""
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
+
+
+def _mask(numbers: Iterator[int]) -> int:
+    return sum(1 << i for i in numbers)
+
+
+def _too_large(name: str, nodes: int, size: int, limit: str) -> str:
+    return (
+        f"{name} is beyond reach: {nodes} nodes with about {size:,} constraints, and no order {limit} is tried; "
+        "leave out dtypes, state more of the order, or add rules"
+    )

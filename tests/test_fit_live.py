@@ -1,0 +1,114 @@
+"""What a promotion says of a value out of range, against what `zeros + value` does in NumPy and in JAX."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import typelattice as tl
+
+Value = int | float | complex
+BITS = (1, 2, 4, 7, 8, 15, 16, 31, 32, 63, 64, 70)
+INTS = sorted({s * 2**n + o for n in BITS for s in (1, -1) for o in (-1, 0, 1)})
+FLOATS = [v for x in (0.5, 240.0, 65504.0, 65519.0, 65520.0, 3.4e38, 3.5e38, 1e39, 1e300, math.inf) for v in (x, -x)]
+COMPLEX = [1j, 1e39j, complex(-1e39, 1), complex(1, -math.inf)]
+NATIVE = [f"{k}{n}" for k in ("uint", "int") for n in (8, 16, 32, 64)] + [
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+OURS = ["bfloat16", *(f"float8_{x}" for x in ("e4m3", "e4m3fn", "e4m3b11fnuz", "e5m2", "e5m2fnuz", "e3m4", "e8m0fnu"))]
+OURS += ["float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn", "int4", "uint4", "int2", "uint2"]
+
+
+def same(a: Any, b: Any, within: float = 0.0) -> bool:
+    """Whether two numbers are equal, NaNs too, in both parts; a zero may be the least of float8_e8m0fnu, which has none."""
+    pairs = [(complex(a).real, complex(b).real), (complex(a).imag, complex(b).imag)] if isinstance(b, complex) else [(a, b)]
+    return all(x == y or (x != x and y != y) or abs(x - y) <= max(abs(y) * within, 1e-38) for x, y in pairs)
+
+
+def differences(system: str, dtypes: Sequence[str], compute: Callable[[str, Value], Any], op: str = "add") -> Iterator[str]:
+    """The values of which the system says something else than comes of computing."""
+    for d in dtypes:
+        for v in (*INTS, *FLOATS, *COMPLEX):
+            p = tl.system(system).explain(d, v, op=op)
+            said = p.fits[0] if p.fits else None
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                try:
+                    got = compute(d, v)
+                except (OverflowError, TypeError, ValueError) as e:
+                    if p.dtype is not None:
+                        yield f"{d} {op} {v}: {type(e).__name__}, the system says {said}"
+                    continue
+            if p.dtype is None or said is None:
+                yield f"{d} {op} {v}: {got}, the system refuses: {p.reason}"
+            elif said.outcome == "exact":
+                continue  # no cast: the value is compared as it is
+            elif said.outcome == "fits":
+                if not same(got, v, within=rounding(p.compute)):
+                    yield f"{d} {op} {v}: {got}, the system says that it fits"
+            elif not same(got, said.becomes):
+                yield f"{d} {op} {v}: {got}, the system says {said.outcome} to {said.becomes}"
+
+
+def rounding(d: tl.DType | None) -> float:
+    """The relative error of one rounding to a dtype."""
+    return 2.0**-d.precision if d and d.precision else 0.0
+
+
+def test_numpy_does_with_a_value_what_its_system_says() -> None:
+    assert list(differences("numpy", NATIVE, lambda d, v: (np.zeros(1, d) + v)[0].item())) == []
+
+
+def test_numpy_does_with_a_value_what_its_system_says_of_the_dtypes_of_ml_dtypes() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+
+    def add(d: str, v: Value) -> Any:
+        found = (np.zeros(1, getattr(ml_dtypes, d)) + v)[0]
+        kind = complex if isinstance(v, complex) else float if isinstance(v, float) or "float" in str(found.dtype) else int
+        return kind(found)
+
+    assert list(differences("numpy-ml-dtypes", OURS, add)) == []
+
+
+def test_where_wraps_a_python_int_in_silence() -> None:
+    """No other operation does."""
+    small = [d for d in NATIVE if "int" in d]
+
+    def where(d: str, v: Value) -> Any:
+        return np.where([False], np.zeros(1, d), v)[0].item()
+
+    found = [x for x in differences("numpy", small, where, "where") if "complex" not in x]
+    beyond = {str(v) for v in INTS if not -(2**63) <= v < 2**64}
+    assert [x for x in found if x.split()[2].rstrip(":") not in beyond] == []
+
+
+@pytest.mark.live
+def test_jax_does_with_a_value_what_its_system_says() -> None:
+    jax = pytest.importorskip("jax")
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    try:
+        assert list(differences("jax", [*NATIVE, *OURS[:7]], lambda d, v: (jax.numpy.zeros(1, d) + v)[0].item())) == []
+    finally:
+        jax.config.update("jax_enable_x64", before)
+
+
+@pytest.mark.live
+def test_jax_without_64_bits_does_with_a_value_what_its_system_says() -> None:
+    jax = pytest.importorskip("jax")
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", False)
+    try:
+        narrow = [d for d in (*NATIVE, *OURS[:7]) if d == "complex64" or not d.endswith(("64", "128"))]
+        assert list(differences("jax-x32", narrow, lambda d, v: (jax.numpy.zeros(1, d) + v)[0].item())) == []
+    finally:
+        jax.config.update("jax_enable_x64", before)

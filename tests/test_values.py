@@ -1,0 +1,59 @@
+"""NumPy 1, whose scalars and 0-d arrays count by value."""
+
+from __future__ import annotations
+
+import pytest
+
+import typelattice as tl
+from typelattice.explanation import sections
+from typelattice.values import UNKNOWN, intervals
+
+NUMPY1 = tl.system("numpy1")
+INTEGERS = [d for d in map(tl.dtype, ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"))]
+
+
+def test_a_value_decides() -> None:
+    assert [str(NUMPY1.result_type("int8", v)) for v in (1, 127, 128, 300, -129)] == ["int8", "int8", "int16", "int16", "int16"]
+    assert NUMPY1.result_type("int8", "int16:0d=300") is NUMPY1.result_type("int8", 300)
+
+
+def test_a_scalar_of_a_higher_sort_counts_with_its_own_dtype() -> None:
+    assert str(NUMPY1.result_type("int8", 1.0)) == "float64"
+    assert str(NUMPY1.result_type("float32", 2**40)) == "float64" != str(NUMPY1.result_type("float32", 1.0))
+
+
+def test_the_order_of_the_operands_matters() -> None:
+    assert NUMPY1.result_type("int8", 200, 300) is not NUMPY1.result_type(200, 300, "int8")
+
+
+def test_an_operation_searches_its_loops_by_value() -> None:
+    assert str(NUMPY1.promote("uint8", "uint16:0d=256", op="bitwise_and").dtype) == "int16"
+    assert str(NUMPY1.promote("uint8", "uint16:0d=256", op="add").dtype) == "uint16"
+
+
+@pytest.mark.parametrize("array", ["bool", *map(str, INTEGERS), "float16", "complex64"])
+@pytest.mark.parametrize("other", ["int", *(f"{d}:0d" for d in INTEGERS)])
+def test_intervals_cover_every_value_once(array: str, other: str) -> None:
+    found = intervals(NUMPY1, array, other)
+    assert all(before[1] + 1 == after[0] and before[2] is not after[2] for before, after in zip(found, found[1:], strict=False))
+    for low, high, d in found:
+        for v in {low, high, (low + high) // 2}:
+            assert NUMPY1.explain(array, v if other == "int" else f"{other}={v}").dtype is d
+    unknown = next(d for low, high, d in found if low <= UNKNOWN <= high)
+    assert NUMPY1.explain(array, other).dtype is unknown
+
+
+def test_an_unknown_value_is_said_to_be_so() -> None:
+    told = dict(sections(NUMPY1.explain("int8", "int")))
+    assert told["on entry"] == ["a Python int counts as uint8, a value that is unknown is taken to be 1"]
+    assert "-128 to 127: int8" in told["by value"]
+
+
+def test_intervals_are_of_one_operand() -> None:
+    with pytest.raises(tl.OperandError, match="2 integers of unknown value; give a value to all but one"):
+        intervals(NUMPY1, "int8", "int", "int")
+
+
+def test_beyond_uint64_is_an_object() -> None:
+    with pytest.raises(tl.PromotionError, match="beyond uint64 it is an object"):
+        NUMPY1.result_type("int8", 2**64)

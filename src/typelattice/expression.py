@@ -3,13 +3,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from typing import Union
+from typing import TypeAlias
 
 from typelattice.adapters.written import PLAIN, Form, form, operand_text
 from typelattice.operand import Operand, scalar
 from typelattice.system import System
 
-Term = Union[Operand, tuple["Term", ...]]  # an operand, or terms that meet, all at once
+Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that meet, all at once
 
 
 def value(system: System, term: Term, op: str | None = None, python: bool = False) -> Operand | None:
@@ -32,8 +32,8 @@ def value(system: System, term: Term, op: str | None = None, python: bool = Fals
     if python and all(o.tier == "scalar" for o in operands):
         return scalar(max((o.kind for o in operands), key=lambda kind: kind.rank))
     p = system.explain(*operands, op=op)
-    tier = "array" if any(o.tier == "array" for o in operands) else "0d"
-    return Operand(p.dtype, p.dtype.kind, p.weak, "array" if tier == "array" else "0d") if p.dtype else None
+    array = any(o.tier == "array" for o in operands)
+    return Operand(p.dtype, p.dtype.kind, p.weak, "array" if array else "0d") if p.dtype else None
 
 
 def leaves(term: Term) -> Iterator[Operand]:

@@ -3,23 +3,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
 from itertools import combinations, product
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from typelattice.dtypes import DType, DTypeError, Weak
-from typelattice.explanation import place
-from typelattice.expression import Term, leaves, plain, value, written
+from typelattice.dtypes import DTypeError
+from typelattice.expression import Term, leaves, plain, written
 from typelattice.format import system as find_system
-from typelattice.operand import Operand, of, operand
-from typelattice.strings import parse
+from typelattice.joins import Joins, Key, Standing, answered, domain
+from typelattice.operand import Operand
 from typelattice.system import System
 
-Standing = Literal["array", "0d", "scalar", "all"]  # which operands a law is asked of
-Key = tuple[DType | None, bool]  # what makes answers equal: the dtype and whether it is weak; no dtype is a refusal
 X = TypeVar("X")
-SCALARS = ("True", "int", "float", "complex")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,9 @@ class Counterexample:
 
     def __str__(self) -> str:
         said = [f"{plain(t)} is {answered(key)}" for t, key in zip(self.terms, self.answers, strict=True)]
-        return ", ".join([*said[: 1 if isinstance(self.terms[-1], Operand) else None], *filter(None, [self.note])])
+        if isinstance(self.terms[-1], Operand):
+            said[1:] = [f"not {self.terms[-1]}"]
+        return ", ".join([*said, *filter(None, [self.note])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,8 @@ class Laws(Mapping[str, Verdict]):
 def laws(system: str | Path | System, tier: Standing = "array", dtypes: Iterable[object] | None = None) -> Laws:
     """Which laws hold of a system's arrays, 0-d arrays, Python scalars, or all; of these dtypes, as far as it has them.
 
-    A refusal equals a refusal. Of counterexamples the smallest is the one of fewest operands, then of fewest bits.
+    A refusal equals a refusal. The smallest counterexample has the fewest operands, then the fewest bits. Two Python
+    scalars among `all` are Python's to add. Raises UnknownSystem, FormatError; DTypeError where no operand is left.
 
     >>> import typelattice as tl
     >>> numpy = tl.laws("numpy")
@@ -90,91 +88,20 @@ def laws(system: str | Path | System, tier: Standing = "array", dtypes: Iterable
     (True, False)
     >>> print(*numpy["associative"].counterexample.operands)
     uint8 int8 float16
-    >>> all(tl.laws("jax", dtypes=["int8", "uint8", "float16"]).values())
-    False
+    >>> print(numpy["associative"].counterexample)
+    (uint8 + int8) + float16 is float32, uint8 + (int8 + float16) is float16
+    >>> all(tl.laws("jax", "all", dtypes=["uint64", "int64", "float16", "bfloat16", "float32"]).values())
+    True
     """
     found = find_system(system)
     asked = domain(found, tier, dtypes)
+    if not asked:
+        raise DTypeError(f"{found.name} takes no Python scalars; ask of its arrays")
     joins = Joins(found, asked)
     verdicts = {name: _equation(name, equations, joins) for name, equations in EQUATIONS.items()}
     verdicts["unique bounds"] = _unique(joins)
     verdicts |= {name: _element(name, equation, joins) for name, equation in ELEMENTS.items()}
     return Laws(found, tier, asked, {name: verdicts[name] for name in LAWS})
-
-
-def domain(system: System, tier: Standing = "array", dtypes: Iterable[object] | None = None) -> tuple[Operand, ...]:
-    """The operands of a standing that a system takes, kind by kind from narrow to wide; without dtypes, Python's scalars.
-
-    Raises DTypeError where it has none of the dtypes asked for.
-    """
-    have = sorted({n for n in (*system.order.nodes, *system.before) if isinstance(n, DType)}, key=place)
-    if dtypes is not None:
-        wanted = {(parse(x, system.dtypes) if isinstance(x, str) else operand(x)).dtype for x in dtypes}
-        have = [d for d in have if d in wanted]
-        if not have:
-            raise DTypeError(f"{system.name} has none of these dtypes; see `typelattice check {system.name}`")
-    widths = sorted((n.dtype for n in system.order.nodes if isinstance(n, Weak) and n.dtype), key=place)
-    scalars = [*(of(d, weak=True) for d in widths), *map(parse, SCALARS)]
-    arrays = [of(d) for d in have]
-    taken = tuple(o for o in scalars if any(system.explain(o, x).dtype for x in (*arrays, o)))
-    if tier == "scalar" or not any(isinstance(n, DType) for n in system.order.nodes):
-        return taken
-    zero_d = [of(d, tier="0d") for d in have] if tier == "0d" or "0d" in system.tiers else []
-    return {"array": (*arrays,), "0d": (*zero_d,), "all": (*arrays, *zero_d, *taken)}[tier]
-
-
-class Joins:
-    """Where each two of some operands meet, and where those meet again: all numbered, 0 a refusal, which absorbs."""
-
-    def __init__(self, system: System, asked: Sequence[Operand]) -> None:
-        self.system, self.asked = system, range(1, len(asked) + 1)
-        self.mixed = len({o.tier for o in asked}) > 1
-        self.members: list[Operand | None] = [None, *asked]
-        self._number = {o: i for i, o in enumerate(self.members)}
-        self._pairs: list[list[int]] = [[0] * len(self.members)]
-        self._sets: dict[tuple[int, ...], int] = {}
-        i = 1
-        while i < len(self.members):  # grows while there are new answers
-            self._pairs.append([0])
-            for k in range(1, i):
-                self._pairs[i].append(self._find(i, k))
-                self._pairs[k].append(self._find(k, i))
-            self._pairs[i].append(self._find(i, i))
-            i += 1
-        self._pairs[0] = [0] * len(self.members)
-        self.keys = [key(system, o) for o in self.members]
-        self.folds = system.combine in ("fold", "comparable")
-
-    def __call__(self, *xs: int) -> int:
-        """The number of where these meet, all at once."""
-        if len(xs) == 2:
-            return self._pairs[xs[0]][xs[1]]
-        if self.folds and not self.system.before and not self.system.after:
-            return reduce(self, xs)  # of one tier; see _equation
-        if xs not in self._sets:
-            self._sets[xs] = self._find(*xs)
-        return self._sets[xs]
-
-    def equal(self, i: int, k: int) -> bool:
-        return i == k or self.keys[i] == self.keys[k]
-
-    def _find(self, *xs: int) -> int:
-        met = value(self.system, _terms(self, xs), python=self.mixed)
-        if met not in self._number:
-            self._number[met] = len(self.members)
-            self.members.append(met)
-        return self._number[met]
-
-
-def key(system: System, o: Operand | None) -> Key:
-    """What an operand is equal by; a Python scalar by what it comes to alone."""
-    p = system.explain(o) if o and not o.dtype else None
-    return (p.dtype, p.weak) if p else (o.dtype, o.weak) if o else (None, False)
-
-
-def answered(key: Key) -> str:
-    """An answer in two words."""
-    return f"{key[0]}{' (weak)' * key[1]}" if key[0] else "refused"
 
 
 Join = Callable[..., X]  # of numbers, it finds where they meet; of terms, it writes down that they do
@@ -241,21 +168,16 @@ ELEMENTS: Mapping[str, Sides] = {"identity": _identity, "top": _top}
 
 
 def _equation(law: str, equations: Sequence[tuple[int, Sides]], joins: Joins) -> Verdict:
-    """A law of all combinations of operands.
-
-    `join` takes the set, whose order cannot matter. Folded pair by pair, an order may matter from three operands on; if it
-    matters for no three, then for no more: neighbours can be swapped after whatever went before.
-    """
-    by_set = law == "order-free" and joins.system.combine == "join"
+    """A law of all combinations of operands."""
     asked, failing, first = 0, 0, None
 
     def le(a: int, b: int) -> bool:
         met = joins(a, b)
         return met != 0 and joins.equal(met, b)
 
-    for arity, sides in equations[: 1 if by_set else None]:
+    for arity, sides in equations:
         broken = []
-        for x in product(joins.asked, repeat=arity):
+        for x in joins.at_once(arity) if law == "order-free" else product(joins.asked, repeat=arity):
             two = sides(joins, x, le)
             if two:
                 asked += 1
@@ -263,54 +185,50 @@ def _equation(law: str, equations: Sequence[tuple[int, Sides]], joins: Joins) ->
                     broken.append(x)
         failing += len(broken)
         if broken and first is None:
-            first = _counterexample(joins, sides, min(broken, key=partial(_size, joins)))
+            first = _counterexample(joins, sides, min(broken, key=joins.size))
     return Verdict(law, not failing, failing, asked, first)
 
 
 def _element(law: str, sides: Sides, joins: Joins) -> Verdict:
     """A law that asks for one operand of a certain sort; where there is none, the one that comes nearest."""
     broken = {e: [x for x in joins.asked if not joins.equal(*_two(sides, joins, (e, x)))] for e in joins.asked}
-    best = min(broken, key=lambda e: len(broken[e]), default=0)
-    if not best or not broken[best]:
-        return Verdict(law, bool(best), 0, len(broken), None, joins.members[best])
-    pair = best, min(broken[best], key=lambda x: _size(joins, (x,)))
+    best = min(broken, key=lambda e: len(broken[e]))
+    if not broken[best]:
+        return Verdict(law, True, 0, len(broken), None, joins.members[best])
+    pair = best, min(broken[best], key=lambda x: joins.size((x,)))
     return Verdict(law, False, len(broken[best]), len(broken), _counterexample(joins, sides, pair))
 
 
 def _unique(joins: Joins) -> Verdict:
-    """The law of the order itself: what pairs have several lowest upper bounds."""
+    """The law of the order itself: which pairs have several lowest upper bounds."""
     pairs = list(combinations(joins.asked, 2))
-    split = [pair for pair in pairs if len(_bounds(joins, pair)) > 1]
+    bounds = {pair: joins.system.explain(*joins.operands(*pair)).bounds for pair in pairs}
+    split = [pair for pair in pairs if len(bounds[pair]) > 1]
     if not split:
         return Verdict("unique bounds", True, 0, len(pairs))
-    i, k = pair = min(split, key=partial(_size, joins))
-    *others, last = map(str, _bounds(joins, pair))
-    note = f"{', '.join(others)} and {last} lie lowest above {'both' if i != k else 'it'}"
-    answer = joins.keys[joins(i, k)]
-    return Verdict("unique bounds", False, len(split), len(pairs), Counterexample(_terms(joins, pair), None, (answer,), note))
-
-
-def _bounds(joins: Joins, pair: tuple[int, ...]) -> tuple[object, ...]:
-    return joins.system.explain(*_terms(joins, pair)).bounds
+    pair = min(split, key=joins.size)
+    *others, last = map(str, bounds[pair])
+    note = f"{', '.join(others)} and {last} lie lowest above both"
+    answers, terms = (joins.keys[joins(*pair)],), (joins.operands(*pair),)
+    setup, expressions = written(joins.system, terms, joins.mixed)
+    return Verdict("unique bounds", False, len(split), len(pairs), Counterexample(terms, answers, expressions, setup, note))
 
 
 def _counterexample(joins: Joins, sides: Sides, x: tuple[int, ...]) -> Counterexample:
     """The equation written out in operands, and the two answers."""
-    left, right = _two(sides, lambda *terms: terms, _terms(joins, x))
-    note = "" if sides is not _monotone else "{1} is above {0}".format(*_terms(joins, x))
-    return Counterexample(left, right, tuple(joins.keys[i] for i in _two(sides, joins, x)), note)
+    operands = joins.operands(*x)
+    note = f"though {operands[1]} is above {operands[0]}" if sides is _monotone else ""
+    terms = _two(sides, _together, operands)
+    answers = tuple(joins.keys[i] for i in _two(sides, joins, x))
+    setup, expressions = written(joins.system, terms, joins.mixed)
+    return Counterexample(terms, answers, expressions, setup, note)
+
+
+def _together(*terms: Term) -> Term:
+    return terms
 
 
 def _two(sides: Sides, j: Join[X], x: Sequence[X]) -> tuple[X, X]:
     two = sides(j, x, lambda a, b: True)
     assert two
     return two
-
-
-def _terms(joins: Joins, x: Sequence[int]) -> tuple[Operand, ...]:
-    return tuple(o for i in x if (o := joins.members[i]))
-
-
-def _size(joins: Joins, x: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """How large a combination of operands is: its bits, then its place in the documents' order."""
-    return sum(o.dtype.bits or 64 for o in _terms(joins, x) if o.dtype), x

@@ -42,7 +42,8 @@ FORMS = {  # by the name of a system, or the first word of its `library`
     ),
     "jax": Form(
         "import jax, jax.numpy as jnp; jax.config.update('jax_enable_x64', True)",
-        "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "{} + {}", "jnp.result_type({})", "jnp.dtype('{}')", "jnp.promote_types({}, {})",
+        "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "{} + {}", "jnp.result_type({})",
+        "jnp.dtype('{}')", "jnp.promote_types({}, {})",
     ),
     "jax-x32": Form(
         "import jax, jax.numpy as jnp; jax.config.update('jax_enable_x64', False)",
@@ -51,7 +52,8 @@ FORMS = {  # by the name of a system, or the first word of its `library`
     "jax-strict": Form(
         "import jax, jax.numpy as jnp; jax.config.update('jax_enable_x64', True); "
         "jax.config.update('jax_numpy_dtype_promotion', 'strict')",
-        "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "{} + {}", "jnp.result_type({})", "jnp.dtype('{}')", "jnp.promote_types({}, {})",
+        "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "{} + {}", "jnp.result_type({})",
+        "jnp.dtype('{}')", "jnp.promote_types({}, {})",
     ),
     "jax-lax": Form(
         "import jax, jax.numpy as jnp; jax.config.update('jax_enable_x64', True)",
@@ -69,11 +71,13 @@ FORMS = {  # by the name of a system, or the first word of its `library`
     ),
     "tinygrad": Form(
         "from tinygrad import Tensor, dtypes; from tinygrad.dtype import least_upper_dtype",
-        "Tensor.ones(1, dtype='{}')", "Tensor.ones((), dtype='{}')", "{} + {}", "", "getattr(dtypes, '{}')", "least_upper_dtype({}, {})",
+        "Tensor.ones(1, dtype='{}')", "Tensor.ones((), dtype='{}')", "{} + {}", "",
+        "getattr(dtypes, '{}')", "least_upper_dtype({}, {})",
     ),
     "ndonnx": Form("import ndonnx as ndx", "ndx.ones(1, dtype=ndx.{})", "ndx.ones((), dtype=ndx.{})"),
     "pyarrow": Form(
-        "import pyarrow as pa, pyarrow.compute as pc", "pc.cast(pa.array([1]), '{}')", "pc.cast(pa.scalar(1), '{}')", "pc.add({}, {})",
+        "import pyarrow as pa, pyarrow.compute as pc",
+        "pc.cast(pa.array([1]), '{}')", "pc.cast(pa.scalar(1), '{}')", "pc.add({}, {})",
     ),
     "python": Form(),
 }  # fmt: skip

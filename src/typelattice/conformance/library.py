@@ -198,6 +198,8 @@ SOURCES: Mapping[str, Source] = {
     "polars": Source("polars", "polars"),
     "arrow": Source("arrow", "pyarrow"),
     "arrow-unify": Source("arrow", "pyarrow"),
+    "c": Source("c", "gcc"),
+    "c-llp64": Source("c", "gcc"),
 }
 """Every recording's source, by the recording's name."""
 

@@ -71,8 +71,12 @@ def lost(a: Member, b: Member) -> Loss:
 
 
 def _cast(bad: Callable[[Member, Member], bool]) -> Callable[[Member, Member, Member], bool]:
-    """Results to which an operand casts badly."""
-    return lambda a, b, c: bad(a, c) or bad(b, c)
+    """Results to which an operand casts badly. A weak one gives way freely to the operand beside it."""
+    return lambda a, b, c: (bad(a, c) and not _yields(a, b, c)) or (bad(b, c) and not _yields(b, a, c))
+
+
+def _yields(a: Member, b: Member, c: Member) -> bool:
+    return isinstance(a.node, Weak) and c.node is b.node and a.rank <= c.rank
 
 
 def _wraps(a: Member, c: Member) -> bool:
@@ -80,9 +84,8 @@ def _wraps(a: Member, c: Member) -> bool:
 
 
 def _subset(a: Member, c: Member) -> bool:
-    """Weak nodes give way within their kind: that is what they are for."""
     strong = isinstance(a.node, DType) and isinstance(c.node, DType)
-    return strong and a.node.kind is c.node.kind and bool(lost(a, c).magnitude or lost(a, c).precision)
+    return strong and a.node.kind is c.node.kind and bool(lost(a, c))
 
 
 def _submits(a: Member, b: Member, c: Member) -> bool:

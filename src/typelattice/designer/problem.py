@@ -49,16 +49,13 @@ class Problem:
             yield f"pair({a},{b})."
             yield from (f"bound({a},{b},{c})." for c in bits(mask))
 
-    def counts(self, number: int, d: Demand) -> Iterator[str]:
-        """The facts by which the solver counts a demand, but for what is settled by the given order alone."""
+    def counts(self, number: int, d: Demand, rule: bool = False) -> Iterator[str]:
+        """The facts by which the solver counts a demand; of a rule, what `may` and `bounds` have not ruled out already."""
         m = self.members
-        if d.result:
+        if d.result and not rule:
             for (a, b), mask in self.bounds.items():
                 yield from (f"result({number},{a},{b},{c})." for c in bits(mask) if d.result(m[a], m[b], m[c]))
-            for a, b in self.added():
-                if d.result(m[a], m[b], m[b]) and (min(a, b), max(a, b)) not in self.bounds:
-                    yield f"relation({number},{a},{b})."
-        if d.relation:
+        if d.relation and not rule:
             yield from (f"relation({number},{a},{b})." for a, b in self.added() if d.relation(m[a], m[b]))
         index = {x.node: i for i, x in enumerate(m)}
         yield from (f"wanted({number},{index[a]},{index[b]})." for a, b in d.wanted if a in index and b in index)
@@ -66,6 +63,11 @@ class Problem:
             yield f"unjoined({number})."
         if d.uncovered:
             yield f"uncovered({number})."
+
+    def settled(self, d: Demand) -> int:
+        """How often the given order alone falls short of a demand: in pairs that it relates."""
+        m, related = self.members, ((i, j) for i, mask in enumerate(self.given) for j in bits(mask) if i != j)
+        return sum(d.result(m[i], m[j], m[j]) for i, j in related) if d.result else 0
 
     def added(self) -> Iterator[tuple[int, int]]:
         """All relations that may be added."""

@@ -1,0 +1,162 @@
+"""The best completions of a partial order under rules and costs, each a system; or the rules that conflict."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from typelattice.designer.demands import WORDS, Demand, tally
+from typelattice.designer.plan import Plan, plan
+from typelattice.designer.problem import Problem, problem
+from typelattice.designer.solver import Answer, Progress, solve
+from typelattice.designer.writing import code, reduced, system_file
+from typelattice.dtypes import Node
+from typelattice.format import parse
+from typelattice.format import system as find_system
+from typelattice.nearest import nearest, short
+from typelattice.system import System
+
+Pair = tuple[Node, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A completed order: as a system and its file, the covers added to the partial order, and what it falls short of.
+
+    `counts` has every word of WORDS and every demand of the plan.
+    """
+
+    system: System
+    text: str
+    covers: tuple[Pair, ...]
+    counts: Mapping[str, int]
+
+    @property
+    def arrows(self) -> str:
+        """The covers added, as arrow text."""
+        return "; ".join(f"{code(a)} -> {code(b)}" for a, b in self.covers)
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The best completions. `proven`: none is better; `complete`: and there are no others as good."""
+
+    partial: System
+    plan: Plan
+    completions: tuple[Completion, ...]
+    proven: bool
+    complete: bool
+
+    @property
+    def costs(self) -> dict[str, int]:
+        """What the completions cost, the weightiest first."""
+        return {d.name: self.completions[0].counts[d.name] for d in self.plan.costs}
+
+    def __iter__(self) -> Iterator[Completion]:
+        return iter(self.completions)
+
+    def __len__(self) -> int:
+        return len(self.completions)
+
+    def __getitem__(self, i: int) -> Completion:
+        return self.completions[i]
+
+
+class Conflict(ValueError):
+    """Rules that no completion keeps together; leave out any of `rules`, and there is one."""
+
+    def __init__(self, partial: System, rules: Sequence[str]) -> None:
+        self.partial, self.rules = partial, tuple(rules)
+        words = " with ".join(self.rules)
+        super().__init__(f"no completion of {partial.name} keeps {words}; without any one of them there is one: drop or soften one")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Conflict, (self.partial, self.rules)
+
+
+def design(
+    order: str | Path | System,
+    rules: Sequence[str] | None = None,
+    costs: Sequence[str] | None = None,
+    limit: int = 10,
+    plan_file: str | Path | Mapping[str, object] | None = None,
+    at_most: Mapping[str, int] = {},
+    seconds: float | None = None,
+    progress: Progress | None = None,
+) -> Design:
+    """The best completions of the partial order of a system (a name, a file): all optima up to a limit.
+
+    `rules` hold in all that is added, `costs` are minimised one after another; both are words of WORDS, or of the
+    `demands` in a plan (a file, or its keys). `at_most`: word → the most it may count, over all pairs. On Ctrl-C, or after
+    so many seconds, the best so far. Raises Conflict, BeyondReach, PlanError, MissingSolver.
+
+    >>> import typelattice as tl
+    >>> found = tl.design("jep9407-0", costs=["deference", "relations"])
+    >>> found[0].arrows, found.costs, found.complete
+    ('u64 -> f*; i64 -> f*', {'deference': 0, 'relations': 56}, True)
+    """
+    partial = find_system(order)
+    chosen = plan(rules, costs, plan_file, partial.dtypes)
+    known = {**WORDS, **{d.name: d for d in chosen.demands}}
+    for word in at_most:
+        if word not in known:
+            raise KeyError(f"unknown word {short(word)}{nearest(word, known)}")
+    stated = problem(partial, chosen)
+    caps = [(known[word], most) for word, most in at_most.items()]
+    answer = solve(("complete", "lattice"), _facts(stated, chosen.costs, caps), max(1, limit), seconds, progress)
+    if not answer.found:
+        if not answer.all:
+            raise TimeoutError(f"no completion of {partial.name} was found in {seconds:g} seconds; give it more")
+        raise Conflict(partial, _core(partial, chosen, caps))
+    return Design(partial, chosen, _completions(partial, stated, chosen, answer), answer.proven, answer.all)
+
+
+def _facts(stated: Problem, costs: Sequence[Demand], caps: Sequence[tuple[Demand, int]]) -> Iterator[str]:
+    """Everything for the solver: rules by number, then costs, the weightiest of the highest priority, then caps."""
+    yield from stated.facts()
+    rules = stated.plan.rules
+    for i, d in enumerate(rules):
+        yield f"must({i})."
+        yield from stated.counts(i, d, rule=True)
+    for i, d in enumerate(costs, len(rules)):
+        yield f"cost({i},{len(rules) + len(costs) - i},{d.weight})."
+        yield from stated.counts(i, d)
+    for i, (d, most) in enumerate(caps, len(rules) + len(costs)):
+        yield f"limit({i},{most - stated.settled(d)})."
+        yield from stated.counts(i, d)
+
+
+def _core(partial: System, chosen: Plan, caps: Sequence[tuple[Demand, int]]) -> list[str]:
+    """A smallest-by-inclusion set of rules and caps that cannot be kept together: what can be left out is."""
+    rules, left = list(chosen.rules), list(caps)
+
+    def possible(rules: Sequence[Demand], caps: Sequence[tuple[Demand, int]]) -> bool:
+        stated = problem(partial, Plan(tuple(rules), ()))
+        return bool(solve(("complete", "lattice"), _facts(stated, (), caps), 1).found)
+
+    for d in chosen.rules[::-1]:
+        if not possible([r for r in rules if r is not d], left):
+            rules.remove(d)
+    for cap in caps:
+        if not possible(rules, [c for c in left if c is not cap]):
+            left.remove(cap)
+    return [d.name for d in rules] + [f"{d.name} <= {most}" for d, most in left]
+
+
+def _completions(partial: System, stated: Problem, chosen: Plan, answer: Answer) -> tuple[Completion, ...]:
+    members = stated.members
+    nodes = [m.node for m in members]
+    of = dict(zip(nodes, members, strict=True))
+    words = tuple({**WORDS, **{d.name: d for d in chosen.demands}}.values())
+    orders = [reduced(nodes, [(nodes[a], nodes[b]) for _, a, b in sorted(found)]) for found in answer.found]
+    found = []
+    for order in orders:
+        covers = tuple((a, b) for a in nodes for b in order.covers(a) if not partial.order.le(a, b))
+        found.append((covers, order, tally(words, order, partial.order, of)))
+    found.sort(key=lambda f: ([code(n) for pair in f[0] for n in pair], f[0].__repr__()))
+    completions = []
+    for i, (covers, order, counts) in enumerate(found, 1):
+        name = f"{partial.name[:40]}-complete{f'-{i}' if len(found) > 1 else ''}"
+        text = system_file(partial, order, name, f"{partial.title[:120] or partial.name}, completed")
+        completions.append(Completion(parse(text, f"{name}.toml"), text, covers, counts))
+    return tuple(completions)

@@ -1,0 +1,73 @@
+"""The one place that knows the solver: a program and facts in, the best answers out."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+Atom = tuple[str, int, int]
+Progress = Callable[[float, tuple[int, ...], tuple[int, ...] | None], None]  # seconds, least costs possible, best found
+TICK = 0.2  # seconds between looks at the clock and the keyboard
+
+
+class MissingSolver(ImportError):
+    """The solver is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The best answers found, as atoms. `proven`: none is better; `all`: and there are no others as good."""
+
+    found: tuple[frozenset[Atom], ...]
+    proven: bool
+    all: bool
+
+
+def solve(
+    programs: Iterable[str], facts: Iterable[str], limit: int, seconds: float | None = None, progress: Progress | None = None
+) -> Answer:
+    """The best answers, up to a limit; when the time is up, or on Ctrl-C, the best so far.
+
+    No answer, and `all`: there is none. Raises KeyboardInterrupt where there is nothing to show for the time yet.
+    """
+    try:
+        import clingo
+    except ImportError:
+        raise MissingSolver('the designer needs the solver clingo: pip install "typelattice[designer]"') from None
+
+    start, best, proven = monotonic(), list[frozenset[Atom]](), False
+    cost: tuple[int, ...] | None = None
+    least: tuple[int, ...] = ()
+
+    def model(m: clingo.Model) -> None:
+        nonlocal cost, proven
+        if cost != tuple(m.cost) or (m.optimality_proven and not proven):
+            best.clear()
+        cost, proven = tuple(m.cost), m.optimality_proven
+        best.append(frozenset((s.name, s.arguments[0].number, s.arguments[1].number) for s in m.symbols(shown=True)))
+
+    def bound(lower: Iterable[int]) -> None:
+        nonlocal least
+        least = tuple(lower)
+
+    control = clingo.Control([f"--models={limit + 1}", "--opt-mode=optN", "--opt-strategy=usc", "--warn=none"])
+    text = "\n".join([*(Path(__file__).with_name(f"{p}.lp").read_text(encoding="ascii") for p in programs), *facts])
+    control.add("base", [], text)
+    control.ground([("base", [])])
+    interrupted = False
+    with control.solve(on_model=model, on_unsat=bound, async_=True) as handle:
+        try:
+            while not handle.wait(TICK):
+                if progress:
+                    progress(monotonic() - start, least, cost)
+                if seconds is not None and monotonic() - start > seconds:
+                    break
+        except KeyboardInterrupt:
+            interrupted = True
+        handle.cancel()
+        ended = bool(handle.get().exhausted)
+    if interrupted and not best:
+        raise KeyboardInterrupt
+    done = proven or (ended and cost is not None and not cost)
+    return Answer(tuple(best[: limit if done else 1]), done, ended and len(best) <= limit)

@@ -72,14 +72,15 @@ def test_without_the_lines_named_the_answer_changes(name: str) -> None:
     wrong, nowhere = [], []
     for op, operands in calls(system):
         p = system.explain(*operands, op=op)
-        asked = f"{op or 'result_type'}({', '.join(operands)}) = {answer(p)}: {p.rule}"
         rule = p.rule
+        asked = f"{op or 'result_type'}({', '.join(operands)}) = {answer(p)}: {rule}"
         if not rule.lines:
             nowhere.append(asked)
         elif rule.file != "ops.txt":
             rest = without(name, rule)
             if rest and answer(rest.explain(*operands, op=op)) == answer(p):
-                wrong += [f"{asked}; {other} does it" for other in single(name) if changes(other, name, op, operands, answer(p))][:1]
+                others = (other for other in single(name) if changes(other, name, op, operands, answer(p)))
+                wrong += [f"{asked}; {other} does it" for other in others][:1]
     assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong[:10])
     assert not nowhere, f"{len(nowhere)} name no line\n" + "\n".join(nowhere[:10])
 

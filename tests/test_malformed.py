@@ -128,7 +128,7 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
 @pytest.mark.parametrize(
     ("which", "message"),
     [
-        ("nump", "unknown system 'nump'; did you mean numpy?; `typelattice systems` lists them; a path ends in .toml"),
+        ("pyhton", "unknown system 'pyhton'; did you mean python?; `typelattice systems` lists them; a path ends in .toml"),
         ("", "unknown system ''; `typelattice systems` lists them; a path ends in .toml"),
         ("n" * 500, f"unknown system '{'n' * 37}...'; `typelattice systems` lists them; a path ends in .toml"),
         ("a\nb", "unknown system 'a\\nb'; `typelattice systems` lists them; a path ends in .toml"),

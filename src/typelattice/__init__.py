@@ -6,8 +6,11 @@ int16
 """
 from typelattice.adapters import native, register
 from typelattice.consensus import Consensus, consensus
+from typelattice.criteria import Criteria, criteria
+from typelattice.designer import design
 from typelattice.dtypes import DType, DTypeError, Kind, dtype
 from typelattice.format import system
+from typelattice.laws import Laws, laws
 from typelattice.loss import Loss, loss
 from typelattice.operand import Operand, OperandError, operand
 from typelattice.ops import OpError
@@ -21,8 +24,8 @@ from typelattice.table import Diff, Table, diff, table
 register()
 
 __all__ = [
-    "Consensus", "DType", "DTypeError", "Diff", "FormatError", "Kind", "Loss", "OpError", "Operand", "OperandError", "Order",
-    "OrderError", "Promotion", "PromotionError", "System", "Table", "UnknownSystem", "consensus", "diff", "dtype", "loss",
-    "native", "operand", "render", "system", "systems", "table",
+    "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Kind", "Laws", "Loss", "OpError", "Operand",
+    "OperandError", "Order", "OrderError", "Promotion", "PromotionError", "System", "Table", "UnknownSystem", "consensus",
+    "criteria", "design", "diff", "dtype", "laws", "loss", "native", "operand", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

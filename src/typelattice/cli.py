@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import typelattice as tl
-from typelattice.consensus import contradicted, undefined
+from typelattice.consensus import common_dtypes, contradicted, undefined
 from typelattice.dtypes import DType, Kind, Weak
 from typelattice.explanation import answer, asked, data, fate, place, sections
 from typelattice.nearest import nearest
@@ -23,6 +23,7 @@ from typelattice.render.terminal import beside, bold, colour, dim, folded, show,
 from typelattice.render.text import text
 from typelattice.source import FOLDER
 from typelattice.strings import parse
+from typelattice.survey import brief, costs, dtypes_of, survey, verdicts
 from typelattice.system import System
 from typelattice.table import CODES, Diff, Table
 
@@ -259,6 +260,20 @@ def _check(args: Namespace) -> Out:
         yield beside("said outright", [f"{len(s.overrides)} pairs in overrides, {len(s.refusals)} in refusals"])
     none = [f"none for {', '.join(missing)}: alone it is refused"] if missing else []
     yield beside("defaults", [*(f"{kind}: {d}" for kind, d in defaults.items()), *none])
+    yield from (beside(*section) for section in brief(tl.laws(s), tl.criteria(s)))
+    if any(len(s.order.minimal_bounds(a, b)) > 1 for a, b in pairs):
+        yield beside("repairs", _repairs(s))
+
+
+def _repairs(s: System) -> list[str]:
+    """The nearest orders in which every pair that has a bound has a least, or why there is none to show."""
+    from typelattice.designer import ERRORS, repairs
+
+    try:
+        found = repairs(s, limit=FEW, seconds=10)
+    except (*ERRORS, TimeoutError) as e:
+        return [str(e).split("\n", 1)[0]]
+    return [f"{r}: {len(r.changed)} answers change" for r in found]
 
 
 def _instead(s: System, a: DType | Weak, b: DType | Weak) -> str:
@@ -269,6 +284,39 @@ def _instead(s: System, a: DType | Weak, b: DType | Weak) -> str:
     if bounds in s.ties:
         return "by a tie"
     return "refused, with several minimal bounds and no tie" if bounds else "refused, nothing lies above both"
+
+
+# laws
+
+
+def _laws_arguments(parser: ArgumentParser) -> None:
+    own = "such as int8,uint8, or those of a system: jep9407-3"
+    tiers = "the operands: arrays (default), 0-d arrays, Python scalars, or all together"
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="one in full, several as a table (default: all)")
+    parser.add_argument("--tier", choices=("array", "0d", "scalar", "all"), default="array", help=tiers)
+    parser.add_argument("--dtypes", metavar="LIST|SYSTEM", help=f"{own} (default: all of each system)")
+    parser.add_argument("--common", action="store_true", help="only dtypes that all of them have")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--all", action="store_true", help="all pairs that break a criterion, not only the first")
+
+
+def _laws(args: Namespace) -> Out:
+    found = [tl.system(s) for s in args.systems or tl.systems()]
+    dtypes: list[object] | None = None
+    if args.dtypes is not None:
+        known = args.dtypes in tl.systems() or args.dtypes.endswith(".toml")
+        dtypes = [*(dtypes_of(args.dtypes) if known else (x for x in re.split(r"[,\s]+", args.dtypes) if x))]
+    if args.common:
+        dtypes = [*common_dtypes([s for s in found if dtypes_of(s)])]
+    if len(args.systems) != 1 or args.format != "text":
+        grid = survey(found, args.tier, dtypes)
+        yield text(grid, width(), colour()) if args.format == "text" else tl.render(grid, args.format)
+        return
+    judged, cost = tl.laws(found[0], args.tier, dtypes), tl.criteria(found[0], dtypes, scalars=args.tier == "all")
+    yield bold("\n".join(folded(f"Laws and criteria of {found[0].name}, {len(judged.operands)} operands", width())))
+    yield dim("\n".join(folded(found[0].title, width())))
+    yield from ("", *(beside(*section, 16) for section in verdicts(judged)))
+    yield from ("", *(beside(*section, 16) for section in costs(cost, cost.asked if args.all else FEW)))
 
 
 # consensus
@@ -328,6 +376,25 @@ def _conformance(name: str) -> tuple[Callable[[ArgumentParser], object], Callabl
     return arguments, run
 
 
+# design
+
+
+def _design_arguments(parser: ArgumentParser) -> None:
+    from typelattice.designer.commands import design_arguments
+
+    design_arguments(parser)
+
+
+def _design(args: Namespace) -> Out:
+    from typelattice.designer import ERRORS
+    from typelattice.designer.commands import run_design
+
+    try:
+        yield from run_design(args)
+    except ERRORS as e:
+        raise Usage(f"typelattice design: {e}") from None
+
+
 COMMANDS = {
     "explain": Command(
         "The dtype at which operands meet: in all systems, or one in full.", _explain_arguments, _explain,
@@ -348,6 +415,10 @@ COMMANDS = {
         "Where systems agree: which pairs are contested, and by whom.", _consensus_arguments, _consensus,
         ["numpy jax torch", "numpy jax torch tensorflow-all --standard array-api", "numpy mine.toml --tier scalar"],
     ),
+    "laws": Command(
+        "Which laws systems keep, where they break, and what their casts lose.", _laws_arguments, _laws,
+        ["numpy", "numpy jax torch --common", "--dtypes jep9407-3-bf16", "mine.toml --tier all"],
+    ),
     "conform": Command(
         "A system against a library: its recorded answers, or the installed one.", *_conformance("conform"),
         ["numpy", "jax --live 10000 --seed 3", "numpy --system mine.toml"],
@@ -355,6 +426,10 @@ COMMANDS = {
     "record": Command(
         "Asks an installed library everything and writes down its answers.", *_conformance("record"),
         ["numpy", "mine:MyLibrary -o mine.json"],
+    ),
+    "design": Command(
+        "Completes a partial order, or repairs one: the best covers to add, and their cost.", _design_arguments, _design,
+        ["jep9407-0", "mine.toml --rules lattice,overflow,magnitude --costs width,precision -o found", "numpy --repair"],
     ),
     "systems": Command("The systems that come with typelattice.", _systems_arguments, _systems, ["", "mine.toml"]),
     "check": Command("Validates a system file and says what is in it.", _check_arguments, _check, ["mine.toml", "numpy"]),

@@ -6,9 +6,11 @@ from functools import reduce
 from typing import TypeAlias
 
 from typelattice.adapters.written import PLAIN, Form, form, operand_text
+from typelattice.dtypes import Kind
 from typelattice.operand import Operand, scalar
 from typelattice.system import System
 
+INFIX = "{} + {}"
 Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that meet, all at once
 
 
@@ -61,23 +63,30 @@ def written(system: System, terms: tuple[Term, ...], python: bool = False) -> tu
     ('import numpy as np', ("np.ones(1, 'int8') + np.ones(1, 'uint8')",))
     """
     known = form((system.name, *system.library.split()[:1]))
+    operands = [o for t in terms for o in leaves(t)]
     sums = all(_answer(value(system, t, "add", python)) == _answer(value(system, t, None, python)) for t in terms if _two(t))
-    arrays = all(o.tier == "array" and not o.weak for t in terms for o in leaves(t))
-    if not sums and not (known.dtype and arrays):
-        known = PLAIN
-    return known.setup, tuple(_text(known, t, as_dtype=not sums) for t in terms)
+    made = all(o.kind is Kind.BOOL or not o.dtype or (o.dtype.bits or 8) >= 8 for o in operands)  # smaller hold no values in jax
+    if not sums or not made:
+        known = known if known.dtype and all(o.tier == "array" and not o.weak for o in operands) else PLAIN
+    elif not python and all(o.tier == "scalar" for o in operands) and known.add == INFIX:
+        known = PLAIN  # as Python, it would be Python's sum
+    return known.setup, tuple(_text(known, t, as_dtype=not (sums and made)) for t in terms)
 
 
 def _text(form: Form, term: Term, as_dtype: bool) -> str:
+    """Python scalars alone are added by Python, where anything else takes part."""
     if isinstance(term, Operand):
         return operand_text(form, term, as_dtype)
-    parts = [_text(form, part, as_dtype) for part in term]
-    join = form.meet if as_dtype and form.meet else form.add
+    parts = [f"({text})" if _infix(form, part, as_dtype) else text for part in term for text in [_text(form, part, as_dtype)]]
     if len(parts) > 2 and form.many:
         return form.many.format(", ".join(parts))
-    if join == "{} + {}":
-        return " + ".join(f"({text})" if isinstance(part, tuple) else text for part, text in zip(term, parts, strict=True))
-    return reduce(join.format, parts)
+    return reduce((INFIX if _infix(form, term, as_dtype) else form.meet if as_dtype else form.add).format, parts)
+
+
+def _infix(form: Form, term: Term, as_dtype: bool) -> bool:
+    """Whether it is written with a plus."""
+    scalars = all(o.tier == "scalar" for o in leaves(term))
+    return not isinstance(term, Operand) and (scalars or (form.add == INFIX and not (as_dtype and form.meet)))
 
 
 def _two(term: Term) -> bool:

@@ -20,11 +20,13 @@ from typelattice.operand import WORDS
 from typelattice.order import Order, OrderError, collect
 from typelattice.source import FOLDER, FormatError, Line, Spec, Text, UnknownSystem, check_keys, read, spec, systems
 from typelattice.system import System
-from typelattice.where import where
-from typelattice.words import LIMIT_COVERS, LIMIT_NODES, Words, each_of, items, kind_of, one_of, phrase, text
+from typelattice.values import BELOW, SIGNED, UNSIGNED
+from typelattice.where import Where
+from typelattice.words import LIMIT_COVERS, LIMIT_NODES, Words, each_of, flag, items, kind_of, one_of, phrase, text
 
 COMBINE = ("join", "fold", "comparable", "value")
 TIERS = ["array", "0d", "scalar"]
+VALUES = {*UNSIGNED, *SIGNED, *BELOW}  # what NumPy 1 takes values for
 T = TypeVar("T")
 Pair = frozenset[Node]
 
@@ -119,6 +121,9 @@ class _Reader:
         overrides = {pair: words.node(said) for pair, said in self.pairs("overrides")}
         refusals = {pair: phrase(why) for pair, why in self.pairs("refusals")}
         defaults = words.by_kind(dict(self.table("defaults")))
+        if self.combine == "value" and not {*VALUES, *(defaults.get(kind) for kind in WORDS.values())} <= {*self.order.nodes}:
+            self.key, self.entry = "combine", None
+            raise ValueError('"value" needs NumPy\'s numbers in the order, and defaults among them')
         before, after = dict(self.maps("before")), dict(self.maps("after"))
         fit = self.fit(dict(self.table("fit")))
         stand_in, beside = dict(self.table("stand-in")), list[Node]()
@@ -137,7 +142,7 @@ class _Reader:
             both_ways=frozenset(frozenset(map(self.present, pair)) for pair in both_ways),
             ops=Frozen({op: Frozen(self.op(op, dict(items(given)))) for op, given in self.table("ops")}),
             dtypes=Frozen(dtypes), entries=Frozen(self.names),
-            where=partial(where, self.spec, self.covers, build), replace=partial(replace, self.spec),
+            where=Where(self.spec, self.covers, build), replace=partial(replace, self.spec),
         )  # fmt: skip
 
     def get(self, key: str, default: T) -> T:
@@ -176,10 +181,9 @@ class _Reader:
             return Order(collect(chains))
         except OrderError:
             last = bisect_left(range(len(chains)), True, key=lambda n: bool(fault(chains[: n + 1])))
-        self.line, cause = self.spec.order[last][0], fault(chains[: last + 1])
-        for line, stated in self.covers.items():
-            if line[0] == self.line[0] and any(cause.startswith(f"the cover {a} -> {b} is implied") for a, b in stated):
-                self.line = line
+        at, cause = self.spec.order[last][0], fault(chains[: last + 1])
+        implied = {line: [f"the cover {a} -> {b} is implied" for a, b in stated] for line, stated in self.covers.items()}
+        self.line = next((x for x in implied if x[0] == at[0] and cause.startswith(tuple(implied[x]))), at)
         raise ValueError(cause)
 
     def present(self, node: Node, bare: bool = False) -> Node:
@@ -260,7 +264,7 @@ class _Reader:
             "gives": lambda code: code if code == "real" else self.target(self.words.node(code)),
             "weak": lambda word: one_of(word, ops.WEAK),
             "left": lambda words: each_of(words, TIERS),
-            "first": lambda said: said is True or bool(one_of(said, ["true"])),
+            "first": flag,
             "fit": self.fit,
         }
         for key in given:

@@ -22,18 +22,24 @@ UNSIGNED, SIGNED = ([CODES[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for l
 BELOW = {CODES["f16"]: 65000, CODES["f32"]: 3.4e38, CODES["c64"]: 3.4e38}  # NumPy's bounds, not the dtypes' own
 CUTS = sorted({0, *(sign * 2**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1))})
 UNKNOWN = 1  # the value that counts where none is known
-Counted = tuple[Node, Node]  # what an operand counts as beside bool and unsigned, and beside anything else
+Join = Callable[[Sequence[DType]], Node]
+Counted = tuple[DType, DType]  # what an operand counts as beside bool and unsigned, and beside anything else
 
 
-def meet(operands: Sequence[Operand], own: Sequence[Node], join: Callable[[Sequence[Node]], Node], trail: list[Step]) -> Node:
-    """Where operands of these dtypes meet."""
+def meet(operands: Sequence[Operand], nodes: Sequence[Node], join: Join, trail: list[Step]) -> Node:
+    """Where operands that enter at these nodes meet."""
+    own = [n for n in nodes if isinstance(n, DType)]
+    if len(own) < len(nodes):
+        raise Refused("a Python scalar has no dtype here", "give it one", Step("defaults", None, tuple(nodes), None))
     counted, by_value = counts(operands, own)
     if not by_value:
         return join([c[0] for c in counted])
-    trail += [Step("combine", None, (o.dtype or weak(o.kind),), c[0]) for o, c in zip(operands, counted) if o.tier != "array"]
+    low = [(o.dtype or weak(o.kind), c[0]) for o, c in zip(operands, counted, strict=True) if o.tier != "array"]
+    trail += [Step("combine", None, (node,), d) for node, d in low]
 
     def pair(a: Counted, b: Counted) -> Counted:
         met = join([x[y[0].kind not in (Kind.BOOL, Kind.UNSIGNED)] for x, y in ((a, b), (b, a))])
+        assert isinstance(met, DType)
         return met, SIGNED[UNSIGNED.index(met)] if a[0] is not a[1] and b[0] is not b[1] else met
 
     return reduce(pair, counted)[0]
@@ -41,28 +47,29 @@ def meet(operands: Sequence[Operand], own: Sequence[Node], join: Callable[[Seque
 
 def loop(system: System, operands: Sequence[Operand], loops: Sequence[DType]) -> tuple[DType, ...]:
     """The first of these to which every operand casts, in either of the ways it counts; none where there is none."""
-    own = [o.dtype or system.defaults[o.kind] for o in operands]
-    counted, _ = counts(operands, own) if all(d in system.order for d in own) else ([], False)
-    fit = (to for to in loops if all(system.order.le(c[0], to) or system.order.le(c[1], to) for c in counted))
+    own = [d for o in operands if (d := o.dtype or system.defaults.get(o.kind)) and d in system.order]
+    counted = counts(operands, own)[0] if len(own) == len(operands) else []
+    fit = (to for to in loops if all(any(system.order.le(d, to) for d in c) for c in counted))
     return tuple(islice(fit, counted != [] and 1))
 
 
-def counts(operands: Sequence[Operand], own: Sequence[Node]) -> tuple[list[Counted], bool]:
+def counts(operands: Sequence[Operand], own: Sequence[DType]) -> tuple[list[Counted], bool]:
     """What operands count as; by value, unless what has no dimensions is of a higher sort than every array."""
-    own = [n if o.dtype or o.value is None or fitted(o.value, n)[0] else smallest(n, o.value)[0] for o, n in zip(operands, own)]
-    sorts = [[min(n.kind.rank, 2) for o, n in zip(operands, own) if (o.tier == "array") is array] for array in (True, False)]
+    pairs = list(zip(operands, own, strict=True))
+    pairs = [(o, smallest(d, o.value)[0] if not o.dtype and o.value and not fitted(o.value, d)[0] else d) for o, d in pairs]
+    sorts = [[min(d.kind.rank, 2) for o, d in pairs if (o.tier == "array") is array] for array in (True, False)]
     by_value = all(sorts) and max(sorts[0]) >= max(sorts[1])
-    return [smallest(n, o.value) if by_value and o.tier != "array" else (n, n) for o, n in zip(operands, own)], by_value
+    return [smallest(d, o.value) if by_value and o.tier != "array" else (d, d) for o, d in pairs], by_value
 
 
-def smallest(own: Node, value: Value | None) -> Counted:
+def smallest(own: DType, value: Value | None) -> Counted:
     """What a value of this dtype, or kind, counts as. Raises Refused for an integer that no dtype holds."""
     v = UNKNOWN if value is None else value
     if own.kind.rank != 1:
         size = max(abs(v.real), abs(v.imag))
         size = size if own.kind is Kind.COMPLEX or size - size == 0 else 0  # an inf or nan is float16 too
-        found = next((d for d, bound in BELOW.items() if d.kind is own.kind and size < bound and d.bits < own.bits), own)
-        return found, found
+        held = (d for d, bound in BELOW.items() if d.kind is own.kind and size < bound and (d.bits or 0) < (own.bits or 0))
+        return (next(held, own),) * 2
     for u, s in zip(UNSIGNED, SIGNED, strict=True):
         if fitted(v, u)[0] or fitted(v, s)[0]:
             return u if fitted(v, u)[0] else s, s if fitted(v, s)[0] else u

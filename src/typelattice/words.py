@@ -143,6 +143,12 @@ def phrase(value: object) -> str:
     return text(value)
 
 
+def flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"this should be true or false, is {article(type(value))}")
+    return value
+
+
 def items(table: object) -> Iterable[tuple[str, object]]:
     if not isinstance(table, Mapping):
         raise ValueError(f"this should be a table, is {article(type(table))}")

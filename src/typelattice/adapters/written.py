@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typelattice.dtypes import Kind
 from typelattice.operand import Operand
 
 
@@ -11,7 +12,7 @@ class Form:
     """Templates: `{}` stands for a dtype's name, or for parts.
 
     `add` puts two values together, `many` several at once where `add` one after another would be another question;
-    `meet` asks where two dtypes meet, without values.
+    `meet` asks where two dtypes meet, without values; `bool` is what bool is called.
     """
 
     setup: str = ""
@@ -21,6 +22,7 @@ class Form:
     many: str = ""
     dtype: str = ""
     meet: str = ""
+    bool: str = "bool"
 
 
 PLAIN = Form(many="result_type({})")
@@ -60,26 +62,26 @@ FORMS = {  # by the name of a system, or the first word of its `library`
         "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "jax.lax.add({}, {})",
     ),
     "torch": Form(
-        "import torch", "torch.ones(1, dtype=torch.{})", "torch.tensor(1, dtype=torch.{})", "{} + {}", "",
+        "import torch",  # of the dtypes that hold bits only, none but a meta tensor can be made
+        "torch.empty(1, dtype=torch.{}, device='meta')", "torch.empty((), dtype=torch.{}, device='meta')", "{} + {}", "",
         "torch.{}", "torch.promote_types({}, {})",
     ),
     "tensorflow": Form("import tensorflow as tf", "tf.ones(1, tf.{})", "tf.ones((), tf.{})", "tf.add({}, {})"),
-    "mlx": Form("import mlx.core as mx", "mx.ones(1, mx.{})", "mx.ones((), mx.{})"),
+    "mlx": Form("import mlx.core as mx", "mx.ones(1, mx.{})", "mx.ones((), mx.{})", bool="bool_"),
     "keras": Form(  # with the KERAS_BACKEND that the system is named after; `+` would be the backend's own
         "import keras", "keras.KerasTensor((1,), '{}')", "keras.KerasTensor((), '{}')", "keras.ops.add({}, {})", "",
         "'{}'", "keras.backend.result_type({}, {})",
     ),
-    "tinygrad": Form(
-        "from tinygrad import Tensor, dtypes; from tinygrad.dtype import least_upper_dtype",
-        "Tensor.ones(1, dtype='{}')", "Tensor.ones((), dtype='{}')", "{} + {}", "",
-        "getattr(dtypes, '{}')", "least_upper_dtype({}, {})",
-    ),
     "ndonnx": Form("import ndonnx as ndx", "ndx.ones(1, dtype=ndx.{})", "ndx.ones((), dtype=ndx.{})"),
+    "arrow-unify": Form(
+        "import pyarrow as pa", "pa.schema([pa.field('x', '{}')])",
+        add="pa.unify_schemas([{}, {}], promote_options='permissive')",
+    ),
     "pyarrow": Form(
         "import pyarrow as pa, pyarrow.compute as pc",
         "pc.cast(pa.array([1]), '{}')", "pc.cast(pa.scalar(1), '{}')", "pc.add({}, {})",
     ),
-    "python": Form(),
+    "python": Form(array="", zero_d=""),
 }  # fmt: skip
 SCALARS = {"int": "1", "float": "1.0", "complex": "1j"}
 
@@ -95,4 +97,5 @@ def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
         return str(o) if form is PLAIN else SCALARS.get(str(o), str(o))
     if form is PLAIN or o.weak:
         return str(o)
-    return (form.dtype if as_dtype else form.zero_d if o.tier == "0d" else form.array).format(o.dtype)
+    template = form.dtype if as_dtype else form.zero_d if o.tier == "0d" else form.array
+    return template.format(form.bool if o.kind is Kind.BOOL else o.dtype)

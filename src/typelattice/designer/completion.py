@@ -1,9 +1,10 @@
 """The best completions of a partial order under rules and costs, each a system; or the rules that conflict."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from typelattice.designer.demands import WORDS, Demand, tally
 from typelattice.designer.plan import Plan, plan
@@ -17,6 +18,8 @@ from typelattice.nearest import nearest, short
 from typelattice.system import System
 
 Pair = tuple[Node, Node]
+Cap = tuple[Demand, int]  # the most that it may count
+X = TypeVar("X")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,10 @@ class Conflict(ValueError):
 
     def __init__(self, partial: System, rules: Sequence[str]) -> None:
         self.partial, self.rules = partial, tuple(rules)
-        words = " with ".join(self.rules)
-        super().__init__(f"no completion of {partial.name} keeps {words}; without any one of them there is one: drop or soften one")
+        super().__init__(
+            f"no order that completes {partial.name} keeps {' with '.join(self.rules)}; "
+            "without any one of these there is one: drop one, or make it a cost"
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         return Conflict, (self.partial, self.rules)
@@ -107,11 +112,28 @@ def design(
     if not answer.found:
         if not answer.all:
             raise TimeoutError(f"no completion of {partial.name} was found in {seconds:g} seconds; give it more")
-        raise Conflict(partial, _core(partial, chosen, caps))
+
+        def possible(parts: Sequence[Demand | Cap]) -> bool:
+            kept = problem(partial, Plan(tuple(d for d in parts if isinstance(d, Demand)), ()))
+            capped = [part for part in parts if not isinstance(part, Demand)]
+            return bool(solve(("complete", "lattice"), _facts(kept, (), capped), 1).found)
+
+        parts: list[Demand | Cap] = [*chosen.rules, *caps]
+        conflict = core(parts, possible)
+        raise Conflict(partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict])
     return Design(partial, chosen, _completions(partial, stated, chosen, answer), answer.proven, answer.all)
 
 
-def _facts(stated: Problem, costs: Sequence[Demand], caps: Sequence[tuple[Demand, int]]) -> Iterator[str]:
+def core(parts: Sequence[X], possible: Callable[[Sequence[X]], bool]) -> list[X]:
+    """Those of some demands that cannot be met together, of which none can be left out: what can be is."""
+    kept = list(parts)
+    for part in parts[::-1]:
+        rest = [p for p in kept if p is not part]
+        kept = kept if possible(rest) else rest
+    return kept
+
+
+def _facts(stated: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) -> Iterator[str]:
     """Everything for the solver: rules by number, then costs, the weightiest of the highest priority, then caps."""
     yield from stated.facts()
     rules = stated.plan.rules
@@ -124,23 +146,6 @@ def _facts(stated: Problem, costs: Sequence[Demand], caps: Sequence[tuple[Demand
     for i, (d, most) in enumerate(caps, len(rules) + len(costs)):
         yield f"limit({i},{most - stated.settled(d)})."
         yield from stated.counts(i, d)
-
-
-def _core(partial: System, chosen: Plan, caps: Sequence[tuple[Demand, int]]) -> list[str]:
-    """A smallest-by-inclusion set of rules and caps that cannot be kept together: what can be left out is."""
-    rules, left = list(chosen.rules), list(caps)
-
-    def possible(rules: Sequence[Demand], caps: Sequence[tuple[Demand, int]]) -> bool:
-        stated = problem(partial, Plan(tuple(rules), ()))
-        return bool(solve(("complete", "lattice"), _facts(stated, (), caps), 1).found)
-
-    for d in chosen.rules[::-1]:
-        if not possible([r for r in rules if r is not d], left):
-            rules.remove(d)
-    for cap in caps:
-        if not possible(rules, [c for c in left if c is not cap]):
-            left.remove(cap)
-    return [d.name for d in rules] + [f"{d.name} <= {most}" for d, most in left]
 
 
 def _completions(partial: System, stated: Problem, chosen: Plan, answer: Answer) -> tuple[Completion, ...]:

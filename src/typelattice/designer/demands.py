@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from typelattice.criteria import WIDE, width
 from typelattice.dtypes import DType, Kind, Node, Weak
 from typelattice.loss import Loss, loss
 from typelattice.order import Order
 from typelattice.system import System
 
-FLOAT, WIDE = Kind.FLOAT.rank, 64
+FLOAT = Kind.FLOAT.rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,8 @@ class Member:
 
     @property
     def width(self) -> int | None:
-        """The bits of a number; of a complex one, those of a part."""
-        bits = self.dtype.bits if self.dtype else None
-        return bits // 2 if bits and self.node.kind is Kind.COMPLEX else bits
+        """The bits of a number; of a complex one, those of a part; None where no dtype is known."""
+        return width(self.dtype) if self.dtype else None
 
     @property
     def rank(self) -> int:
@@ -61,8 +61,7 @@ def standing(node: Node, system: System) -> DType | None:
 
 def widened(a: Member, b: Member, c: Member) -> bool:
     """Whether c is wider than both; never where a width is unknown."""
-    widths = (a.width, b.width, c.width)
-    return None not in widths and c.width > max(a.width, b.width)  # type: ignore[operator, type-var]
+    return all(x.width is not None and c.width is not None and c.width > x.width for x in (a, b))
 
 
 def lost(a: Member, b: Member) -> Loss:
@@ -81,6 +80,14 @@ def _yields(a: Member, b: Member, c: Member) -> bool:
 
 def _wraps(a: Member, c: Member) -> bool:
     return c.rank < FLOAT and (lost(a, c).magnitude or lost(a, c).sign)
+
+
+def _bursts(a: Member, c: Member) -> bool:
+    return c.rank >= FLOAT and lost(a, c).magnitude
+
+
+def _narrower(a: Member, c: Member) -> bool:
+    return a.width is not None and c.width is not None and c.width < a.width
 
 
 def _subset(a: Member, c: Member) -> bool:
@@ -103,12 +110,13 @@ WORDS = {d.name: d for d in (
     Demand("lattice", "pairs without a join", unjoined=True),
     Demand("component", "results that drop a component: imaginary parts, fractions", _cast(lambda a, c: a.rank > c.rank)),
     Demand("overflow", "results at an integer that wraps", _cast(_wraps)),
-    Demand("magnitude", "results at a float that makes finite values infinite", _cast(lambda a, c: c.rank >= FLOAT and lost(a, c).magnitude)),
+    Demand("magnitude", "results at a float too small for some finite values", _cast(_bursts)),
     Demand("precision", "results that lose precision", _cast(lambda a, c: lost(a, c).precision)),
     Demand("subset", "results at a dtype of the same kind that does not hold all values", _cast(_subset)),
     Demand("kind", "results of a higher kind than both operands'", lambda a, b, c: c.rank > max(a.rank, b.rank)),
     Demand("width", "results wider than both operands", widened),
     Demand("width64", "64-bit results without a 64-bit operand", lambda a, b, c: widened(a, b, c) and (c.width or 0) >= WIDE),
+    Demand("narrow", "results narrower than an operand", _cast(_narrower)),
     Demand("weak", "inexact arrays that turn weak beside a weak operand", _submits),
     Demand("deference", "an integer and a float that do not meet at the float", _undeferring),
     Demand("inexact", "relations added that lose precision", relation=lambda a, b: lost(a, b).precision),

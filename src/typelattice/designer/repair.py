@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from typelattice.designer.completion import Conflict, Pair
-from typelattice.designer.demands import WORDS, tally
+from typelattice.designer.completion import Conflict, Pair, core
+from typelattice.designer.demands import WORDS, Demand, tally
 from typelattice.designer.plan import RULES, Plan, plan
 from typelattice.designer.problem import Problem, bits, problem
 from typelattice.designer.solver import Atom, Progress, solve
@@ -15,7 +15,6 @@ from typelattice.designer.writing import code, reduced, system_file
 from typelattice.dtypes import Node
 from typelattice.format import parse
 from typelattice.format import system as find_system
-from typelattice.order import Order
 from typelattice.system import System
 
 KEPT = tuple(word for word in RULES if word != "lattice")
@@ -39,7 +38,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """The smallest repairs, those that change the fewest answers first. `proven`: none is smaller; `complete`: these are all."""
+    """The smallest repairs, by the answers they change. `proven`: none is smaller; `complete`: these are all."""
 
     broken: System
     repairs: tuple[Repair, ...]
@@ -76,13 +75,19 @@ def repairs(
     add i64 -> f16 11
     """
     broken = find_system(order)
-    chosen = plan(rules, (), dtypes=broken.dtypes)
+    chosen = plan(["lattice", *rules] if every else rules, (), dtypes=broken.dtypes)
     stated = problem(broken, chosen)
     answer = solve(("repair", "lattice"), _facts(broken, stated, every), max(1, limit), seconds, progress)
     if not answer.found:
         if not answer.all:
             raise TimeoutError(f"no repair of {broken.name} was found in {seconds:g} seconds; give it more")
-        raise Conflict(broken, ["lattice", *rules] if every else rules)
+
+
+        def possible(parts: Sequence[Demand]) -> bool:
+            whole = any(d.unjoined for d in parts)
+            return bool(solve(("repair", "lattice"), _facts(broken, problem(broken, Plan(tuple(parts), ())), whole), 1).found)
+
+        raise Conflict(broken, [d.name for d in core(chosen.rules, possible)])
     found = [_repair(broken, stated, atoms) for atoms in answer.found]
     found.sort(key=lambda r: (len(r.changed), str(r)))
     return Repairs(broken, tuple(found), answer.proven, answer.all)
@@ -93,23 +98,24 @@ def _facts(broken: System, stated: Problem, every: bool) -> Iterator[str]:
     can = [g | m for g, m in zip(stated.given, stated.may, strict=True)]
     for i, a in enumerate(nodes):
         yield f"node({i})."
-        yield from (f"cover({i},{nodes.index(b)})." for b in broken.order.covers(a))
-        yield from (f"may({i},{j})." for j in bits(stated.may[i]))
-    for a, b in combinations(range(len(nodes)), 2):
-        yield f"pair({a},{b})."
-        yield from (f"bound({a},{b},{c})." for c in bits(can[a] & can[b]))
-        if every or stated.given[a] & stated.given[b]:
-            yield f"must_join({a},{b})."
+        covers = {nodes.index(b) for b in broken.order.covers(a)}
+        yield from (f"cover({i},{j})." for j in covers)
+        yield from (f"may({i},{j})." for j in bits(can[i]) if j != i and j not in covers)
+    for x, y in combinations(range(len(nodes)), 2):
+        yield f"pair({x},{y})."
+        yield from (f"bound({x},{y},{z})." for z in bits(can[x] & can[y]))
+        if every or stated.given[x] & stated.given[y]:
+            yield f"must_join({x},{y})."
 
 
 def _repair(broken: System, stated: Problem, atoms: frozenset[Atom]) -> Repair:
     of = {m.node: m for m in stated.members}
     nodes, before = list(of), broken.order
-    add = tuple((nodes[i], nodes[j]) for name, i, j in sorted(atoms) if name == "add")
-    drop = tuple((nodes[i], nodes[j]) for name, i, j in sorted(atoms) if name == "drop")
+    add, drop = (tuple((nodes[i], nodes[j]) for name, i, j in sorted(atoms) if name == what) for what in ("add", "drop"))
     edges = [(a, b) for a in nodes for b in before.covers(a) if (a, b) not in drop]
     order = reduced(nodes, _closure(nodes, [*edges, *add]))
-    changed = tuple((a, b, x, y) for a, b in combinations(nodes, 2) if (x := met(broken, a, b)) is not (y := order.join(a, b)))
+    results = ((a, b, met(broken, a, b), order.join(a, b)) for a, b in combinations(nodes, 2))
+    changed = tuple(result for result in results if result[2] is not result[3])
     text = system_file(broken, order, f"{broken.name[:40]}-repaired", f"{broken.title[:120] or broken.name}, repaired")
     return Repair(add, drop, parse(text, "repaired.toml"), text, tally(tuple(WORDS.values()), order, before, of), changed)
 
@@ -126,6 +132,4 @@ def _closure(nodes: Sequence[Node], edges: Sequence[Pair]) -> Iterator[Pair]:
         for a in nodes:
             if via in above[a]:
                 above[a] |= above[via]
-    order: dict[Node, list[Node]] = {a: [b for b in above[a] if not any(b in above[c] for c in above[a])] for a in nodes}
-    kept: Order[Node] = Order(order)
-    return ((a, b) for a in nodes for b in kept.bounds(a))
+    return ((a, b) for a in nodes for b in nodes if b in above[a])

@@ -1,0 +1,82 @@
+"""The trade between precision and width: the best completions at every point of it, and where systems stand to them."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from typelattice.designer.completion import Completion, Conflict, design
+from typelattice.designer.demands import WORDS, Member, members
+from typelattice.designer.plan import RULES
+from typelattice.dtypes import Node, Weak
+from typelattice.format import system as find_system
+from typelattice.promotion import Promotion
+from typelattice.system import System
+
+AXES = ("lattice", "precision", "width")  # what a system is compared by: pairs refused, results that lose, results too wide
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a system stands: its counts, and the completion that is nowhere worse and somewhere better.
+
+    `on`: some completion has the same counts, and none is better. Neither: no completion comes up to it in all counts.
+    """
+
+    system: System
+    counts: Mapping[str, int]
+    on: bool = False
+    better: Completion | None = None
+
+
+def front(
+    order: str | Path | System, rules: Sequence[str] = RULES, at_most: Mapping[str, int] = {}
+) -> Iterator[Completion]:
+    """The completions that no other beats in precision and width at once, from the fewest wide results on."""
+    most = dict(at_most)
+    while True:
+        try:
+            yield (best := design(order, rules, ["width", "precision", "kind", "relations"], 1, at_most=most)[0])
+        except Conflict:
+            return
+        most["precision"] = best.counts["precision"] - 1
+
+
+def place(system: str | Path | System, order: str | Path | System, rules: Sequence[str] = RULES) -> Place:
+    """Where a system stands among the completions of an order, those included that leave pairs without a join."""
+    found = find_system(system)
+    counts = tally(found, find_system(order))
+    kept = [word for word in rules if word != "lattice"]
+    try:
+        best = design(order, kept, [*AXES, "kind", "relations"], 1, at_most={word: counts[word] for word in AXES})[0]
+    except Conflict:
+        return Place(found, counts)
+    same = all(best.counts[word] == counts[word] for word in AXES)
+    return Place(found, counts, same, None if same else best)
+
+
+def tally(system: System, partial: System) -> dict[str, int]:
+    """What a system's answers to the nodes of an order count; for weak nodes it is asked with Python scalars.
+
+    A pair counts in both orders of its operands, with the worse. Two scalars are no business of a library's.
+    """
+    counts = dict.fromkeys((name for name, d in WORDS.items() if d.result or d.unjoined), 0)
+    for a, b in combinations(members(partial), 2):
+        if not (isinstance(a.node, Weak) and isinstance(b.node, Weak)):
+            answers = [system.explain(*map(_asked, pair)) for pair in ((a.node, b.node), (b.node, a.node))]
+            for word in {word for p in answers for word in _shortfalls(p, a, b)}:
+                counts[word] += 1
+    return counts
+
+
+def _asked(node: Node) -> object:
+    return node.kind.word if isinstance(node, Weak) else node
+
+
+def _shortfalls(p: Promotion, a: Member, b: Member) -> Iterator[str]:
+    if p.dtype is None:
+        yield "lattice"
+        return
+    c = Member(p.node if p.weak and isinstance(p.node, Weak) else p.dtype, p.dtype)
+    yield from (name for name, d in WORDS.items() if d.result and d.result(a, b, c))

@@ -1,0 +1,208 @@
+"""Which laws hold, that counterexamples are true and the smallest, and that their code runs in the real libraries."""
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from itertools import permutations, product
+
+import pytest
+
+import typelattice as tl
+from typelattice.dtypes import DType
+from typelattice.expression import leaves, plain, value, written
+from typelattice.joins import Joins, domain
+from typelattice.laws import LAWS, Counterexample, Verdict
+
+np = pytest.importorskip("numpy")
+SYSTEMS = tl.systems()
+DOCUMENT = [n for n in tl.system("jep9407-3-bf16").order.nodes if isinstance(n, DType)]  # the JEP's dtypes
+FOLDS = ("mlx", "polars", "torch-2021", "triton")
+
+
+def counterexample(system: str, law: str, tier: str = "array") -> Counterexample:
+    found = tl.laws(system, tier)[law].counterexample
+    assert found
+    return found
+
+
+def test_numpy_is_not_associative_as_jep_9407_shows() -> None:
+    """int8, uint8, float16: float32 or float16. The smallest counterexample is of the same three."""
+    shown = counterexample("numpy", "associative")
+    assert {str(o) for o in shown.operands} == {"int8", "uint8", "float16"}
+    assert str(shown) == "(uint8 + int8) + float16 is float32, uint8 + (int8 + float16) is float16"
+    a, b, c = np.int8(1), np.uint8(1), np.float16(1)
+    numpy = tl.system("numpy")
+    x, y, z = map(tl.operand, (a, b, c))
+    found = [o and str(o.dtype) for o in (value(numpy, ((x, y), z)), value(numpy, (x, (y, z))))]
+    assert found == [str(((a + b) + c).dtype), str((a + (b + c)).dtype)] == ["float32", "float16"]
+
+
+def test_counterexample_is_code_of_the_library() -> None:
+    found = counterexample("numpy", "associative")
+    assert found.setup == "import numpy as np"
+    scope: dict[str, object] = {}
+    exec(found.setup, scope)
+    assert [str(eval(code, scope).dtype) for code in found.expressions] == [str(d) for d, _ in found.answers]
+
+
+def test_failures_of_numpy_are_those_of_numpy() -> None:
+    """Counted with NumPy's own promote_types."""
+    names = [str(o) for o in tl.laws("numpy").operands]
+    meet = {(a, b): np.promote_types(a, b).name for a, b in product(names, repeat=2)}
+    broken = [(a, b, c) for a, b, c in product(names, repeat=3) if meet[meet[a, b], c] != meet[a, meet[b, c]]]
+    found = tl.laws("numpy")["associative"]
+    assert (found.failing, found.asked) == (len(broken), len(names) ** 3)
+    above = [(a, b) for a, b in meet if meet[a, b] == b]
+    falling = [(a, b, c) for (a, b), c in product(above, names) if meet[meet[a, c], meet[b, c]] != meet[b, c]]
+    assert (tl.laws("numpy")["monotone"].failing, tl.laws("numpy")["monotone"].asked) == (len(falling), len(above) * len(names))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
+    system = tl.system(name)
+    for law, v in tl.laws(name).items():
+        assert v.holds == (v.failing == 0) == (v.counterexample is None), law
+        if v.counterexample and law != "unique bounds":
+            found = [value(system, t) for t in v.counterexample.terms]
+            assert [(o.dtype, o.weak) if o else (None, False) for o in found] == [*v.counterexample.answers], law
+            assert v.counterexample.answers[0] != v.counterexample.answers[1], law
+
+
+@pytest.mark.parametrize("name", ["numpy", "tinygrad", "mlx", "keras-jax"])
+def test_no_counterexample_of_associativity_is_smaller(name: str) -> None:
+    system, found = tl.system(name), tl.laws(name)
+    size = {o: (o.dtype.bits or 64, i) for i, o in enumerate(found.operands) if o.dtype}
+
+    def fails(*x: tl.Operand) -> bool:
+        return value(system, ((x[0], x[1]), x[2])) != value(system, (x[0], (x[1], x[2])))
+
+    shown = found["associative"].counterexample
+    assert shown
+    three = [*leaves(shown.terms[0])]
+    bits = sum(size[o][0] for o in three)
+    smaller = (x for x in product(found.operands, repeat=3) if sum(size[o][0] for o in x) < bits)
+    assert fails(*three)
+    assert not any(fails(*x) for x in smaller)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_lattice_keeps_the_laws_of_one(name: str) -> None:
+    """Where any two that have a bound have a least, and promotion is nothing but that, all else follows."""
+    system, found = tl.system(name), tl.laws(name)
+    if system.combine == "join" and not (system.after or system.before or system.overrides or system.refusals):
+        assert found["commutative"]
+        assert found["order-free"]
+        assert found["unique bounds"].holds == found["associative"].holds == found["monotone"].holds
+
+
+def test_witnesses_are_identity_and_top() -> None:
+    found = tl.laws("numpy")
+    assert (str(found["identity"].witness), str(found["top"].witness)) == ("bool", "complex128")
+    numpy = tl.system("numpy")
+    assert all(numpy.result_type("bool", x) is x.dtype and str(numpy.result_type(x, "complex128")) == "complex128"
+               for x in found.operands)  # fmt: skip
+
+
+def test_jax_on_the_dtypes_of_the_jep_is_a_lattice() -> None:
+    assert all(tl.laws("jax", "all", DOCUMENT).values())
+
+
+def test_refusal_equals_refusal_but_no_answer() -> None:
+    """Nothing mixes in Option 0, on both sides alike; torch refuses one side only."""
+    assert tl.laws("jep9407-0")["associative"]
+    left, right = counterexample("torch", "associative").answers
+    assert left[0] is None
+    assert right[0] is not None
+
+
+def test_joins_of_sets_are_order_free_though_pairs_are_not_associative() -> None:
+    numpy, mlx = tl.laws("numpy"), tl.laws("mlx")
+    assert (numpy["associative"].holds, numpy["order-free"].holds) == (False, True)
+    assert not mlx["order-free"]
+    shown = counterexample("mlx", "order-free")
+    assert re.fullmatch(r"(.+) \+ (.+) \+ (.+)", shown.expressions[0])
+
+
+@pytest.mark.parametrize("name", ["numpy", "dask", "jep9407-2", *FOLDS])
+def test_three_at_once_are_asked_as_explain_answers(name: str) -> None:
+    """What is taken from the mode, or from pairs, is what the whole gives."""
+    system = tl.system(name)
+    joins = Joins(system, domain(system, dtypes=DOCUMENT))
+    free = True
+    for x in product(joins.asked, repeat=3):
+        met = value(system, joins.operands(*x))
+        assert joins.members[joins(*x)] == met
+        free &= all(value(system, joins.operands(*y)) == met for y in permutations(x))
+    assert free == tl.laws(name, dtypes=DOCUMENT)["order-free"].holds
+
+
+@pytest.mark.parametrize("tier", ["0d", "scalar", "all"])
+def test_other_standings(tier: str) -> None:
+    found = tl.laws("numpy1", tier, ["bool", "int8", "uint8", "int64", "float32"])
+    assert list(found) == list(LAWS)
+    assert all(isinstance(v, Verdict) for v in found.values())
+    assert {o.tier for o in found.operands} == ({"array", "0d", "scalar"} if tier == "all" else {tier})
+
+
+def test_weak_scalars_make_numpy_depend_on_brackets() -> None:
+    """bool + 1 becomes int64, and stays; 1 + uint8 is uint8."""
+    shown = counterexample("numpy", "associative", "all")
+    assert str(shown) == "(bool + int) + uint8 is int64, bool + (int + uint8) is uint8"
+    assert [str(eval(code, {"np": np}).dtype) for code in shown.expressions] == ["int64", "uint8"]
+
+
+def test_python_adds_its_own_scalars_beside_arrays() -> None:
+    a, i, f = (tl.operand(x) for x in ("int8", "int", "float"))
+    numpy = tl.system("numpy")
+    assert str(value(numpy, (a, (i, i)), python=True)) == "int8"
+    assert written(numpy, ((a, (i, f)),), python=True)[1] == ("np.ones(1, 'int8') + (1 + 1.0)",)
+    assert plain((a, (i, f))) == "int8 + (int + float)"
+
+
+def test_a_file_of_ones_own_is_written_in_names(tmp_path: object) -> None:
+    mine = tl.system("jep9407-0")
+    assert written(mine, ((tl.operand("int8"), tl.operand("uint8")),)) == ("", ("int8 + uint8",))
+
+
+def test_nothing_to_ask_is_an_error() -> None:
+    with pytest.raises(tl.DTypeError, match="numpy has none of these dtypes"):
+        tl.laws("numpy", dtypes=["bfloat16"])
+    with pytest.raises(tl.DTypeError, match="takes no Python scalars"):
+        tl.laws("array-api-2020", "scalar")
+
+
+RUN = """
+import os, sys, warnings
+warnings.filterwarnings("ignore"); os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import typelattice as tl
+def answer(x):
+    d = x.types[0] if hasattr(x, "types") else getattr(x, "dtype", getattr(x, "type", x))
+    return (getattr(d, "name", None) or str(d)).rpartition(".")[2].replace("double", "float64").replace("halffloat", "float16").replace("bool_", "bool")
+for law, v in tl.laws(sys.argv[1], sys.argv[2]).items():
+    if not v:
+        c, scope = v.counterexample, {}
+        exec(c.setup, scope)
+        for code, term, (dtype, weak) in zip(c.expressions, c.terms, c.answers):
+            if isinstance(term, tuple) and any(o.tier != "scalar" for o in term if not isinstance(o, tuple)):
+                try:
+                    said = answer(eval(code, scope))
+                except Exception:
+                    said = "refused"
+                assert said == str(dtype or "refused"), (law, code, said, dtype)
+"""
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("tier", ["array", "all"])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_code_runs_in_the_library(name: str, tier: str) -> None:
+    found = tl.laws(name, tier)
+    setups = {v.counterexample.setup for v in found.values() if v.counterexample} - {""}
+    modules = re.findall(r"(?:import|from|,) (\w+)", " ".join(setups).split(";")[0])
+    if not setups or not all(map(find_spec, modules)) or name == "numpy1":
+        pytest.skip("no such library here, or no code of it")
+    env = {"PYTHONPATH": "src", "KERAS_BACKEND": "tensorflow" if name == "keras-tensorflow" else "jax"}
+    run = subprocess.run([sys.executable, "-c", RUN, name, tier], env=env, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-600:]

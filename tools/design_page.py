@@ -162,7 +162,9 @@ def page() -> tuple[str, str]:
     sections = {
         "WORDS": [f"- *{d.name}*: {d.counts}" for d in WORDS.values()],
         "OPTIONS": options(data), "WITHOUT": without(data), "CONFLICTS": conflicts(data), "BFLOAT16": bfloat16(),
-        "FRONT": fronts(START), "PLAIN": fronts(START, {"kind": FEWEST}), "FRONT16": fronts(WITH_BF16), "PLACES": places(found), "PLACES16": places(with_bf16),
+        "FRONT": fronts(START),
+        "PLAIN": fronts(START, {"kind": FEWEST}), "FRONT16": fronts(WITH_BF16),
+        "PLACES": places(found), "PLACES16": places(with_bf16),
         "REPAIRS": [f"- {r}: {len(r.changed)} answers change" for r in fixed],
         "NUMPY": [f"({beyond['precision']}, {beyond['width']})"],
     }  # fmt: skip

@@ -65,7 +65,7 @@ def written(system: System, terms: tuple[Term, ...], python: bool = False) -> tu
     known = form((system.name, *system.library.split()[:1]))
     operands = [o for t in terms for o in leaves(t)]
     sums = all(_answer(value(system, t, "add", python)) == _answer(value(system, t, None, python)) for t in terms if _two(t))
-    made = all(o.kind is Kind.BOOL or not o.dtype or (o.dtype.bits or 8) >= 8 for o in operands)  # smaller hold no values in jax
+    made = known.small or all(o.kind is Kind.BOOL or not o.dtype or (o.dtype.bits or 8) >= 8 for o in operands)
     if not sums or not made:
         known = known if known.dtype and all(o.tier == "array" and not o.weak for o in operands) else PLAIN
     elif not python and all(o.tier == "scalar" for o in operands) and known.add == INFIX:

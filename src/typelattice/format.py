@@ -212,7 +212,7 @@ class _Reader:
             raise ValueError("this tie is stated twice" if tie in self.ties else "a tie is among two nodes or more")
         below = {*order.lower_bounds(*bounds)}
         highest = [a for a in order.nodes if a in below and below.isdisjoint(order.covers(a))]
-        groups = combinations(highest, 2 if self.combine == "fold" else len(highest) or 1)
+        groups = combinations(highest, len(highest) or 1 if self.combine == "join" else 2)
         if not any(frozenset(order.minimal_bounds(*group)) == tie for group in groups):
             named = ", ".join(map(str, bounds))
             raise ValueError(f"{named} are never the minimal bounds of anything, so this tie cannot occur")

@@ -10,14 +10,42 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from typelattice.dtypes import DTYPES, DType, Kind
+from typelattice.dtypes import DTYPES, DType, Kind, Node
+from typelattice.fit import Fit, fits
 from typelattice.operand import BOOL, Operand
-from typelattice.ops import CLASS, Op, Target
+from typelattice.ops import CLASS, Op, Target, find
 from typelattice.promotion import Refused, Step
 from typelattice.values import loop
 
 if TYPE_CHECKING:
     from typelattice.system import System
+
+
+Answer = tuple[Node | None, DType, DType, bool, tuple[Fit, ...]]  # node, computed in, result, weak, values
+
+
+def operate(system: System, op: str | None, operands: Sequence[Operand], trail: list[Step]) -> Answer:
+    """What becomes of operands in an operation, or by promotion alone. Raises OpError, and Refused."""
+    if op is None:
+        node, dtype, is_weak = system.meet(operands, trail)
+        return node, dtype, dtype, is_weak, tuple(fits(system, operands, dtype, None))
+    rule = find(op, system.ops)
+    met: Node | None = None
+    is_weak = alone = False
+    dtypes = casting(system, rule, operands)
+    if not dtypes:
+        alone = aside(rule, operands)
+        met, dtype, is_weak = system.meet(operands[:1] if alone else operands, trail, rule.first)
+        dtypes = (dtype,)
+    compute, result = apply(system, rule, dtypes, trail)
+    static = alone and "array" not in rule.left  # such an exponent is no operand
+    values = tuple(fits(system, operands[:1] if static else operands, compute, rule))
+    for off in (f for f in values if f.outcome == "raise"):
+        step = Step("fit", off.kind.word, (off.target,), None)
+        raise Refused(f"{off.value} is out of range for {off.target}", "use a value within it, or a wider dtype", step)
+    if is_weak:
+        result, is_weak = weakness(system, rule, result, static or not alone or operands[1].weak)
+    return met, compute, result, is_weak, values
 
 
 def casting(system: System, rule: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:

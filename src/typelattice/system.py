@@ -8,10 +8,8 @@ from itertools import combinations
 from typing import Any
 
 from typelattice.dtypes import DType, Kind, Node, weak
-from typelattice.fit import fits
 from typelattice.operand import BOOL, PLAIN, Operand, OperandError, operand
-from typelattice.operation import apply, aside, casting, weakness
-from typelattice.ops import find
+from typelattice.operation import operate
 from typelattice.order import Order
 from typelattice.promotion import Promotion, PromotionError, Refused, Rule, Step
 from typelattice.strings import parse
@@ -90,28 +88,18 @@ class System:
         read = tuple(parse(x, self.dtypes) if isinstance(x, str) else operand(x) for x in operands)
         if not read:
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
-        rule = find(op, self.ops) if op else None
         trail: list[Step] = []
         try:
-            node: Node | None = None
-            is_weak = alone = False
-            nodes = casting(self, rule, read) if rule else ()
-            if not nodes:
-                alone = rule is not None and aside(rule, read)
-                node, is_weak = self._meet(read[:1] if alone else read, trail, rule is not None and rule.first)
-                dtype, is_weak = self._settle(node, is_weak, trail)
-                nodes = (dtype,)
-            compute, result = apply(self, rule, nodes, trail) if rule else (dtype, dtype)
-            values = tuple(fits(self, read[:1] if alone and rule and "array" not in rule.left else read, compute, rule))
-            if rule and (off := next((f for f in values if f.outcome == "raise"), None)):
-                reason, step = f"{off.value} is out of range for {off.target}", Step("fit", off.kind.word, (off.target,), None)
-                raise Refused(reason, "use a value within it, or a wider dtype", step)
+            found = operate(self, op, read, trail)
         except Refused as refused:
             reason, remedy, step = refused.args
             return Promotion(self, read, op, (*trail, step), reason=reason, remedy=remedy)
-        if rule and is_weak:
-            result, is_weak = weakness(self, rule, result, not alone or "array" not in rule.left or read[1].weak)
-        return Promotion(self, read, op, tuple(trail), node, compute, result, is_weak, values)
+        return Promotion(self, read, op, tuple(trail), *found)
+
+    def meet(self, operands: Sequence[Operand], trail: list[Step], first: bool = False) -> tuple[Node, DType, bool]:
+        """The node at which operands meet, its dtype, whether that is weak; `first`: a scalar that comes first is an array."""
+        node, is_weak = self._meet(operands, trail, first)
+        return node, *self._settle(node, is_weak, trail)
 
     def _meet(self, operands: Sequence[Operand], trail: list[Step], first: bool) -> tuple[Node, bool]:
         """The node at which operands meet, and whether all are weak and met at the dtypes they have or default to."""
@@ -121,7 +109,8 @@ class System:
                 node = self._combine([d for d in own if d], trail)
                 return node, node.kind is not Kind.BOOL or len(operands) == 1
         if self.combine == "value":
-            return meet(operands, [self._enter(o, trail) for o in operands], lambda nodes: self._join(nodes, trail), trail), False
+            nodes = [self._enter(o, trail) for o in operands]
+            return meet(operands, nodes, lambda nodes: self._join(nodes, trail), trail), False
         first = first or (self.first and all(o.tier == "scalar" for o in operands))
         tiers: dict[str, list[Node]] = {}
         for i, o in enumerate(operands):

@@ -12,7 +12,8 @@ class Form:
     """Templates: `{}` stands for a dtype's name, or for parts.
 
     `add` puts two values together, `many` several at once where `add` one after another would be another question;
-    `meet` asks where two dtypes meet, without values; `bool` is what bool is called.
+    `meet` asks where two dtypes meet, without values; `bool` is what bool is called; `small`: whether
+    arrays of dtypes of less than a byte can be made.
     """
 
     setup: str = ""
@@ -23,6 +24,7 @@ class Form:
     dtype: str = ""
     meet: str = ""
     bool: str = "bool"
+    small: bool = False
 
 
 PLAIN = Form(many="result_type({})")
@@ -33,7 +35,7 @@ FORMS = {  # by the name of a system, or the first word of its `library`
     ),
     "numpy-ml-dtypes": Form(
         "import numpy as np, ml_dtypes", "np.ones(1, '{}')", "np.ones((), '{}')", "{} + {}", "np.result_type({})",
-        "np.dtype('{}')", "np.promote_types({}, {})",
+        "np.dtype('{}')", "np.promote_types({}, {})", small=True,
     ),
     "dask": Form(
         "import dask.array as da", "da.ones(1, dtype='{}')", "da.ones((), dtype='{}')", "{} + {}", "da.result_type({})",
@@ -64,9 +66,17 @@ FORMS = {  # by the name of a system, or the first word of its `library`
     "torch": Form(
         "import torch",  # of the dtypes that hold bits only, none but a meta tensor can be made
         "torch.empty(1, dtype=torch.{}, device='meta')", "torch.empty((), dtype=torch.{}, device='meta')", "{} + {}", "",
-        "torch.{}", "torch.promote_types({}, {})",
+        "torch.{}", "torch.promote_types({}, {})", small=True,
     ),
     "tensorflow": Form("import tensorflow as tf", "tf.ones(1, tf.{})", "tf.ones((), tf.{})", "tf.add({}, {})"),
+    **{
+        f"tensorflow-{mode}": Form(
+            "import tensorflow as tf; tnp = tf.experimental.numpy; "
+            f"tnp.experimental_enable_numpy_behavior(False, '{mode}')",
+            "tf.ones(1, tf.{})", "tf.ones((), tf.{})", add,
+        )
+        for mode, add in (("legacy", "tnp.add({}, {})"), ("safe", "tf.add({}, {})"), ("all", "tf.add({}, {})"))
+    },
     "mlx": Form("import mlx.core as mx", "mx.ones(1, mx.{})", "mx.ones((), mx.{})", bool="bool_"),
     "keras": Form(  # with the KERAS_BACKEND that the system is named after; `+` would be the backend's own
         "import keras", "keras.KerasTensor((1,), '{}')", "keras.KerasTensor((), '{}')", "keras.ops.add({}, {})", "",

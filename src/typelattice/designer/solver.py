@@ -51,23 +51,33 @@ def solve(
         nonlocal least
         least = tuple(lower)
 
-    control = clingo.Control([f"--models={limit + 1}", "--opt-mode=optN", "--opt-strategy=usc", "--warn=none"])
+    def run(mode: str, models: int) -> bool:
+        """Whether everything was searched that there is."""
+        control.configuration.solve.opt_mode, control.configuration.solve.models = mode, models  # type: ignore[union-attr]
+        with control.solve(on_model=model, on_unsat=bound, async_=True) as handle:
+            try:
+                while not handle.wait(TICK):
+                    if progress:
+                        progress(monotonic() - start, least, cost or None)
+                    if seconds is not None and monotonic() - start > seconds:
+                        break
+            finally:
+                handle.cancel()
+            return bool(handle.get().exhausted)
+
+    control = clingo.Control(["--opt-strategy=usc", "--warn=none"])
     text = "\n".join([*(Path(__file__).with_name(f"{p}.lp").read_text(encoding="ascii") for p in programs), *facts])
-    control.add("base", [], text)
-    control.ground([("base", [])])
-    interrupted = False
-    with control.solve(on_model=model, on_unsat=bound, async_=True) as handle:
-        try:
-            while not handle.wait(TICK):
-                if progress:
-                    progress(monotonic() - start, least, cost)
-                if seconds is not None and monotonic() - start > seconds:
-                    break
-        except KeyboardInterrupt:
-            interrupted = True
-        handle.cancel()
-        ended = bool(handle.get().exhausted)
-    if interrupted and not best:
-        raise KeyboardInterrupt
-    done = proven or (ended and cost is not None and not cost)
+    ended = False
+    try:
+        control.add("base", [], text)
+        control.ground([("base", [])])
+        ended = run("ignore", 1)  # any, to have one to show
+        if best:
+            best, first, cost = [], best, None
+            ended = run("optN", limit + 1)
+            best = best or first
+    except KeyboardInterrupt:
+        if not best:
+            raise
+    done = proven or cost == ()
     return Answer(tuple(best[: limit if done else 1]), done, ended and len(best) <= limit)

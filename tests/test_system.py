@@ -1,0 +1,596 @@
+"""What a system makes of operands, on systems small enough to be reckoned by hand."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+
+import pytest
+
+import typelattice as tl
+from typelattice.format import parse
+from typelattice.operand import PLAIN
+from typelattice.promotion import Step
+
+DIAMOND = "u8, i8 -> i16, f16\ni16, f16 -> f32 -> f64, c64 -> c128"  # u8 and i8 have two minimal bounds
+CHAIN = "b -> u8 -> i16 -> i32 -> f32 -> f64\ni8 -> i16\nf32 -> c64 -> c128\nf64 -> c128"
+JAXLIKE = "i* -> u8, i8\nu8, i8 -> i16 -> i32 -> f*\nf* -> f16, bf16 -> f32 -> f64"
+
+
+def make(order: str, **keys: object) -> tl.System:
+    """A system of this order."""
+    lines = [f"{key.replace('_', '-')} = {toml(value)}" for key, value in keys.items()]
+    return parse("\n".join(['name = "mine"', 'order = """', order, '"""', *lines]))
+
+
+def toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f'"{key}" = {toml(x)}' for key, x in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return str(value).lower() if isinstance(value, bool) else f"'{value}'"
+
+
+def said(s: tl.System, *operands: object, op: str | None = None) -> str:
+    """The answer in a word: the dtype, * if weak; of a refusal the reason."""
+    p = s.explain(*operands, op=op)
+    return f"- {p.reason}" if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
+
+
+def steps(s: tl.System, *operands: object, op: str | None = None) -> list[tuple[object, ...]]:
+    """The steps, in words."""
+    return [(x.key, x.entry, tuple(map(str, x.nodes)), x.node and str(x.node)) for x in s.explain(*operands, op=op).steps]
+
+
+# -- join
+
+
+@pytest.mark.parametrize(
+    ("operands", "answer"),
+    [
+        (("int8",), "int8"),
+        (("int8", "int8"), "int8"),
+        (("int8", "uint8"), "int16"),
+        (("uint8", "int8"), "int16"),
+        (("bool", "int8", "float32"), "float32"),
+        (("float64", "complex64"), "complex128"),
+        (("int8", "uint8", "int32", "bool"), "int32"),
+    ],
+)
+def test_operands_meet_at_their_join(operands: tuple[str, ...], answer: str) -> None:
+    s = make(CHAIN)
+    assert said(s, *operands) == said(s, *reversed(operands)) == answer
+    p = s.explain(*operands)
+    assert (str(p.node), p.compute, p.weak, p.op, p.reason, p.remedy, p.fits) == (answer, p.dtype, False, None, None, None, ())
+    assert p.decision == Step("order", None, tuple(dict.fromkeys(o.dtype for o in p.operands if o.dtype)), p.dtype)
+    assert p.bounds == (p.dtype,)
+    assert s.promote(*operands).dtype is s.result_type(*operands) is p.dtype
+
+
+def test_a_join_is_of_the_set_where_pairs_would_refuse() -> None:
+    s = make("b, u8 -> i16, f16 -> f32\ni8 -> f32")
+    assert said(s, "bool", "uint8") == "- int16 and float16 both lie above, and no tie is recorded"
+    assert said(s, "bool", "uint8", "int8") == "float32"
+    fold = make("b, u8 -> i16, f16 -> f32\ni8 -> f32", combine="fold")
+    assert said(fold, "bool", "uint8", "int8") == said(fold, "bool", "uint8")
+    assert said(fold, "bool", "int8", "uint8") == "float32"
+
+
+def test_two_minimal_bounds_and_no_tie_are_a_refusal() -> None:
+    p = make(DIAMOND).explain("uint8", "int8")
+    assert (p.dtype, p.node, p.compute, p.weak) == (None, None, None, False)
+    assert p.reason == "int16 and float16 both lie above, and no tie is recorded"
+    assert p.remedy == "cast one operand, e.g. to int16"
+    assert [str(n) for n in p.bounds] == ["int16", "float16"]
+    assert p.decision.node is None
+    assert p.casts == ()
+
+
+def test_three_minimal_bounds_all_lie_above() -> None:
+    s = make("u8, i8 -> i16, f16, bf16")
+    assert said(s, "uint8", "int8") == "- int16 and float16 and bfloat16 all lie above, and no tie is recorded"
+
+
+def test_no_bound_is_a_refusal() -> None:
+    s = make("b; i8; u8")
+    p = s.explain("bool", "int8")
+    assert (p.reason, p.remedy, p.bounds) == ("nothing lies above both", "cast one operand to the other's dtype", ())
+    assert said(s, "bool", "int8", "uint8") == "- nothing lies above all"
+    assert said(s, "bool", "int8", "int8") == "- nothing lies above both"
+
+
+def test_a_dtype_that_is_not_in_the_order_is_a_refusal() -> None:
+    p = make(CHAIN).explain("int8", "bfloat16")
+    assert (p.reason, p.remedy) == ("mine has no bfloat16", "cast it to a dtype that it has")
+    assert p.decision == Step("order", None, (tl.dtype("bfloat16"),), None)
+
+
+def test_a_tie_is_chosen() -> None:
+    s = make(DIAMOND, ties={"i16, f16": "f16"})
+    assert said(s, "uint8", "int8") == said(s, "int8", "uint8") == "float16"
+    assert steps(s, "uint8", "int8") == [("ties", "i16, f16", ("uint8", "int8"), "float16")]
+    assert steps(s, "uint8", "int16") == [("order", None, ("uint8", "int16"), "int16")]
+    assert [str(n) for n in s.explain("uint8", "int8").bounds] == ["int16", "float16"]
+    assert said(s, "float64", "complex64") == "complex128"
+
+
+def test_a_tie_may_go_above_its_bounds() -> None:
+    assert said(make(DIAMOND, ties={"i16, f16": "f32"}), "uint8", "int8") == "float32"
+
+
+def test_a_tie_is_of_exactly_these_bounds() -> None:
+    s = make("u8, i8 -> i16, f16, bf16\nb, u1 -> i4, u4", ties={"i16, f16, bf16": "i16"})
+    assert said(s, "uint8", "int8") == "int16"
+    assert said(s, "bool", "uint1") == "- int4 and uint4 both lie above, and no tie is recorded"
+
+
+# -- fold and comparable
+
+
+def test_pairs_are_folded_from_the_left() -> None:
+    s = make(DIAMOND, combine="fold", ties={"i16, f16": "i16"})
+    assert said(s, "uint8", "int8", "float16") == "float32"
+    assert said(s, "uint8", "float16", "int8") == "float16"
+    assert said(make(DIAMOND, ties={"i16, f16": "i16"}), "uint8", "int8", "float16") == "float16"
+    assert [x[2] for x in steps(s, "uint8", "int8", "float16")] == [("uint8",), ("uint8", "int8"), ("int16", "float16")]
+
+
+def test_a_fold_of_one_and_of_the_same() -> None:
+    s = make(DIAMOND, combine="fold")
+    assert said(s, "uint8") == said(s, "uint8", "uint8", "uint8") == "uint8"
+    assert said(s, "int64") == "- mine has no int64"
+
+
+def test_an_override_goes_before_the_order() -> None:
+    s = make(DIAMOND, combine="fold", overrides={"u8 + i8": "c64", "i16 + f32": "c128"})
+    assert said(s, "uint8", "int8") == said(s, "int8", "uint8") == "complex64"
+    assert said(s, "uint8", "int8", "float64") == "complex128"
+    assert said(s, "uint8", "float16") == "float16"
+    assert steps(s, "uint8", "int8")[-1] == ("overrides", "u8 + i8", ("uint8", "int8"), "complex64")
+
+
+def test_a_refusal_gives_its_reason() -> None:
+    s = make(CHAIN, refusals={"u8 + i8": "not these", "i32, f32, c64": "too much"})
+    p = s.explain("uint8", "int8")
+    assert (p.reason, p.remedy) == ("not these", "cast one operand")
+    assert p.decision == Step("refusals", "u8 + i8", (tl.dtype("uint8"), tl.dtype("int8")), None)
+    assert said(s, "complex64", "int32") == "- too much"
+    assert said(s, "uint8", "int16") == "int16"
+    assert said(s, "bool", "uint8", "int16", "int8") == "- not these"  # of a set, every two
+    with pytest.raises(tl.PromotionError) as caught:
+        s.result_type("uint8", "int8")
+    assert str(caught.value) == "mine refuses uint8 with int8\n  not these (text, line 8): cast one operand"
+    assert caught.value.promotion.reason == "not these"
+
+
+def test_a_fold_meets_a_refusal_only_on_its_way() -> None:
+    s = make(CHAIN, combine="fold", refusals={"u8 + i8": "not these"})
+    assert said(s, "uint8", "int8") == said(s, "bool", "uint8", "int8") == "- not these"
+    assert said(s, "uint8", "int16", "int8") == "int16"
+
+
+def test_comparable_must_be_one_of_the_operands() -> None:
+    s = make(CHAIN, combine="comparable")
+    assert said(s, "int8", "int16") == said(s, "int16", "int8") == "int16"
+    assert said(s, "int8") == "int8"
+    p = s.explain("uint8", "int8")
+    assert (p.reason, p.remedy) == ("neither represents all values of the other", "cast both, e.g. to int16")
+    assert p.decision == Step("combine", None, (tl.dtype("uint8"), tl.dtype("int8")), None)
+    assert said(make("b; i8", combine="comparable"), "bool", "int8") == "- nothing lies above both"
+
+
+# -- tiers
+
+NUMPYLIKE = {"tiers": ["array", "scalar"], "defaults": {"int": "i32", "float": "f64", "complex": "c128"}}
+
+
+@pytest.mark.parametrize(
+    ("operands", "answer"),
+    [
+        (("int8", int), "int8"),  # no higher kind: the array stays
+        (("int8", 5), "int8"),
+        (("uint8", int), "uint8"),
+        (("float32", int), "float32"),
+        (("float32", float), "float32"),
+        (("complex64", float), "complex64"),
+        (("bool", int), "int32"),  # a higher kind: the join with its default
+        (("int8", float), "float64"),
+        (("int8", complex), "complex128"),
+        (("float32", complex), "complex64"),  # the least complex above the float
+        (("float64", complex), "complex128"),
+        (("int8", int, float), "float64"),  # the scalars meet first
+        (("bool", "int32", True), "int32"),
+        (("uint8", True), "uint8"),
+        (("bool", True), "bool"),
+        ((int,), "int32*"),
+        ((int, float), "float64"),
+        ((True,), "bool"),
+        ((True, int), "int32"),
+        (("int8:0d", "int16"), "int16"),  # a tier that is not listed counts as the highest
+        (("int8:0d", int), "int8"),
+    ],
+)
+def test_a_scalar_counts_by_its_kind(operands: tuple[object, ...], answer: str) -> None:
+    s = make(CHAIN, **NUMPYLIKE)
+    assert said(s, *operands).rstrip("*") == said(s, *reversed(operands)).rstrip("*") == answer.rstrip("*")
+
+
+def test_the_steps_of_tiers_name_both_sides() -> None:
+    s = make(CHAIN, **NUMPYLIKE)
+    assert steps(s, "int8", int) == [("order", None, ("int32",), "int32"), ("order", None, ("int8",), "int8"), ("tiers", None, ("int8", "int32"), "int8")]
+    assert steps(s, "int8", float)[-1] == ("tiers", None, ("int8", "float64"), "float64")
+    assert steps(s, "float32", complex)[-1] == ("tiers", None, ("float32", "complex128"), "complex64")
+
+
+def test_three_tiers_count_from_the_lowest_up() -> None:
+    s = make(CHAIN, tiers=["array", "0d", "scalar"], defaults={"int": "i32", "float": "f32"})
+    assert said(s, "int8", "int16:0d") == "int8"
+    assert said(s, "bool", "int16:0d") == "int16"
+    assert said(s, "int8", "float64:0d") == "float64"
+    assert said(s, "int8:0d", float) == "float32"
+    assert said(s, "int8:0d", "int16:0d", int) == "int16"
+    assert said(s, "uint8", "int16:0d", float) == "float32"
+    assert said(s, "int8", "int16:0d", 3, "uint8") == "int16"
+
+
+def test_two_tiers_without_scalars() -> None:
+    s = make(CHAIN, tiers=["array", "0d"])
+    assert said(s, "int8", "int16:0d") == "int8"
+    assert said(s, "int8", int) == "- nothing is said of a Python int"
+    assert said(s, int) == "- nothing is said of a Python int"
+
+
+def test_a_scalar_without_a_default_adopts_and_that_is_all() -> None:
+    s = make(CHAIN, tiers=["array", "scalar"])
+    assert said(s, "int8", int) == said(s, "int8", int, int) == "int8"
+    assert said(s, "float32", complex) == "complex64"
+    assert said(s, int) == said(s, int, int) == "- a Python int alone has no dtype here"
+    assert said(s, int, float) == said(s, float, int) == "- a Python float alone has no dtype here"
+    p = s.explain("int8", float)
+    assert (p.reason, p.remedy) == ("no rule takes int8 to a Python float", "cast the array to a float dtype")
+    assert p.decision == Step("tiers", None, (tl.dtype("int8"), s.explain(float).decision.nodes[0]), None)
+    assert s.explain(int).remedy == "give an array or a dtype too"
+
+
+def test_without_a_scalar_tier_a_scalar_needs_a_node() -> None:
+    s = make(CHAIN)
+    p = s.explain("int8", int)
+    assert (p.reason, p.remedy) == ("nothing is said of a Python int", "cast it to a dtype")
+    assert [str(n) for n in p.decision.nodes] == ["int8", "i*"]
+    assert said(s, "int8", True) == "int16"
+    assert said(make(CHAIN, defaults={"int": "i32"}), "int8", int) == "int32"
+
+
+def test_the_least_complex_above_a_float_is_the_narrowest() -> None:
+    s = make("f16 -> c128; f16 -> c64; b -> f32 -> c128", tiers=["array", "scalar"], defaults={"complex": "c128"})
+    assert said(s, "float16", complex) == "complex64"
+    assert said(s, "float32", complex) == "complex128"
+    lonely = make("f16; c64", tiers=["array", "scalar"], defaults={"complex": "c64"})
+    assert said(lonely, "float16", complex) == "- no rule takes float16 to a Python complex"
+
+
+def test_a_tie_settles_a_higher_kind_too() -> None:
+    keys = {"tiers": ["array", "scalar"], "defaults": {"float": "f16"}}
+    order = "i8, f16 -> f32, f64 -> c128\nb -> f16"
+    assert said(make(order, **keys), "int8", float) == "- no rule takes int8 to a Python float"
+    assert said(make(order, ties={"f32, f64": "f64"}, **keys), "int8", float) == "float64"
+
+
+def test_what_the_file_says_of_a_scalar_goes_first() -> None:
+    s = make(CHAIN, **NUMPYLIKE, overrides={"i8 + f*": "f32", "f32 + i*": "f64"}, refusals={"u8 + f*": "no fractions", "b + i*": "no truth"})
+    assert said(s, "int8", float) == "float32"
+    assert said(s, "int16", float) == "float64"
+    assert said(s, "float32", int) == "float64"
+    assert said(s, "uint8", 2.5) == "- no fractions"
+    assert said(s, "bool", int) == "- no truth"
+    assert steps(s, "int8", float)[-1] == ("overrides", "i8 + f*", ("int8", "f*"), "float32")
+
+
+def test_a_bool_scalar_is_an_array_where_no_default_says_otherwise() -> None:
+    order = "b -> u8 -> i16\nb -> i8 -> i16"
+    plain, own = (make(order, tiers=["array", "scalar"], **keys) for keys in ({}, {"defaults": {"bool": "b"}}))
+    assert [x[0] for x in steps(plain, "int8", True)] == ["order"]
+    assert [x[0] for x in steps(own, "int8", True)] == ["order", "order", "tiers"]
+    assert said(plain, True) == said(own, True) == said(own, True, True) == "bool"
+
+
+# -- first
+
+
+def test_a_scalar_that_comes_first_counts_as_an_array() -> None:
+    order, keys = "i32; f32; c64", {"tiers": ["array", "scalar"], "defaults": {"int": "i32", "float": "f32"}}
+    assert said(make(order, **keys, first=True), int, float) == "- no rule takes int32 to a Python float"
+    assert said(make(order, **keys), int, float) == "- nothing lies above both"
+    assert said(make(order, **keys, first=True), float, int) == "float32"
+    for_add = make(order, **keys, ops={"add": {"first": True}})
+    assert said(for_add, 1.5, "int32", op="add") == "- nothing lies above both"
+    assert said(for_add, "float32", 1, op="add") == "float32"
+    assert said(for_add, 1, "float32", op="add") == "- nothing lies above both"
+    assert said(for_add, 1, "float32", op="subtract") == "float32"
+
+
+# -- weak nodes
+
+
+def test_weak_nodes_of_a_kind() -> None:
+    s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"})
+    assert said(s, "uint8", int) == said(s, int, "uint8") == "uint8"
+    assert said(s, "int16", float) == "float32*"
+    assert said(s, "float16", float) == "float16"
+    assert said(s, "float16", int) == "float16"
+    assert said(s, int) == said(s, int, int) == "int32*"
+    assert said(s, int, float) == "float32*"
+    assert said(s, "int8:weak", "uint8") == "uint8"
+    assert said(s, "uint8:weak", "int8") == "int8"  # an unsigned kind has no node: it counts as the signed
+    assert steps(s, "int16", float) == [("order", None, ("int16", "f*"), "f*"), ("defaults", "float", ("f*",), "float32")]
+    assert said(s, "int8", complex) == "- nothing is said of a Python complex"
+
+
+def test_one_weak_operand_keeps_its_width() -> None:
+    s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"})
+    assert said(s, "int8:weak") == "int8*"
+    assert said(s, "int8:weak", "int8:weak") == "int32*"
+    assert said(s, "float64:weak") == "float64*"
+    assert said(s, "complex64:weak") == "- nothing is said of a Python complex"
+
+
+def test_weak_operands_among_themselves_by_width() -> None:
+    s = make(f"b -> i*\n{JAXLIKE}", weak="width", defaults={"int": "i32", "float": "f32"})
+    assert said(s, "int8:weak", "int16:weak") == "int16*"
+    assert said(s, "int8:weak", int) == "int32*"
+    assert said(s, "int8:weak", "uint8:weak") == "int16*"
+    assert said(s, "float16:weak", "bfloat16:weak") == "float32*"
+    assert said(s, "int8:weak", "int8") == "int8"
+    assert said(s, "float16:weak", "int32") == "float32*"
+    assert said(s, "bool:weak") == "bool*"
+    assert said(s, "bool:weak", "bool:weak") == "bool"
+    assert said(s, int) == "int32*"
+    assert [x[2] for x in steps(s, "int8:weak", "int16:weak")] == [("int8", "int16")]
+
+
+def test_weak_nodes_of_a_width_and_defaults_as_nodes() -> None:
+    s = make("i8* -> i16* -> i32*\ni8 -> i32", defaults={"int": "i16"})
+    assert said(s, int) == "int16*"
+    assert said(s, "int8:weak", int) == "int16*"
+    assert steps(s, "int8:weak", int)[-1] == ("defaults", "int", ("i16*",), "int16")
+    plain = make("i8 -> i16 -> i32", defaults={"int": "i16"})
+    assert said(plain, "int8", int) == "int16"
+    assert said(plain, "int8:weak", "int16") == "int16"
+
+
+# -- before and after
+
+
+def test_what_comes_in_and_what_goes_out_may_be_mapped() -> None:
+    s = make("i32 -> i64 -> f32 -> f64", before={"i8": "i32", "b": "i32"}, after={"f64": "f32", "i64": "i32"})
+    assert said(s, "int8", "bool") == "int32"
+    assert said(s, "int8", "int64") == "int32"
+    assert said(s, "float64") == "float32"
+    assert said(s, True, "float32") == "float32"
+    assert steps(s, "int8", "int64") == [
+        ("before", "int8", ("int8",), "int32"),
+        ("order", None, ("int32", "int64"), "int64"),
+        ("after", "int64", ("int64",), "int32"),
+    ]
+    assert s.explain("int8", "int64").node is tl.dtype("int64")
+    assert said(s, "uint8") == "- mine has no uint8"
+
+
+def test_a_dtype_may_come_in_as_a_kind_and_a_kind_go_out_as_a_dtype() -> None:
+    s = make("i* -> f* -> c*", before={"b": "i*"}, after={"f*": "f16"}, defaults={"int": "i64", "float": "f64"})
+    assert said(s, True, int) == "int64*"
+    assert said(s, True, float) == "float16"
+    assert said(s, complex) == "- a Python complex alone has no dtype here"
+    assert steps(s, True, float)[-1] == ("after", "f*", ("f*",), "float16")
+
+
+# -- operations
+
+
+def test_an_operation_takes_kinds() -> None:
+    s = make(CHAIN)
+    p = s.explain("bool", "bool", op="add")
+    assert (p.reason, p.remedy, p.op) == ("add takes no bool", "cast the operands first", "add")
+    assert p.decision == Step("ops", "arithmetic", (tl.dtype("bool"),), None)
+    assert said(s, "bool", "uint8", op="add") == "uint8"
+    own = make(CHAIN, ops={"arithmetic": {"takes": "bool"}, "multiply": {"takes": "all"}})
+    assert said(own, "bool", "bool", op="add") == "bool"
+    assert said(own, "uint8", "bool", op="add") == "- add takes no unsigned"
+    assert said(own, "uint8", "bool", op="multiply") == "uint8"
+    assert own.explain("int8", op="add").decision.entry == "arithmetic"
+    assert own.explain("bool", op="positive").dtype is tl.dtype("bool")
+
+
+def test_an_operation_computes_in_what_to_says() -> None:
+    s = make(CHAIN, defaults={"float": "f64"}, ops={"divide": {"takes": "float", "to": {"b, u8": "f32", "i16": "f*", "i8": "i16"}}})
+    assert said(s, "uint8", "bool", op="divide") == "float32"
+    assert said(s, "uint8", "int16", op="divide") == "float64"
+    assert said(s, "float32", "int16", op="divide") == "float32"
+    assert said(s, "int32", op="divide") == "- divide takes no signed"
+    assert said(s, "int8", op="divide") == "- divide takes no signed"  # int16 is none that it takes
+    p = s.explain("uint8", op="divide")
+    assert (p.node, p.compute, p.dtype) == (tl.dtype("uint8"), tl.dtype("float32"), tl.dtype("float32"))
+    assert steps(s, "uint8", "bool", op="divide")[-1] == ("ops", "divide", ("uint8",), "float32")
+    by_kind = make(CHAIN, ops={"divide": {"takes": "all", "to": {"int": "f32", "u8": "f64"}}})
+    assert said(by_kind, "uint8", op="divide") == "float64"
+    assert said(by_kind, "int8", op="divide") == "float32"
+
+
+def test_an_operation_gives_another_dtype_than_it_computes_in() -> None:
+    s = make(CHAIN, defaults={"int": "i32"}, ops={"index": {"takes": "all"}, "sum": {"gives": "f64"}})
+    p = s.explain("int8", "int16", op="equal")
+    assert (p.compute, p.dtype) == (tl.dtype("int16"), tl.dtype("bool"))
+    assert steps(s, "int8", "int16", op="equal")[-1] == ("ops", "comparison", ("int16",), "bool")
+    assert said(s, "complex64", op="abs") == "float32"
+    assert said(s, "complex128", op="abs") == "float64"
+    assert said(s, "int8", op="abs") == "int8"
+    assert said(s, "float32", op="argmax") == "int32"
+    assert said(s, "int8", op="sum") == "float64"
+    assert said(make(CHAIN), "float32", op="argmax") == "- mine has no default dtype for signed"
+
+
+LOOPS = {"add": {"takes": "all", "loops": "i16, f32", "own": "u8"}}
+
+
+def test_an_operation_with_loops_takes_the_first_to_which_every_operand_casts() -> None:
+    s = make(f"{CHAIN}\nu1; bf16", ops=LOOPS, both_ways=["u1 + i16", "bf16, f32"], refusals={"b + f32": "no"})
+    assert said(s, "int8", "uint8", op="add") == "int16"
+    assert said(s, "uint8", "uint8", op="add") == "uint8"  # its own loop, before all
+    assert said(s, "int8", "int8", op="add") == "int16"
+    assert said(s, "int32", "int8", op="add") == "float32"
+    assert said(s, "uint1", "int8", op="add") == "int16"
+    assert said(s, "uint1", "uint1", op="add") == "int16"
+    assert said(s, "bfloat16", "int32", op="add") == "float32"
+    assert said(s, "bfloat16", "bool", op="add") == "- add takes no bfloat16 with bool"
+    assert said(s, "float64", "int8", op="add") == "- add takes no float64 with int8"
+    assert said(s, "bool", "bool", op="add") == "int16"
+    assert s.explain("int8", "uint8", op="add").node is None
+    assert steps(s, "int8", "uint8", op="add") == [("ops", "add", ("int8", "uint8"), "int16")]
+    assert said(s, "int8", "bfloat16") == "- nothing lies above both"
+
+
+def test_an_operation_with_loops_takes_kinds_of_operands() -> None:
+    s = make(CHAIN, ops={"add": {"takes": "numeric", "loops": "i16, f32"}})
+    assert said(s, "bool", "bool", op="add") == "- add takes no bool"
+    assert said(s, "bool", "int8", op="add") == "int16"
+
+
+def test_scalars_meet_the_arrays_before_a_search_or_stand_in() -> None:
+    s = make(f"{CHAIN}\nu1", **NUMPYLIKE, ops=LOOPS, both_ways=["u1 + i8, i16"], stand_in={"beside": "u1", "int": "i8"})
+    assert said(s, "int8", 1, op="add") == "int16"
+    assert said(s, "uint8", 1, op="add") == "uint8"
+    assert said(s, "uint1", 1, op="add") == "int16"
+    assert s.explain("uint1", 1, op="add").node is None
+    assert said(s, "uint1", 1.5, op="add") == "- no rule takes uint1 to a Python float"
+
+
+def test_a_weak_result_may_lose_its_weakness_in_an_operation() -> None:
+    order = f"b -> i*\n{JAXLIKE}"
+    keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
+    assert said(make(order, **keys), "int8:weak", op="negative") == "int8*"
+    assert said(make(order, **keys, ops={"negative": {"weak": "strip"}}), "int8:weak", op="negative") == "int8"
+    assert said(make(order, **keys, ops={"negative": {"weak": "default"}}), "int8:weak", op="negative") == "int32*"
+    assert said(make(order, **keys, ops={"negative": {"weak": "default"}}), "int8", op="negative") == "int8"
+    assert said(make(order, **keys), "int16", 2.5, op="add") == "float32*"
+
+
+def test_an_integer_on_the_right_may_leave_the_left_its_dtype() -> None:
+    s = make(CHAIN, **NUMPYLIKE, ops={"power": {"takes": "all", "left": "0d, scalar"}}, fit={"int": "raise"})
+    assert said(s, "int8", "int16:0d", op="power") == "int8"
+    assert said(s, "int8", "int16", op="power") == "int16"
+    assert said(s, "bool", 2, op="power") == "bool"
+    assert said(s, "int8", "float64:0d", op="power") == "float64"
+    assert said(s, "bool", 2, op="add") == "int32"
+    assert said(s, "int16:0d", "int8", op="power") == "int16"
+    assert said(s, "int8", 300, op="power") == "int8"  # its value counts for nothing
+    assert said(s, "int8", 300, op="add") == "- 300 is out of range for int8"
+
+
+# -- fit
+
+
+def test_a_value_out_of_range_is_a_refusal_in_an_operation_only() -> None:
+    s = make(CHAIN, **NUMPYLIKE, fit={"int": "raise", "float": "inf"}, ops={"equal": {"fit": {"int": "exact"}}})
+    p = s.explain("int8", 300)
+    assert (p.dtype, p.fits[0].outcome, p.fits[0].value) == (tl.dtype("int8"), "raise", 300)
+    p = s.explain("int8", 300, op="add")
+    assert (p.dtype, p.reason, p.remedy) == (None, "300 is out of range for int8", "use a value within it, or a wider dtype")
+    assert p.decision == Step("fit", "int", (tl.dtype("int8"),), None)
+    assert said(s, "int8", 30, op="add") == "int8"
+    assert said(s, "float32", 1e300, op="add") == "float32"
+    assert s.explain("float32", 1e300, op="add").fits[0].becomes == float("inf")
+    assert said(s, "int8", 300, op="equal") == "bool"
+    assert said(make(CHAIN, **NUMPYLIKE, fit={"int": "wrap"}), "int8", 300, op="add") == "int8"
+    assert make(CHAIN, **NUMPYLIKE).explain("int8", 300, op="add").fits[0].outcome == "unsaid"
+
+
+# -- result_type remembers
+
+
+@dataclass(frozen=True)
+class Plain:
+    """An array of which dtype and ndim say all."""
+
+    dtype: tl.DType
+    ndim: int = 1
+
+
+@contextmanager
+def plain_arrays() -> Iterator[None]:
+    from typelattice.operand import READERS, of
+
+    module = Plain.__module__.partition(".")[0]
+    PLAIN.add(Plain)
+    READERS[module] = lambda x: of(x.dtype, tier="array" if x.ndim else "0d") if isinstance(x, Plain) else None
+    try:
+        yield
+    finally:
+        PLAIN.discard(Plain)
+        del READERS[module]
+
+
+def test_result_type_is_remembered_by_dtypes_and_by_plain_arrays() -> None:
+    s = make(CHAIN, tiers=["array", "0d"])
+    a, b, c = tl.dtype("int8"), tl.dtype("uint8"), tl.dtype("int16")
+    assert [str(s.result_type(a, b)) for _ in range(3)] == ["int16"] * 3
+    assert [str(s.result_type(b, a)) for _ in range(2)] == ["int16"] * 2
+    assert s.result_type(a, a) is a
+    with plain_arrays():
+        assert [str(s.result_type(Plain(a), Plain(c))) for _ in range(3)] == ["int16"] * 3
+        assert s.result_type(Plain(a), Plain(c, 0)) is a  # 0-d arrays are looked at
+        assert s.result_type(Plain(a, 0), Plain(c)) is c
+        assert s.result_type(Plain(a, 0), Plain(c, 0)) is c
+        assert s.result_type(Plain(a), c) is c
+        assert s.result_type(Plain(a), Plain(b), Plain(a)) is c
+    assert make("i8 -> i32; u8 -> i32").result_type(a, b) is tl.dtype("int32")
+
+
+def test_what_is_remembered_is_kept_to_its_like() -> None:
+    s = make(CHAIN, tiers=["array", "0d"])
+    a, c = tl.dtype("int8"), tl.dtype("int16")
+    assert s.result_type(a, c) is c
+    with plain_arrays():
+        s.result_type(Plain(a), Plain(c))
+        kept = deepcopy(s._pairs)
+        assert len(kept) == 2
+        s.result_type(Plain(a), Plain(c, 0))
+        s.result_type("int8", "int16")
+        s.result_type(a, c, a)
+        s.result_type(a)
+        s.result_type(Plain(a), c)
+    assert s._pairs == kept
+
+
+def test_result_type_of_a_refusal_is_not_remembered() -> None:
+    s = make("i8; u8")
+    for _ in range(2):
+        with pytest.raises(tl.PromotionError, match="mine refuses int8 with uint8"):
+            s.result_type(tl.dtype("int8"), tl.dtype("uint8"))
+    assert s._pairs == {}
+
+
+def test_result_type_takes_none_for_nothing() -> None:
+    s = make(CHAIN)
+    assert s.result_type("int8", None) is s.result_type(None, "int8") is s.result_type("int8") is tl.dtype("int8")
+    assert s.result_type("int8", "uint8", None, "int32") is tl.dtype("int32")
+
+
+def test_what_cannot_be_read_raises() -> None:
+    s = make(CHAIN)
+    with pytest.raises(tl.DTypeError):
+        s.explain("int9")
+    with pytest.raises(tl.OperandError, match="a object takes no part in promotion"):
+        s.explain(object())
+    with pytest.raises(tl.OpError, match="unknown operation 'ad'; did you mean add"):
+        s.explain("int8", op="ad")
+    with pytest.raises(tl.OperandError, match="nothing to promote under mine: give at least one operand"):
+        s.explain(op="add")
+
+
+def test_systems_are_equal_to_themselves_alone() -> None:
+    s, twin = make(CHAIN), make(CHAIN)
+    assert s == s  # noqa: PLR0124
+    assert s != twin
+    assert repr(s) == "<system mine>"
+    assert {s: 1}[s] == 1

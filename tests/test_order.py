@@ -157,7 +157,7 @@ def test_covers_are_the_immediate_successors(covers: Covers) -> None:
 
 
 @given(dags())
-def test_paths_are_all_chains_of_covers_shortest_first(covers: Covers) -> None:
+def test_paths_are_all_chains_of_covers_a_shortest_first(covers: Covers) -> None:
     def chains(a: int, b: int) -> list[tuple[int, ...]]:
         return [(a,)] if a == b else [(a, *rest) for c in covers[a] for rest in chains(c, b)]
 
@@ -165,7 +165,7 @@ def test_paths_are_all_chains_of_covers_shortest_first(covers: Covers) -> None:
     for a, b in product(covers, repeat=2):
         found = list(order.paths(a, b))
         assert sorted(found) == sorted(chains(a, b))
-        assert [len(p) for p in found] == sorted(len(p) for p in found)
+        assert not found or len(found[0]) == min(map(len, found))
 
 
 def test_paths_are_made_as_they_are_asked_for() -> None:

@@ -162,6 +162,8 @@ def test_a_refusal_gives_its_reason() -> None:
         s.result_type("uint8", "int8")
     assert str(caught.value) == "mine refuses uint8 with int8\n  not these (text, line 8): cast one operand"
     assert caught.value.promotion.reason == "not these"
+    with pytest.raises(tl.PromotionError, match="not these"):
+        s.promote("uint8", "int8")
 
 
 def test_a_fold_meets_a_refusal_only_on_its_way() -> None:
@@ -218,7 +220,11 @@ def test_a_scalar_counts_by_its_kind(operands: tuple[object, ...], answer: str) 
 
 def test_the_steps_of_tiers_name_both_sides() -> None:
     s = make(CHAIN, **NUMPYLIKE)
-    assert steps(s, "int8", int) == [("order", None, ("int32",), "int32"), ("order", None, ("int8",), "int8"), ("tiers", None, ("int8", "int32"), "int8")]
+    assert steps(s, "int8", int) == [
+        ("order", None, ("int32",), "int32"),
+        ("order", None, ("int8",), "int8"),
+        ("tiers", None, ("int8", "int32"), "int8"),
+    ]
     assert steps(s, "int8", float)[-1] == ("tiers", None, ("int8", "float64"), "float64")
     assert steps(s, "float32", complex)[-1] == ("tiers", None, ("float32", "complex128"), "complex64")
 
@@ -278,7 +284,8 @@ def test_a_tie_settles_a_higher_kind_too() -> None:
 
 
 def test_what_the_file_says_of_a_scalar_goes_first() -> None:
-    s = make(CHAIN, **NUMPYLIKE, overrides={"i8 + f*": "f32", "f32 + i*": "f64"}, refusals={"u8 + f*": "no fractions", "b + i*": "no truth"})
+    refusals = {"u8 + f*": "no fractions", "b + i*": "no truth"}
+    s = make(CHAIN, **NUMPYLIKE, overrides={"i8 + f*": "f32", "f32 + i*": "f64"}, refusals=refusals)
     assert said(s, "int8", float) == "float32"
     assert said(s, "int16", float) == "float64"
     assert said(s, "float32", int) == "float64"
@@ -303,6 +310,7 @@ def test_a_scalar_that_comes_first_counts_as_an_array() -> None:
     assert said(make(order, **keys, first=True), int, float) == "- no rule takes int32 to a Python float"
     assert said(make(order, **keys), int, float) == "- nothing lies above both"
     assert said(make(order, **keys, first=True), float, int) == "float32"
+    assert said(make(order, **keys, first=True), int, "float32") == "float32"  # among scalars alone
     for_add = make(order, **keys, ops={"add": {"first": True}})
     assert said(for_add, 1.5, "int32", op="add") == "- nothing lies above both"
     assert said(for_add, "float32", 1, op="add") == "float32"
@@ -347,6 +355,16 @@ def test_weak_operands_among_themselves_by_width() -> None:
     assert said(s, "bool:weak", "bool:weak") == "bool"
     assert said(s, int) == "int32*"
     assert [x[2] for x in steps(s, "int8:weak", "int16:weak")] == [("int8", "int16")]
+    without = make(f"b -> i*\n{JAXLIKE}", weak="width", defaults={"int": "i32"})
+    assert said(without, "int8:weak", float) == "- a Python float alone has no dtype here"
+
+
+def test_values_count_where_the_file_says_so() -> None:
+    numpy = tl.system("numpy")
+    s = numpy.replace(combine="value", tiers=["array", "0d", "scalar"])
+    assert said(s, "int8", "int16:0d=3") == "int8"
+    assert said(s, "int8", 300) == "int16"
+    assert said(numpy, "int8", "int16:0d=3") == "int16"
 
 
 def test_weak_nodes_of_a_width_and_defaults_as_nodes() -> None:
@@ -403,7 +421,8 @@ def test_an_operation_takes_kinds() -> None:
 
 
 def test_an_operation_computes_in_what_to_says() -> None:
-    s = make(CHAIN, defaults={"float": "f64"}, ops={"divide": {"takes": "float", "to": {"b, u8": "f32", "i16": "f*", "i8": "i16"}}})
+    to = {"b, u8": "f32", "i16": "f*", "i8": "i16"}
+    s = make(CHAIN, defaults={"float": "f64"}, ops={"divide": {"takes": "float", "to": to}})
     assert said(s, "uint8", "bool", op="divide") == "float32"
     assert said(s, "uint8", "int16", op="divide") == "float64"
     assert said(s, "float32", "int16", op="divide") == "float32"
@@ -590,7 +609,7 @@ def test_what_cannot_be_read_raises() -> None:
 
 def test_systems_are_equal_to_themselves_alone() -> None:
     s, twin = make(CHAIN), make(CHAIN)
-    assert s == s  # noqa: PLR0124
+    assert s == s
     assert s != twin
     assert repr(s) == "<system mine>"
     assert {s: 1}[s] == 1

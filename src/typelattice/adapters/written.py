@@ -12,8 +12,8 @@ class Form:
     """Templates: `{}` stands for a dtype's name, or for parts.
 
     `add` puts two values together, `many` several at once where `add` one after another would be another question;
-    `meet` asks where two dtypes meet, without values; `bool` is what bool is called; `small`: whether
-    arrays of dtypes of less than a byte can be made.
+    `meet` asks where two dtypes meet, without values; `truth` is what bool is called; `small`: whether
+    it computes with dtypes of less than a byte.
     """
 
     setup: str = ""
@@ -23,7 +23,7 @@ class Form:
     many: str = ""
     dtype: str = ""
     meet: str = ""
-    bool: str = "bool"
+    truth: str = "bool"
     small: bool = False
 
 
@@ -64,9 +64,8 @@ FORMS = {  # by the name of a system, or the first word of its `library`
         "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "jax.lax.add({}, {})",
     ),
     "torch": Form(
-        "import torch",  # of the dtypes that hold bits only, none but a meta tensor can be made
-        "torch.empty(1, dtype=torch.{}, device='meta')", "torch.empty((), dtype=torch.{}, device='meta')", "{} + {}", "",
-        "torch.{}", "torch.promote_types({}, {})", small=True,
+        "import torch", "torch.ones(1, dtype=torch.{})", "torch.ones((), dtype=torch.{})", "{} + {}", "",
+        "torch.{}", "torch.promote_types({}, {})",
     ),
     "tensorflow": Form("import tensorflow as tf", "tf.ones(1, tf.{})", "tf.ones((), tf.{})", "tf.add({}, {})"),
     **{
@@ -77,7 +76,7 @@ FORMS = {  # by the name of a system, or the first word of its `library`
         )
         for mode, add in (("legacy", "tnp.add({}, {})"), ("safe", "tf.add({}, {})"), ("all", "tf.add({}, {})"))
     },
-    "mlx": Form("import mlx.core as mx", "mx.ones(1, mx.{})", "mx.ones((), mx.{})", bool="bool_"),
+    "mlx": Form("import mlx.core as mx", "mx.ones(1, mx.{})", "mx.ones((), mx.{})", truth="bool_"),
     "keras": Form(  # with the KERAS_BACKEND that the system is named after; `+` would be the backend's own
         "import keras", "keras.KerasTensor((1,), '{}')", "keras.KerasTensor((), '{}')", "keras.ops.add({}, {})", "",
         "'{}'", "keras.backend.result_type({}, {})",
@@ -108,4 +107,4 @@ def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
     if form is PLAIN or o.weak:
         return str(o)
     template = form.dtype if as_dtype else form.zero_d if o.tier == "0d" else form.array
-    return template.format(form.bool if o.kind is Kind.BOOL else o.dtype)
+    return template.format(form.truth if o.kind is Kind.BOOL else o.dtype)

@@ -9,7 +9,7 @@ from typelattice.designer.problem import BeyondReach
 from typelattice.designer.repair import Repair, Repairs, repairs
 from typelattice.designer.solver import MissingSolver
 
-ERRORS = (BeyondReach, Conflict, MissingSolver, PlanError)
+ERRORS = (BeyondReach, Conflict, MissingSolver, PlanError, TimeoutError)
 
 __all__ = [
     "ERRORS", "WORDS", "BeyondReach", "Completion", "Conflict", "Demand", "Design", "MissingSolver", "Plan", "PlanError",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from typelattice.designer.demands import WORDS, Demand, tally
-from typelattice.designer.plan import Plan, plan
+from typelattice.designer.plan import Plan, PlanError, plan
 from typelattice.designer.problem import Problem, problem
 from typelattice.designer.solver import Answer, Progress, solve
 from typelattice.designer.writing import code, reduced, system_file
@@ -105,7 +105,7 @@ def design(
     known = {**WORDS, **{d.name: d for d in chosen.demands}}
     for word in at_most:
         if word not in known:
-            raise KeyError(f"unknown word {short(word)}{nearest(word, known)}")
+            raise PlanError(f"unknown word {short(word)}{nearest(word, known)}; these are {', '.join(known)}")
     stated = problem(partial, chosen)
     caps = [(known[word], most) for word, most in at_most.items()]
     answer = solve(("complete", "lattice"), _facts(stated, chosen.costs, caps), max(1, limit), seconds, progress)

@@ -1,6 +1,8 @@
 """The criteria of JEP 9407, and what the document claims by them."""
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -236,3 +238,19 @@ def extended(folder: Path, name: str, order: str, drop: str = "") -> tl.System:
     else:
         path.write_text(f'name = "mine"\nextends = "{name}"\norder = """\n...\n{order}\n"""\n', encoding="utf-8")
     return tl.system(str(path))
+
+
+def test_numbers_that_the_page_says_in_words() -> None:
+    counts = {name: tl.criteria(name).counts for name in (*OPTIONS, "numpy")}
+    assert (counts["jep9407-1"]["64 bits"], counts["jep9407-2"]["64 bits"]) == (9, 6)
+    assert (counts["jep9407-3"]["magnitude"], tl.criteria("jax", DOCUMENT).counts["magnitude"]) == (4, 5)
+    assert counts["numpy"]["several bounds"] == 3
+    assert (tl.laws("numpy")["associative"].failing, tl.laws("numpy")["associative"].asked) == (28, 2744)
+
+
+def test_page_is_what_the_systems_give() -> None:
+    root = Path(__file__).parents[1]
+    run = subprocess.run(
+        [sys.executable, "tools/laws.py", "--check"], cwd=root, env={"PYTHONPATH": "src"}, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr

@@ -13,8 +13,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 import typelattice as tl
+from typelattice import source
 from typelattice.promotion import Rule
-from typelattice.source import FOLDER, FormatError, read
+from typelattice.source import FormatError, read
+
+FOLDER = Path(source.FOLDER)
 
 NAMES = ("bool", "uint8", "uint64", "int4", "int8", "int16", "float16", "bfloat16", "float32", "float8_e5m2", "complex64")
 LOOSE = ("int", "float", "complex", "True", "int8:0d", "float32:weak")

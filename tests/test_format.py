@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
+from typelattice import source
 from typelattice.dtypes import CODES, weak
 from typelattice.format import parse
-from typelattice.source import FOLDER, KEYS, FormatError, read
+from typelattice.source import KEYS, FormatError, read
+
+FOLDER = Path(source.FOLDER)
 
 POSITS = """
 name     = "posits"

@@ -12,8 +12,8 @@ import pytest
 
 import typelattice as tl
 from typelattice.dtypes import DTYPES, DType, Kind
-from typelattice.operation import real
 from typelattice.loss import Loss
+from typelattice.operation import real
 
 F64 = np.ndarray[tuple[int], np.dtype[np.float64]]
 BOOL = DTYPES["bool"]

@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from typelattice import source
 from typelattice.format import parse, system
-from typelattice.source import FOLDER, LIMIT_DEEP, FormatError, UnknownSystem, read
+from typelattice.source import LIMIT_DEEP, FormatError, UnknownSystem, read
 from typelattice.words import LIMIT_COVERS, LIMIT_NODES
+
+FOLDER = Path(source.FOLDER)
 
 FILES = Path(__file__).with_name("malformed")
 SIDECAR = json.loads((FILES / "expected.json").read_text(encoding="utf-8"))

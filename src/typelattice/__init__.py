@@ -4,10 +4,12 @@
 >>> tl.system("jax").result_type("int8", "uint8")
 int16
 """
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from typelattice.adapters import native, register
 from typelattice.consensus import Consensus, consensus
 from typelattice.criteria import Criteria, criteria
-from typelattice.designer import design
 from typelattice.dtypes import DType, DTypeError, Kind, dtype
 from typelattice.format import system
 from typelattice.laws import Laws, laws
@@ -21,7 +23,18 @@ from typelattice.source import FormatError, UnknownSystem, systems
 from typelattice.system import System
 from typelattice.table import Diff, Table, diff, table
 
+if TYPE_CHECKING:
+    from typelattice.designer import design
+
 register()
+
+
+def __getattr__(name: str) -> object:
+    """`design`, loaded when it is first asked for."""
+    if name != "design":
+        raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
+    return import_module("typelattice.designer").design
+
 
 __all__ = [
     "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Kind", "Laws", "Loss", "OpError", "Operand",

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from typelattice.dtypes import DType, DTypeError, dtype
 from typelattice.explanation import place
@@ -15,6 +15,9 @@ from typelattice.render import Cell, Grid, render
 from typelattice.strings import parse
 from typelattice.system import System
 from typelattice.table import REFUSED, code, label
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Pair = tuple[str, str]
 SORTS = ("agreed", "contested", "refused")

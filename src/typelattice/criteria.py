@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, combinations, product
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from typelattice.dtypes import DType, DTypeError
 from typelattice.format import system as find_system
@@ -17,6 +18,9 @@ from typelattice.operand import Operand
 from typelattice.operation import real
 from typelattice.promotion import Promotion
 from typelattice.system import System
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WIDE = 64  # bits, which accelerators do without
 
@@ -67,13 +71,16 @@ def criteria(system: str | Path | System, dtypes: Iterable[object] | None = None
     """
     found = find_system(system)
     arrays = domain(found, "array", dtypes)
-    pairs: Iterable[tuple[Operand, Operand]] = combinations(arrays, 2)
-    if scalars:
-        beside = [o for o in domain(found, "scalar") if o.dtype is None and o.kind in found.defaults and o not in arrays]
-        pairs = chain(pairs, product(arrays, beside))
-    answers = [found.explain(a, b) for a, b in pairs]
+    weak = domain(found, "scalar") if scalars else ()
+    beside = tuple(o for o in weak if o.dtype is None and o.kind in found.defaults and o not in arrays)
+    return _criteria(found, arrays, beside)
+
+
+@lru_cache(maxsize=128)  # a system never changes
+def _criteria(system: System, arrays: tuple[Operand, ...], beside: tuple[Operand, ...]) -> Criteria:
+    answers = [system.explain(a, b) for a, b in chain(combinations(arrays, 2), product(arrays, beside))]
     broken = {name: tuple(p for p in answers if c.broken(p)) for name, c in CRITERIA.items()}
-    return Criteria(found, len(answers), broken)
+    return Criteria(system, len(answers), broken)
 
 
 def widen(p: Promotion) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from typelattice.nearest import nearest, short
@@ -125,8 +124,8 @@ def _row(line: str) -> DType:
     return define(name, code, Kind(str(kind)), bits, storage, top, precision, exponent, specials)
 
 
-ROWS = Path(__file__).with_name("dtypes.txt").read_text(encoding="ascii").splitlines()
-DTYPES = {d.name: d for d in map(_row, (line for line in ROWS if line[0] != "#"))}
+with open(f"{__file__[:-3]}.txt", encoding="ascii") as rows:  # pathlib would cost as much as all else here
+    DTYPES = {d.name: d for d in map(_row, (line for line in rows if line[0] != "#"))}
 CODES = {d.code: d for d in DTYPES.values()}
 
 

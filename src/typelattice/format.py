@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cache, partial
 from itertools import combinations, pairwise, product
-from pathlib import Path
+from os import PathLike
 from types import MappingProxyType as Frozen
 from typing import TypeVar
 
@@ -31,17 +31,17 @@ T = TypeVar("T")
 Pair = frozenset[Node]
 
 
-def system(which: str | Path | System) -> System:
+def system(which: str | PathLike[str] | System) -> System:
     """A system by its name, by the path of a .toml file of your own, or as it is.
 
     Raises UnknownSystem, or FormatError for a file that cannot be right.
     """
     if isinstance(which, System):
         return which
-    if not isinstance(which, (str, Path)):
+    if not isinstance(which, (str, PathLike)):
         raise UnknownSystem(f"a {type(which).__name__} is no system; give a name such as 'jax' or the path of a .toml file")
-    if isinstance(which, Path) or which.endswith(".toml") or "/" in which or "\\" in which:
-        return build(read(Path(which)))
+    if not isinstance(which, str) or which.endswith(".toml") or "/" in which or "\\" in which:
+        return build(read(which))
     return _shipped(which)
 
 
@@ -50,7 +50,7 @@ def _shipped(name: str) -> System:
     if name not in systems():
         near = nearest(name, systems())
         raise UnknownSystem(f"unknown system {short(name)}{near}; `typelattice systems` lists them; a path ends in .toml")
-    return build(read(FOLDER / f"{name}.toml"))
+    return build(read(f"{FOLDER}/{name}.toml"))
 
 
 def parse(text: str, file: str = "text") -> System:

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, product
-from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from typelattice.dtypes import DTypeError
 from typelattice.expression import Term, leaves, plain, written
@@ -13,6 +13,9 @@ from typelattice.format import system as find_system
 from typelattice.joins import Joins, Key, Standing, answered, domain
 from typelattice.operand import Operand
 from typelattice.system import System
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 X = TypeVar("X")
 
@@ -97,11 +100,16 @@ def laws(system: str | Path | System, tier: Standing = "array", dtypes: Iterable
     asked = domain(found, tier, dtypes)
     if not asked:
         raise DTypeError(f"{found.name} takes no Python scalars; ask of its arrays")
-    joins = Joins(found, asked)
+    return _laws(found, tier, asked)
+
+
+@lru_cache(maxsize=128)  # a system never changes
+def _laws(system: System, tier: Standing, asked: tuple[Operand, ...]) -> Laws:
+    joins = Joins(system, asked)
     verdicts = {name: _equation(name, equations, joins) for name, equations in EQUATIONS.items()}
     verdicts["unique bounds"] = _unique(joins)
     verdicts |= {name: _element(name, equation, joins) for name, equation in ELEMENTS.items()}
-    return Laws(found, tier, asked, {name: verdicts[name] for name in LAWS})
+    return Laws(system, tier, asked, {name: verdicts[name] for name in LAWS})
 
 
 Join = Callable[..., X]  # of numbers, it finds where they meet; of terms, it writes down that they do

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal
 
 from typelattice.dtypes import DType, Kind
@@ -21,7 +20,7 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "all": tuple(Kind),
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
-TABLE = Path(__file__).with_name("ops.txt")
+TABLE = f"{__file__[:-3]}.txt"
 WEAK = ("keep", "strip", "default")
 
 
@@ -60,8 +59,8 @@ def kinds(text: str) -> tuple[Kind, ...]:
 def _standard() -> tuple[dict[str, Op], dict[str, str]]:
     classes: dict[str, Op] = {}
     belongs: dict[str, str] = {}
-    for line in TABLE.read_text(encoding="ascii").splitlines():
-        if not line.startswith("#"):
+    with open(TABLE, encoding="ascii") as rows:
+        for line in (row for row in rows if not row.startswith("#")):
             name, takes, gives, *members = line.split()
             result: dict[str, Target | Literal["real"] | None] = {"-": None, "real": "real"}
             given = result[gives] if gives in result else KINDS[gives][-1]

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from os import PathLike, fspath, listdir, path
 
 from typelattice.nearest import nearest
 from typelattice.order import OrderError, statements
 
-FOLDER = Path(__file__).with_name("systems")
+FOLDER = path.join(path.dirname(__file__), "systems")  # by os.path: importing pathlib costs as much as all else here
 KEYS: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak"), str),
     **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
@@ -48,7 +48,7 @@ class Text:
 
     file: str
     text: str
-    path: Path | None = None
+    path: str | None = None
 
     def line(self, key: str, entry: str | None = None) -> int | None:
         """The line of a key, or of an entry under it."""
@@ -114,26 +114,26 @@ class Spec:
 
 def systems() -> tuple[str, ...]:
     """The names of the systems that come with typelattice."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+    return tuple(sorted(file.removesuffix(".toml") for file in listdir(FOLDER) if file.endswith(".toml")))
 
 
-def read(path: Path, trail: tuple[Path, ...] = ()) -> Spec:
+def read(where: str | PathLike[str], trail: tuple[str, ...] = ()) -> Spec:
     """The keys of a file. Raises UnknownSystem where it cannot be read, FormatError where it is no system file."""
     try:
-        with path.open("rb") as file:
+        with open(where, "rb") as file:
             data = file.read(LIMIT_BYTES + 1)
     except (OSError, ValueError) as e:
         why = getattr(e, "strerror", None) or str(e)
-        raise UnknownSystem(f"cannot read {str(path)[:120]!r}: {why}; give the path of a .toml file") from None
+        raise UnknownSystem(f"cannot read {fspath(where)[:120]!r}: {why}; give the path of a .toml file") from None
     try:
         text = data.decode("utf-8-sig") if len(data) <= LIMIT_BYTES else " " * len(data)
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
-        raise FormatError(path.name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
-    return spec(Text(path.name, text, path.resolve()), trail)
+        raise FormatError(path.basename(where), line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
+    return spec(Text(path.basename(where), text, path.realpath(where)), trail)
 
 
-def spec(text: Text, trail: tuple[Path, ...] = ()) -> Spec:
+def spec(text: Text, trail: tuple[str, ...] = ()) -> Spec:
     """The keys that a text gives, on top of those of the file that it extends."""
     values, base = _values(text), Spec({}, {}, (), text)
     if "extends" in values:
@@ -170,19 +170,19 @@ def check_keys(values: Mapping[str, object], text: Text) -> None:
             raise text.error(key, f"should be {article(KEYS[key])}, is {article(type(value))}")
 
 
-def _base(name: str, text: Text, trail: tuple[Path, ...]) -> Spec:
+def _base(name: str, text: Text, trail: tuple[str, ...]) -> Spec:
     """The file that another extends: one beside it, or else one that comes with typelattice."""
     fail = partial(text.error, "extends")
     if not re.fullmatch(r"\w[\w.-]{0,99}", name):
         raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
     stem = f"{name.removesuffix('.toml')}.toml"
-    choices = [folder / stem for folder in ([text.path.parent] if text.path else []) + [FOLDER]]
-    found = [path.resolve() for path in choices if path.is_file()]
+    choices = [path.join(folder, stem) for folder in ([path.dirname(text.path)] if text.path else []) + [FOLDER]]
+    found = [path.realpath(choice) for choice in choices if path.isfile(choice)]
     if not found:
         raise fail(f"no system {name!r}{nearest(name, systems())}; name a system, or a file beside this one")
-    fresh = [path for path in found if path != text.path]
+    fresh = [choice for choice in found if choice != text.path]
     if not fresh or fresh[0] in trail:
-        raise fail(f"a circle: {' -> '.join(path.stem for path in (*trail, (fresh or found)[0]))}")
+        raise fail(f"a circle: {' -> '.join(path.basename(p)[:-5] for p in (*trail, (fresh or found)[0]))}")
     if len(trail) > LIMIT_DEEP:
         raise fail(f"more than {LIMIT_DEEP} files deep; extend a nearer one")
     return read(fresh[0], trail)

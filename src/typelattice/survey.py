@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from typelattice.criteria import CRITERIA, Criteria, criteria
 from typelattice.dtypes import DType, DTypeError
@@ -14,6 +14,9 @@ from typelattice.promotion import Promotion
 from typelattice.render import Cell, Grid
 from typelattice.source import systems as all_systems
 from typelattice.system import System
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 YES, NO, NONE = "✓", "✗", "-"
 HEADS = dict(zip(LAWS, ("idem", "comm", "assoc", "bounds", "free", "mono", "id", "top"), strict=True))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from typelattice.dtypes import DType, DTypeError, Kind, Weak, numpy_reading, weak
 from typelattice.explanation import answer, cast_words, place, question
@@ -15,6 +15,9 @@ from typelattice.promotion import Promotion
 from typelattice.render import Cell, Grid, render
 from typelattice.strings import parse
 from typelattice.system import System
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CODES = ("bits", "bytes", "names")
 SCALARS = ("int", "float", "complex")

@@ -99,5 +99,5 @@ def answer(p: Promotion) -> tuple[object, ...]:
 def _standard(step: Step) -> Rule:
     """The line of the standard's operations that an entry of `ops` departs from."""
     words = {step.entry, CLASS.get(step.entry or "")}
-    lines = TABLE.read_text(encoding="ascii").splitlines()
-    return Rule(TABLE.name, "ops", tuple(n for n, line in enumerate(lines, 1) if line.partition(" ")[0] in words))
+    with open(TABLE, encoding="ascii") as rows:
+        return Rule("ops.txt", "ops", tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] in words))

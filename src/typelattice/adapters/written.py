@@ -40,6 +40,7 @@ FORMS = {  # by the name of a system, or the first word of its `library`
     "dask": Form(
         "import dask.array as da", "da.ones(1, dtype='{}')", "da.ones((), dtype='{}')", "{} + {}", "da.result_type({})",
     ),
+    "cupy": Form("import cupy as cp", "cp.ones(1, '{}')", "cp.ones((), '{}')", "{} + {}", "cp.result_type({})"),
     "array-api-strict": Form(
         "import array_api_strict as xp", "xp.ones(1, dtype=xp.{})", "xp.ones((), dtype=xp.{})", "{} + {}",
         "xp.result_type({})", "xp.{}", "xp.result_type({}, {})",

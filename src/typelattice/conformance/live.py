@@ -37,7 +37,9 @@ class Asker:
         """The call with the library's answer."""
         try:
             answer = self.library.read(self.functions[op](*(self.made[o] for o in operands)))
-        except Exception as e:  # whatever the library raises is its answer
+        except KeyboardInterrupt:
+            raise
+        except BaseException as e:  # whatever the library raises is its answer; a Rust panic, for one, is no Exception
             answer = f"!{type(e).__name__}"
         return Call(op, tuple(operands), answer)
 
@@ -53,7 +55,7 @@ def check(
     """The report of so many random calls; each mismatch is shrunk, and the same one is kept once."""
     asker = Asker(library)
     report = compare(system, _random_calls(asker, calls, seed, progress), listed)
-    small = {str(m): m for m in (shrink(asker, system, m) for m in report.mismatches[:200])}
+    small = {str(m): m for m in (shrink(asker, system, m, listed) for m in report.mismatches[:200])}
     return replace(report, mismatches=tuple(small.values()) + report.mismatches[200:])
 
 
@@ -79,15 +81,15 @@ def _binary(op: str) -> bool:
     return op in BINARY and op not in PROMOTION and CLASS[op] in STANDARD
 
 
-def shrink(asker: Asker, system: System, m: Mismatch) -> Mismatch:
-    """The smallest call with the same trouble: operands left out, then made plain arrays, while it lasts."""
+def shrink(asker: Asker, system: System, m: Mismatch, listed: Sequence[Deviation] = ()) -> Mismatch:
+    """The smallest call that is a mismatch, and no listed one: operands left out, then made plain arrays."""
     while True:
         ops = m.call.operands
         fewer = [ops[:i] + ops[i + 1 :] for i in range(len(ops))] if m.call.op in PROMOTION and len(ops) > 2 else []
         plainer = [(*ops[:i], ops[i].partition(":")[0], *ops[i + 1 :]) for i in range(len(ops)) if ":" in ops[i]]
         for operands in fewer + plainer:
             if all(map(asker.has, operands)):
-                found = compare(system, [asker.ask(m.call.op, operands)]).mismatches
+                found = compare(system, [asker.ask(m.call.op, operands)], listed).mismatches
                 if found:
                     m = found[0]
                     break

@@ -102,26 +102,50 @@ def design(
     """
     partial = find_system(order)
     chosen = plan(rules, costs, plan_file, partial.dtypes)
+    caps = _caps(at_most, chosen)
+    found = _solved(partial, chosen, caps, limit, seconds, progress)
+    if found is None:
+        parts: list[Demand | Cap] = [*chosen.rules, *caps]
+        conflict = core(parts, lambda kept: _possible(partial, kept))
+        raise Conflict(partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict])
+    return found
+
+
+def best(
+    order: str | Path | System, rules: Sequence[str], costs: Sequence[str], at_most: Mapping[str, int]
+) -> Completion | None:
+    """One of the best completions, None where there is none: what `design` says, without a word on conflicts."""
+    partial, chosen = find_system(order), plan(rules, costs)
+    found = _solved(partial, chosen, _caps(at_most, chosen), 1)
+    return found[0] if found else None
+
+
+def _solved(
+    partial: System, chosen: Plan, caps: Sequence[Cap], limit: int,
+    seconds: float | None = None, progress: Progress | None = None,
+) -> Design | None:  # fmt: skip
+    stated = problem(partial, chosen)
+    answer = solve(("complete", "lattice"), _facts(stated, chosen.costs, caps), max(1, limit), seconds, progress)
+    if answer.found:
+        return Design(partial, chosen, _completions(partial, stated, chosen, answer), answer.proven, answer.all)
+    if not answer.all:
+        raise TimeoutError(f"no completion of {partial.name} was found in {seconds:g} seconds; give it more")
+    return None
+
+
+def _possible(partial: System, parts: Sequence[Demand | Cap]) -> bool:
+    """Whether some rules and caps can be kept together."""
+    kept = problem(partial, Plan(tuple(d for d in parts if isinstance(d, Demand)), ()))
+    caps = [part for part in parts if not isinstance(part, Demand)]
+    return bool(solve(("complete", "lattice"), _facts(kept, (), caps), 1).found)
+
+
+def _caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
     known = {**WORDS, **{d.name: d for d in chosen.demands}}
     for word in at_most:
         if word not in known:
             raise PlanError(f"unknown word {short(word)}{nearest(word, known)}; these are {', '.join(known)}")
-    stated = problem(partial, chosen)
-    caps = [(known[word], most) for word, most in at_most.items()]
-    answer = solve(("complete", "lattice"), _facts(stated, chosen.costs, caps), max(1, limit), seconds, progress)
-    if not answer.found:
-        if not answer.all:
-            raise TimeoutError(f"no completion of {partial.name} was found in {seconds:g} seconds; give it more")
-
-        def possible(parts: Sequence[Demand | Cap]) -> bool:
-            kept = problem(partial, Plan(tuple(d for d in parts if isinstance(d, Demand)), ()))
-            capped = [part for part in parts if not isinstance(part, Demand)]
-            return bool(solve(("complete", "lattice"), _facts(kept, (), capped), 1).found)
-
-        parts: list[Demand | Cap] = [*chosen.rules, *caps]
-        conflict = core(parts, possible)
-        raise Conflict(partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict])
-    return Design(partial, chosen, _completions(partial, stated, chosen, answer), answer.proven, answer.all)
+    return [(known[word], most) for word, most in at_most.items()]
 
 
 def core(parts: Sequence[X], possible: Callable[[Sequence[X]], bool]) -> list[X]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 from typelattice.criteria import WIDE, width
@@ -24,7 +25,7 @@ class Member:
     @property
     def width(self) -> int | None:
         """The bits of a number; of a complex one, those of a part; None where no dtype is known."""
-        return width(self.dtype) if self.dtype else None
+        return _width(self.dtype) if self.dtype else None
 
     @property
     def rank(self) -> int:
@@ -47,6 +48,9 @@ class Demand:
     unjoined: bool = False
     uncovered: bool = False
     weight: int = 1
+
+
+_width = cache(width)
 
 
 def members(system: System) -> tuple[Member, ...]:

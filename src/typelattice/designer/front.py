@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from typelattice.designer.completion import Completion, Conflict, design
+from typelattice.designer.completion import Completion, best
 from typelattice.designer.demands import WORDS, Member, members
 from typelattice.designer.plan import RULES
 from typelattice.dtypes import Node, Weak
@@ -35,12 +35,9 @@ def front(
 ) -> Iterator[Completion]:
     """The completions that no other beats in precision and width at once, from the fewest wide results on."""
     most = dict(at_most)
-    while True:
-        try:
-            yield (best := design(order, rules, ["width", "precision", "kind", "relations"], 1, at_most=most)[0])
-        except Conflict:
-            return
-        most["precision"] = best.counts["precision"] - 1
+    while found := best(order, rules, ["width", "precision", "kind", "relations"], most):
+        yield found
+        most["precision"] = found.counts["precision"] - 1
 
 
 def place(system: str | Path | System, order: str | Path | System, rules: Sequence[str] = RULES) -> Place:
@@ -48,12 +45,11 @@ def place(system: str | Path | System, order: str | Path | System, rules: Sequen
     found = find_system(system)
     counts = tally(found, find_system(order))
     kept = [word for word in rules if word != "lattice"]
-    try:
-        best = design(order, kept, [*AXES, "kind", "relations"], 1, at_most={word: counts[word] for word in AXES})[0]
-    except Conflict:
+    better = best(order, kept, [*AXES, "kind", "relations"], {word: counts[word] for word in AXES})
+    if better is None:
         return Place(found, counts)
-    same = all(best.counts[word] == counts[word] for word in AXES)
-    return Place(found, counts, same, None if same else best)
+    same = all(better.counts[word] == counts[word] for word in AXES)
+    return Place(found, counts, same, None if same else better)
 
 
 def tally(system: System, partial: System) -> dict[str, int]:

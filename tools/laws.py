@@ -1,0 +1,80 @@
+"""Writes the tables of docs/laws.md, each between `<!-- NAME -->` and `<!-- end -->`; the text between tables is kept.
+
+    python tools/laws.py          # writes the page
+    python tools/laws.py --check  # exit 1 if a table is not what it would write
+"""
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+import typelattice as tl
+from typelattice.criteria import CRITERIA
+from typelattice.expression import plain
+from typelattice.laws import LAWS
+from typelattice.render import Grid
+from typelattice.survey import HEADS, dtypes_of, survey
+
+PAGE = Path(__file__).parents[1] / "docs" / "laws.md"
+DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407
+
+
+def legend() -> str:
+    """What the heads of the tables stand for."""
+    laws = [f"| {HEADS[law]} | {law}: {about} |" for law, about in LAWS.items()]
+    criteria = [f"| {c.head} | {c.number}: {c.about} |" for c in CRITERIA.values()]
+    return "\n".join(["| head | law |", "|---|---|", *laws, "", "| head | criterion |", "|---|---|", *criteria])
+
+
+def compared(dtypes: Iterable[object] | None) -> str:
+    """All systems, without the notes, which the legend holds."""
+    grid = survey(dtypes=dtypes)
+    kept = [i for i, row in enumerate(grid.cells) if row[0].text != "-"]
+    bare = Grid("", grid.columns, tuple(grid.rows[i] for i in kept), tuple(grid.cells[i] for i in kept), (), "system")
+    return tl.render(bare, "markdown")
+
+
+def broken() -> str:
+    """The smallest counterexamples of all systems that break one of the first six laws."""
+    rows = []
+    for name in tl.systems():
+        for law, v in [*tl.laws(name).items()][:6]:
+            if c := v.counterexample:
+                answers = " or ".join(str(d or "refused") for d, _ in c.answers)
+                terms = " or ".join(f"`{plain(t)}`" for t in c.terms)
+                gives = f"{answers}{f'; {c.note}' if c.note else ''}"
+                rows.append(f"| {name} | {law} | {v.failing} of {v.asked} | {terms} | {gives} |")
+    return "\n".join(["| system | breaks | cases | smallest | gives |", "|---|---|---|---|---|", *rows])
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "legend": legend,
+    "all": partial(compared, None),
+    "document": lambda: compared(dtypes_of(DOCUMENT)),
+    "options": lambda: tl.render(options(), "markdown"),
+    "broken": broken,
+}
+
+
+def options() -> Grid:
+    """The options of JEP 9407, JAX and NumPy, of arrays and Python scalars together."""
+    names = [*(s for s in tl.systems() if s.startswith("jep9407")), "jax", "numpy"]
+    grid = survey(names, "all", dtypes_of(DOCUMENT))
+    return Grid("", grid.columns, grid.rows, grid.cells, (), "system")
+
+
+def page(text: str) -> str:
+    """The page with its tables made anew."""
+    return re.sub(r"(?s)(<!-- (\w+) -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{TABLES[m[2]]()}\n\n{m[3]}", text)
+
+
+if __name__ == "__main__":
+    old = PAGE.read_text(encoding="utf-8")
+    new = page(old)
+    if sys.argv[1:] == ["--check"]:
+        raise SystemExit(0 if new == old else f"{PAGE.name} is stale; run python tools/laws.py")
+    PAGE.write_text(new, encoding="utf-8")
+    print(f"{PAGE}: {len(TABLES)} tables")

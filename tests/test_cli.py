@@ -109,8 +109,8 @@ def test_explain_groups_all_systems_by_answer(capsys: pytest.CaptureFixture[str]
 
 def test_explain_says_what_becomes_of_a_value(capsys: pytest.CaptureFixture[str]) -> None:
     shown = said(capsys, "explain", "uint8", "300")
-    assert re.search(r"300 out of range, it wraps to 44: .*jax", shown)
-    assert re.search(r"300 out of range, an error: .*numpy", shown)
+    assert re.search(r"300 out of range, it wraps to 44: [^:]*jax", shown, re.DOTALL)
+    assert re.search(r"300 out of range, an error: [^:]*numpy", shown, re.DOTALL)
 
 
 def test_explain_says_weak(capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,7 +165,7 @@ def test_options_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
     ("explain", "required: OPERAND"), ("exlpain", "did you mean explain?"),
     ("explain int8 --sys jax", "unrecognized arguments"),
     ("explain in8", "did you mean int8"), ("explain i4", "int4"), ("explain int8:1d", "cannot read '1d'"),
-    ("explain int8 --system numpi", "did you mean numpy?"), ("explain int8 --system no/file.toml", "cannot read"),
+    ("explain int8 --system numpi", "did you mean numpy or numpy1?"), ("explain int8 --system no/file.toml", "cannot read"),
     ("explain int8 --op ad", "unknown operation 'ad'"), ("table --tier 1d", "invalid choice: '1d'"),
     ("table --dtypes ,", "no dtypes at all"),
     ("diff numpy", "required: B"), ("check .", "unknown system"), ("check pyproject.toml.toml", "cannot read"),
@@ -282,11 +282,11 @@ BROKEN = [
 
 def dealt(dice: random.Random) -> list[str]:
     """A command line that may be good; half of them are then broken somewhere."""
-    chosen = dice.choice([*COMMANDS, "explain", "explain", "table", "diff", "check"])
+    chosen = dice.choice([*COMMANDS, *["explain", "table", "diff", "systems", "record", "design"] * 9])  # the others are slow
     many, pool = {
         "explain": ((1, 2, 2, 2, 3, 4), OPERANDS), "table": ((0,), [""]), "diff": ((2,), [*SYSTEMS, "mine.toml"]),
-        "systems": ((0, 1), ["mine.toml"]), "check": ((1,), ["mine.toml", "bad.toml"]), "laws": ((1,), ["python", "mine.toml"]),
-        "consensus": ((1, 2), ["python", "mine.toml", "jep9407-0"]), "conform": ((1,), ["nothing", "keras"]),
+        "systems": ((0, 1), ["mine.toml"]), "check": ((1,), ["python", "bad.toml"]), "laws": ((1,), ["python", "bad.toml"]),
+        "consensus": ((1, 2), ["python", "mine.toml", "bad.toml"]), "conform": ((1,), ["nothing"]),
         "record": ((1,), ["nothing"]), "design": ((1,), ["nothing", "bad.toml"]),
     }[chosen]  # fmt: skip
     words = dice.choices(pool, k=dice.choice(many))
@@ -303,10 +303,14 @@ def dealt(dice: random.Random) -> list[str]:
             )
     if chosen in ("table", "diff") and dice.random() < 0.98:
         words.append("--dtypes=uint8,float16 int")  # the full ones are slow
+    if chosen == "explain" and dice.random() < 0.8:
+        words += ["--system", dice.choice(SYSTEMS)]  # all of them take longer
     words.insert(0, chosen)
     for _ in range(dice.choice((0, 0, 0, 1, 1, 2))):
         at = dice.randrange(len(words) + 1)
         words[at : at + dice.randint(0, 1)] = dice.choices(BROKEN, k=dice.randint(0, 1))
+    if words and words[0] in ("conform", "record", "laws", "design", "check"):  # these take seconds where they find work
+        words[1:] = ["nothing" if w in SYSTEMS or w == "mine.toml" else w for w in words[1:]] or ["nothing"]
     return words
 
 

@@ -119,6 +119,12 @@ def test_a_tie_may_go_above_its_bounds() -> None:
     assert said(make(DIAMOND, ties={"i16, f16": "f32"}), "uint8", "int8") == "float32"
 
 
+def test_a_tie_and_a_refusal_of_the_same_two_are_kept_apart() -> None:
+    s = make("u8, i8 -> bf16, f16 -> f32", ties={"bf16, f16": "f16"}, refusals={"f16 + bf16": "not these"})
+    assert steps(s, "uint8", "int8") == [("ties", "bf16, f16", ("uint8", "int8"), "float16")]
+    assert steps(s, "float16", "bfloat16") == [("refusals", "f16 + bf16", ("float16", "bfloat16"), None)]
+
+
 def test_a_tie_is_of_exactly_these_bounds() -> None:
     s = make("u8, i8 -> i16, f16, bf16\nb, u1 -> i4, u4", ties={"i16, f16, bf16": "i16"})
     assert said(s, "uint8", "int8") == "int16"

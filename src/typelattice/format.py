@@ -93,7 +93,7 @@ class _Reader:
         self.covers: dict[Line, list[tuple[Node, Node | None]]] = {}
         self.ties: dict[Pair, Node] = {}
         self.told: dict[Pair, str] = {}  # by overrides and refusals, in which entry
-        self.names: dict[Pair, str] = {}
+        self.names: dict[tuple[str, Pair], str] = {}
 
     def system(self) -> System:
         """The System: the keys in the order in which they build on one another."""
@@ -125,21 +125,20 @@ class _Reader:
             self.key, self.entry = "combine", None
             raise ValueError('"value" needs NumPy\'s numbers in the order, and defaults among them')
         before, after = dict(self.maps("before")), dict(self.maps("after"))
-        fit = self.fit(dict(self.table("fit")))
         stand_in, beside = dict(self.table("stand-in")), list[Node]()
         if stand_in:
             if "beside" not in stand_in:
                 raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
             beside = [self.present(n) for n in words.nodes(stand_in.pop("beside"))]
         stands = {kind: d for kind, d in words.by_kind(stand_in).items() if self.present(d)}
-        both_ways = [pair for entry in self.get("both-ways", list[object]()) for pair in words.pairs(entry)]
+        entries = self.get("both-ways", list[object]())
+        both_ways = [frozenset(map(self.present, pair)) for entry in entries for pair in words.pairs(entry)]
         return System(
             name=name, title=title, source=source, library=library,
             order=self.order, ties=Frozen(self.ties), overrides=Frozen(overrides), refusals=Frozen(refusals),
             combine=self.combine, tiers=self.tiers, first=first, weak=width, defaults=Frozen(defaults),
-            before=Frozen(before), after=Frozen(after), fit=Frozen(fit),
-            beside=frozenset(beside), stand_in=Frozen(stands),
-            both_ways=frozenset(frozenset(map(self.present, pair)) for pair in both_ways),
+            before=Frozen(before), after=Frozen(after), fit=Frozen(self.fit(dict(self.table("fit")))),
+            beside=frozenset(beside), stand_in=Frozen(stands), both_ways=frozenset(both_ways),
             ops=Frozen({op: Frozen(self.op(op, dict(items(given)))) for op, given in self.table("ops")}),
             dtypes=Frozen(dtypes), entries=Frozen(self.names),
             where=Where(self.spec, self.covers, build), replace=partial(replace, self.spec),
@@ -218,7 +217,7 @@ class _Reader:
             raise ValueError(f"{named} are never the minimal bounds of anything, so this tie cannot occur")
         if not any(order.le(a, self.present(winner)) for a in bounds):
             raise ValueError(f"{winner} lies above none of them; the winner is one of the bounds or lies above one")
-        self.ties[tie], self.names[tie] = winner, entry
+        self.ties[tie], self.names["ties", tie] = winner, entry
 
     def pairs(self, key: str) -> Iterator[tuple[Pair, object]]:
         """The pairs of a table of overrides or refusals; what the order says already is refused."""
@@ -241,7 +240,7 @@ class _Reader:
                     raise ValueError(f"{words} never meet: neither is in the order")
                 elif node and node is there[0] and all(n.kind.rank <= node.kind.rank for n in pair):
                     raise ValueError(f"{words} gives {node} already: the kind is no higher; leave it out")
-                self.told[pair] = self.names[pair] = entry
+                self.told[pair] = self.names[key, pair] = entry
                 yield pair, said
 
     def fit(self, table: object) -> dict[str, str]:

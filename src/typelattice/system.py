@@ -41,7 +41,7 @@ class System:
     stand_in: Mapping[Kind, DType]
     both_ways: frozenset[frozenset[Node]]
     dtypes: Mapping[str, DType]
-    entries: Mapping[frozenset[Node], str]  # what the file calls a tie, an override or a refusal
+    entries: Mapping[tuple[str, frozenset[Node]], str]  # what the file calls a tie, an override or a refusal
     where: Callable[[Promotion], Rule]
     replace: Callable[..., System]
     _pairs: dict[object, dict[Any, Any]] = field(default_factory=dict)
@@ -157,9 +157,10 @@ class System:
         pair = frozenset((a, b))
         node = self.overrides.get(pair)
         if pair in self.refusals:
-            raise Refused(self.refusals[pair], "cast one operand", Step("refusals", self.entries[pair], (a, b), None))
+            step = Step("refusals", self.entries["refusals", pair], (a, b), None)
+            raise Refused(self.refusals[pair], "cast one operand", step)
         if node:
-            trail.append(Step("overrides", self.entries[pair], (a, b), node))
+            trail.append(Step("overrides", self.entries["overrides", pair], (a, b), node))
         return node
 
     def _join(self, nodes: Sequence[Node], trail: list[Step]) -> Node:
@@ -168,7 +169,7 @@ class System:
         bounds, node = self.order.minimal_bounds(*distinct), self.order.join(*distinct)
         tie, step = frozenset(bounds), Step("order", None, distinct, node)
         if node is None and tie in self.ties:
-            step = Step("ties", self.entries[tie], distinct, self.ties[tie])
+            step = Step("ties", self.entries["ties", tie], distinct, self.ties[tie])
         if not bounds:
             reason = f"nothing lies above {'both' if len(distinct) == 2 else 'all'}"
             raise Refused(reason, "cast one operand to the other's dtype", step)

@@ -43,12 +43,12 @@ def _design(args: Namespace) -> Out:
 
 
 conform = Command(
-    "A system against a library: its recorded answers, or the installed one.", *_conformance("conform"),
+    "A system against a library, recorded or installed.", *_conformance("conform"),
     ["numpy", "jax --live 10000 --seed 3", "numpy --system mine.toml"],
 )  # fmt: skip
 
 record = Command(
-    "Asks an installed library everything and writes down its answers.", *_conformance("record"),
+    "Asks a library everything and writes down its answers.", *_conformance("record"),
     ["numpy", "mine:MyLibrary -o mine.json"],
 )  # fmt: skip
 

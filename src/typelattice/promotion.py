@@ -104,9 +104,10 @@ class PromotionError(TypeError):
     """A combination that a system refuses; `promotion` holds all that is known of it."""
 
     def __init__(self, promotion: Promotion) -> None:
-        self.promotion = p = promotion
-        what = f"{' with '.join(dict.fromkeys(map(str, p.operands)))}{f' in {p.op}' if p.op else ''}"
-        super().__init__(f"{p.system.name} refuses {what}\n  {p.reason} ({p.rule}): {p.remedy}")
+        super().__init__(promotion)
+        self.promotion = promotion
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return TypeError, self.args
+    def __str__(self) -> str:
+        p = self.promotion
+        what = f"{' with '.join(dict.fromkeys(map(str, p.operands)))}{f' in {p.op}' if p.op else ''}"
+        return f"{p.system.name} refuses {what}\n  {p.reason} ({p.rule}): {p.remedy}"

@@ -22,7 +22,7 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
     """
     if text in WORDS:
         return scalar(WORDS[text])
-    if re.match(r"[+-]?\.?\d|[+-]?(inf|nan)|True$|False$", text):
+    if re.match(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$", text):
         value = literal(text)
         return scalar(SCALARS[type(value)], value)
     name, _, mark = text.partition("=")[0].partition(":")

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FINDINGS = tomllib.loads((ROOT / "docs" / "findings.toml").read_text(encoding="utf-8"))["finding"]
 HERE = "max" if find_spec("max") else "live" if find_spec("jax") else "numpy1"
+SHOWN = [f for f in FINDINGS if "snippet" in f and f.get("env", "live") == HERE]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 RUN = f"import doctest, sys; raise SystemExit(doctest.testfile(sys.argv[1], False, optionflags={OPTIONS}).failed)"
 
@@ -25,7 +26,7 @@ def test_the_page_is_what_the_recordings_say() -> None:
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("finding", [f for f in FINDINGS if "snippet" in f and f.get("env", "live") == HERE], ids=lambda f: f["title"])
+@pytest.mark.parametrize("finding", SHOWN, ids=lambda f: f["title"])
 def test_a_snippet_does_what_it_shows(finding: dict[str, str], tmp_path: Path) -> None:
     page = tmp_path / "snippet.txt"
     page.write_text(finding["snippet"], encoding="utf-8")

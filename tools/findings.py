@@ -34,7 +34,8 @@ def page() -> str:
         "# Findings",
         "",
         "What the recordings show that a user of these libraries would want to know. This page is written by",
-        "`tools/findings.py`: every answer below was given by the library, at the version named, and looked up in its recording.",
+        "`tools/findings.py`: every answer below was given by the library, at the version named, and looked up in its",
+        "recording.",
     ]
     for kind, heading in KINDS.items():
         chosen = [finding for finding in listed if finding["kind"] == kind]
@@ -85,6 +86,7 @@ def _taken_apart(call: str) -> tuple[str, list[str]]:
 if __name__ == "__main__":
     target, text = DOCS / "findings.md", page()
     if sys.argv[1:] == ["--check"]:
-        raise SystemExit(0 if target.read_text(encoding="utf-8") == text else f"{target.name} is stale; run python tools/findings.py")
+        current = target.read_text(encoding="utf-8") == text
+        raise SystemExit(0 if current else f"{target.name} is stale; run python tools/findings.py")
     target.write_text(text, encoding="utf-8")
     print(f"{target}: {text.count('### ')} findings")

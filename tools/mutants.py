@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
 FILES = ("order", "operand", "system", "promotion", "fit")
 UNSEEING = (
-    "wheel", "docs", "imports", "cli", "recording", "recordings", "malformed", "explanation_by_deletion", "designer", 
+    "wheel", "docs", "imports", "cli", "recording", "recordings", "malformed", "explanation_by_deletion", "designer",
     "findings",
     "author",
 )  # tests of other processes, which have no mutant, or of no rules

@@ -71,12 +71,13 @@ def build(spec: Spec) -> System:
 
 
 def replace(spec: Spec, **keys: object) -> System:
-    """A variant of a system with other values for keys of its file; of a table, for the entries that are given."""
+    """A variant with other values for keys of the file; of a table, for the entries given, and an empty one empties it."""
     text = Text(f"{spec.main.file} with {', '.join(keys)} replaced", str(keys.get("order", "")))
     if "extends" in keys:
         raise text.error("extends", "is read from files only; replace other keys, or write a file that extends this one")
     check_keys(keys, text)
-    tables = {key: {**spec.values.get(key, {}), **value} for key, value in keys.items() if isinstance(value, dict)}  # type: ignore[dict-item]
+    given = {key: value for key, value in keys.items() if isinstance(value, dict) and value}
+    tables = {key: {**spec.values.get(key, {}), **value} for key, value in given.items()}  # type: ignore[dict-item]
     return build(spec.with_keys(deepcopy(keys | tables), text))
 
 

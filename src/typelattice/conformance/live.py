@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import random
+import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from typelattice.conformance.asking import EDGES, KINDS, TIERS
@@ -15,6 +17,7 @@ from typelattice.system import System
 
 MOST = 5  # operands a call
 ARRAYS_ONLY = ("concat", "matmul")
+LIMIT = 10.0  # seconds a call may take
 
 
 class Asker:
@@ -36,12 +39,37 @@ class Asker:
     def ask(self, op: str, operands: Sequence[str]) -> Call:
         """The call with the library's answer."""
         try:
-            answer = self.library.read(self.functions[op](*(self.made[o] for o in operands)))
+            with _limited(LIMIT):
+                answer = self.library.read(self.functions[op](*(self.made[o] for o in operands)))
+        except _Hang:
+            answer = "!hang"
         except KeyboardInterrupt:
             raise
         except BaseException as e:  # whatever the library raises is its answer; a Rust panic, for one, is no Exception
             answer = f"!{type(e).__name__}"
         return Call(op, tuple(operands), answer)
+
+
+class _Hang(BaseException):
+    """A call has taken too long."""
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Ends what takes longer, where the platform has an alarm and the library heeds it."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.signal(signal.SIGALRM, _hang)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _hang(*_: object) -> None:
+    raise _Hang
 
 
 def check(

@@ -17,14 +17,18 @@ from typelattice.system import System
 
 MOST = 5  # operands a call
 ARRAYS_ONLY = ("concat", "matmul")
-LIMIT = 10.0  # seconds a call may take
+LIMIT = 10.0  # seconds a call
 
 
 class Asker:
-    """A library to which calls are put; the objects that operand strings name are made once."""
+    """A library to which calls are put; the objects that operand strings name are made once.
 
-    def __init__(self, library: Library) -> None:
-        self.library, self.functions = library, library.operations()
+    With a limit, in seconds, what takes longer is answered `!hang`: in the main thread, where there are alarms, which are
+    then its own, and if the library heeds them.
+    """
+
+    def __init__(self, library: Library, limit: float | None = None) -> None:
+        self.library, self.functions, self.limit = library, library.operations(), limit
         self.made: dict[str, object] = {}
 
     def has(self, operand: str) -> bool:
@@ -39,7 +43,7 @@ class Asker:
     def ask(self, op: str, operands: Sequence[str]) -> Call:
         """The call with the library's answer."""
         try:
-            with _limited(LIMIT):
+            with _limited(self.limit):
                 answer = self.library.read(self.functions[op](*(self.made[o] for o in operands)))
         except _Hang:
             answer = "!hang"
@@ -55,9 +59,9 @@ class _Hang(BaseException):
 
 
 @contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    """Ends what takes longer, where the platform has an alarm and the library heeds it."""
-    if not hasattr(signal, "setitimer"):
+def _limited(seconds: float | None) -> Iterator[None]:
+    """Raises _Hang in what takes longer."""
+    if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return
     signal.signal(signal.SIGALRM, _hang)
@@ -81,7 +85,7 @@ def check(
     progress: Callable[[int, int, str], None] = lambda done, of, op: None,
 ) -> Report:
     """The report of so many random calls; each mismatch is shrunk, and the same one is kept once."""
-    asker = Asker(library)
+    asker = Asker(library, LIMIT)
     report = compare(system, _random_calls(asker, calls, seed, progress), listed)
     small = {str(m): m for m in (shrink(asker, system, m, listed) for m in report.mismatches[:200])}
     return replace(report, mismatches=tuple(small.values()) + report.mismatches[200:])

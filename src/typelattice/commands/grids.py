@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 
 import typelattice as tl
+from typelattice.audit import audit
 from typelattice.commands import FEW, Command, Out
 from typelattice.consensus import contradicted, undefined
 from typelattice.explanation import answer
@@ -41,7 +42,12 @@ def _table(args: Namespace) -> Out:
 
 
 def _diff(args: Namespace) -> Out:
-    return _grid(args, lambda **keys: tl.diff(args.a, args.b, **keys))
+    yield from _grid(args, lambda **keys: tl.diff(args.a, args.b, **keys))
+    a, b = tl.system(args.a), tl.system(args.b)
+    if "value" in (a.combine, b.combine) and args.format == "text":
+        lines = [str(part) for part in audit(a, b, args.op or "add")]
+        yield f"\nAn array and a Python int, by the int's value, in {args.op or 'add'}: {a.name}, then {b.name}"
+        yield from (f"  {line}" for line in lines or ["the same for every value"])
 
 
 def _grid(args: Namespace, make: Callable[..., Table | Diff]) -> Out:

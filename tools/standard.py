@@ -1,0 +1,53 @@
+"""Writes docs/standard.md: what libraries agree on beyond the array API standard, and where they contradict it.
+
+    python tools/standard.py          # writes the page
+    python tools/standard.py --check  # exit 1 if the page is not what it would write
+"""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typelattice as tl
+from typelattice.consensus import contradicted, undefined
+
+PAGE = Path(__file__).parents[1] / "docs" / "standard.md"
+AGREEING = ("numpy", "jax", "torch", "tensorflow-all")
+ASKED = ("numpy", "numpy1", "jax", "jax-x32", "torch", "tensorflow-all", "mlx", "dask", "cupy", "ndonnx", "keras-jax")
+TIERS = {"array": "two arrays", "0d": "a 0-d array and an array", "scalar": "a Python scalar and an array"}
+
+
+def page() -> str:
+    """The whole page."""
+    standard = tl.system("array-api")
+    lines = [
+        "# For those who write the standard", "",
+        f"What {', '.join(AGREEING)} make of the dtypes of the array API standard ({standard.title}). This page is written by",
+        "`tools/standard.py`; the systems equal the libraries' recorded answers.", "", "## Agreement by tier", "",
+        "| operands | pairs | agreed | contested | refused by some |", "|---|---|---|---|---|",
+    ]  # fmt: skip
+    for tier, words in TIERS.items():
+        found = tl.consensus(*AGREEING, tier=tier)  # type: ignore[arg-type]
+        counts = " | ".join(str(len(found.pairs(sort))) for sort in ("agreed", "contested", "refused"))
+        lines.append(f"| {words} | {len(found.answers)} | {counts} |")
+    arrays = tl.consensus(*AGREEING)
+    pairs = undefined(standard, arrays)
+    lines += ["", "## Undefined, though all agree", ""]
+    lines += [f"{len(pairs)} unordered pairs ({2 * len(pairs)} cells of the table):", "", "| pair | dtype |", "|---|---|"]
+    lines += [f"| {a} + {b} | {next(iter(arrays.by_answer(a, b)))} |" for a, b in pairs]
+    lines += ["", "## Contradictions", "", "Cells that the standard defines and a library answers otherwise.", ""]
+    lines += ["| system | cells | which |", "|---|---|---|"]
+    for name in ASKED:
+        broken = contradicted(standard, tl.system(name))
+        said = [f"{' + '.join(map(str, p.operands))}: {p.dtype}, here {q.dtype or 'refused'}" for p, q in broken[:6]]
+        lines.append(f"| {name} | {len(broken)} | {'; '.join(said)}{'; …' * (len(broken) > 6)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    text = page()
+    if sys.argv[1:] == ["--check"]:
+        current = PAGE.read_text(encoding="utf-8") == text
+        raise SystemExit(0 if current else f"{PAGE.name} is stale; run python tools/standard.py")
+    PAGE.write_text(text, encoding="utf-8")
+    print(PAGE)

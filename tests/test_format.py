@@ -254,7 +254,8 @@ def test_a_replaced_key_leaves_the_system_as_it_was() -> None:
     variant = jax.replace(defaults={"float": "float32"})
     assert variant.explain(1.5).dtype is tl.dtype("float32")
     assert jax.explain(1.5).dtype is tl.dtype("float64")
-    others = {pair: a for pair, a in answers(jax).items() if answers(variant)[pair] != a}
+    now = answers(variant)
+    others = {pair: a for pair, a in answers(jax).items() if now[pair] != a}
     assert {*others.values()} == {"float64"}  # where the join is f*, as of int64 and uint64
 
 

@@ -262,7 +262,7 @@ class _Reader:
             "to": self.to,
             "loops": self.loops,
             "own": self.loops,
-            "gives": lambda code: code if code == "real" else self.target(self.words.node(code)),
+            "gives": lambda code: code if code in ("real", "complex") else self.target(self.words.node(code)),
             "weak": lambda word: one_of(word, ops.WEAK),
             "left": lambda words: each_of(words, TIERS),
             "first": flag,

@@ -67,7 +67,13 @@ def apply(system: System, rule: Op, dtypes: tuple[DType, ...], trail: list[Step]
     if compute is None or (highest if rule.loops else compute.kind) not in rule.takes:
         what = highest if compute else " with ".join(map(str, dtypes))
         raise Refused(f"{rule.name} takes no {what}", "cast the operands first", step(None))
-    result = compute if rule.gives is None else real(compute) if rule.gives == "real" else default(system, rule.gives)
+    match rule.gives:
+        case None:
+            result = compute
+        case "real" | "complex" as part:
+            result = (real if part == "real" else whole)(compute)
+        case target:
+            result = default(system, target)
     if not trail or dtypes != (compute,) or result is not compute:
         trail.append(step(result))
     return compute, result
@@ -86,6 +92,11 @@ def real(d: DType) -> DType:
     """The dtype of the parts of a complex dtype; any other is its own."""
     parts = (x for x in DTYPES.values() if x.kind is Kind.FLOAT and (x.max, x.precision) == (d.max, d.precision))
     return next(parts, d) if d.kind is Kind.COMPLEX else d
+
+
+def whole(d: DType) -> DType:
+    """The complex dtype with parts of a float dtype; any other is its own."""
+    return next((x for x in DTYPES.values() if x.kind is Kind.COMPLEX and real(x) is d), d) if d.kind is Kind.FLOAT else d
 
 
 def aside(rule: Op, operands: Sequence[Operand]) -> bool:

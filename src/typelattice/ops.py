@@ -34,14 +34,14 @@ class Op:
 
     `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first
     to which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if
-    not the dtype computed in; `real`: that of its parts. `weak`: what becomes of a weak result: keep, strip, the default
+    not the dtype computed in; `real`: that of its parts; `complex`: that of which it is a part. `weak`: what becomes of a weak result: keep, strip, the default
     of its kind. `left`: an integer on the right, of these tiers, leaves the left operand its dtype. `first`: a scalar that
     comes first counts as an array. `fit`: kind of scalar → what becomes of a value out of range, where not as elsewhere.
     """
 
     name: str
     takes: tuple[Kind, ...]
-    gives: Target | Literal["real"] | None = None
+    gives: Target | Literal["real", "complex"] | None = None
     to: Mapping[Target, Target] = field(default_factory=dict)
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
@@ -56,20 +56,21 @@ def kinds(text: str) -> tuple[Kind, ...]:
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 
-def _standard() -> tuple[dict[str, Op], dict[str, str]]:
+def _standard() -> tuple[dict[str, Op], dict[str, str], dict[str, str]]:
     classes: dict[str, Op] = {}
     belongs: dict[str, str] = {}
+    forms: dict[str, str] = {}
     with open(TABLE, encoding="ascii") as rows:
         for line in (row for row in rows if not row.startswith("#")):
-            name, takes, gives, *members = line.split()
-            result: dict[str, Target | Literal["real"] | None] = {"-": None, "real": "real"}
-            given = result[gives] if gives in result else KINDS[gives][-1]
-            classes[name] = Op(name, kinds(takes), given, fit={} if name == "promotion" else None)
+            name, takes, gives, form, *members = line.split()
+            given = {"-": None, "real": "real", "complex": "complex"}.get(gives, KINDS.get(gives, (None,))[-1])
+            classes[name] = Op(name, kinds(takes), given, fit={} if name == "promotion" else None)  # type: ignore[arg-type]
             belongs |= dict.fromkeys(members, name)
-    return classes, belongs
+            forms |= dict.fromkeys(members, form)
+    return classes, belongs, forms
 
 
-STANDARD, CLASS = _standard()  # class -> Op; operation -> class
+STANDARD, CLASS, FORM = _standard()  # class -> Op; operation -> class; operation -> the form of its signature
 
 
 def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:

@@ -25,20 +25,28 @@ from typelattice.table import Diff, Table, diff, table
 
 if TYPE_CHECKING:
     from typelattice.designer import design
+    from typelattice.namespaces import Array, Namespace, NamespaceError, implicit_cast, namespace
 
 register()
 
 
+LATER = {
+    "design": "designer",
+    **dict.fromkeys(("Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"), "namespaces"),
+}
+
+
 def __getattr__(name: str) -> object:
-    """`design`, loaded when it is first asked for."""
-    if name != "design":
+    """What is loaded when it is first asked for."""
+    if name not in LATER:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
-    return import_module("typelattice.designer").design
+    return getattr(import_module(f"typelattice.{LATER[name]}"), name)  # type: ignore[no-any-return]
 
 
 __all__ = [
-    "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Kind", "Laws", "Loss", "OpError", "Operand",
-    "OperandError", "Order", "OrderError", "Promotion", "PromotionError", "System", "Table", "UnknownSystem", "consensus",
-    "criteria", "design", "diff", "dtype", "laws", "loss", "native", "operand", "render", "system", "systems", "table",
+    "Array", "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Kind", "Laws", "Loss", "Namespace",
+    "NamespaceError", "OpError", "Operand", "OperandError", "Order", "OrderError", "Promotion", "PromotionError", "System",
+    "Table", "UnknownSystem", "consensus", "criteria", "design", "diff", "dtype", "implicit_cast", "laws", "loss", "namespace",
+    "native", "operand", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -34,9 +34,10 @@ class Op:
 
     `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first
     to which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if
-    not the dtype computed in; `real`: that of its parts; `complex`: that of which it is a part. `weak`: what becomes of a weak result: keep, strip, the default
-    of its kind. `left`: an integer on the right, of these tiers, leaves the left operand its dtype. `first`: a scalar that
-    comes first counts as an array. `fit`: kind of scalar → what becomes of a value out of range, where not as elsewhere.
+    not the dtype computed in; `real`: that of its parts; `complex`: that of which it is a part. `weak`: what becomes of a
+    weak result: keep, strip, the default of its kind. `left`: an integer on the right, of these tiers, leaves the left
+    operand its dtype. `first`: a scalar that comes first counts as an array. `fit`: kind of scalar → what becomes of a
+    value out of range, where not as elsewhere.
     """
 
     name: str

@@ -1,0 +1,141 @@
+"""An array library as far as a namespace needs it: its functions under the standard's names, its dtypes, its casts.
+
+array-api-compat gives the functions. NumPy's ufuncs cast as they go, block by block, where others make a copy first.
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import Any
+
+from typelattice.adapters import native
+from typelattice.dtypes import DTYPES, DType, DTypeError
+from typelattice.operand import operand
+
+
+class NamespaceError(TypeError):
+    """Arrays that do not go together, or what the array library below cannot do; the message says what to do instead."""
+
+
+class Backend:
+    """One array library: `xp` has its functions under the standard's names; `mutable`: its arrays can be written into."""
+
+    __slots__ = ("_dtypes", "_natives", "library", "mutable", "name", "numpy", "root", "xp")
+
+    def __init__(self, library: ModuleType) -> None:
+        try:
+            import array_api_compat
+        except ImportError:
+            raise NamespaceError("array-api-compat gives array libraries one form: pip install array-api-compat") from None
+        name = getattr(library, "__name__", type(library).__name__)
+        try:
+            sample = library.ones(1)
+            self.xp: Any = array_api_compat.array_namespace(sample)
+        except (AttributeError, TypeError):
+            known = "give a module such as numpy, torch, jax.numpy, dask.array or cupy"
+            raise NamespaceError(f"{name} is no array library with the array API standard; {known}") from None
+        self.root = type(sample).__module__.partition(".")[0].replace("jaxlib", "jax")
+        self.numpy = array_api_compat.is_numpy_namespace(self.xp)
+        self.library, self.name = sys.modules["numpy"] if self.numpy else library, name
+        self.mutable = bool(array_api_compat.is_writeable_array(sample)) and self.root != "dask"
+        self._natives: dict[DType, Any] = {}
+        self._dtypes: dict[Any, DType] = {}
+
+    def has(self, d: DType) -> bool:
+        """Whether the library has a dtype."""
+        try:
+            self.native(d)
+        except NamespaceError:
+            return False
+        return True
+
+    def native(self, d: DType) -> Any:
+        """A dtype as the library's own. Raises NamespaceError where it has none."""
+        try:
+            return self._natives[d]
+        except KeyError:
+            pass
+        try:
+            self._natives[d] = found = native(d, self.root)
+        except (DTypeError, TypeError) as e:
+            raise NamespaceError(f"{self.name} cannot hold {d}, which the system answers ({e}); cast to one it has") from None
+        return found
+
+    def dtype(self, data: Any) -> DType:
+        """The dtype of an array of the library's."""
+        own = data.dtype
+        try:
+            return self._dtypes[own]
+        except KeyError:
+            self._dtypes[own] = found = operand(own).dtype or DTYPES["bool"]
+            return found
+
+    def weak(self, data: Any) -> bool:
+        """Whether an array is weakly typed by the library itself."""
+        return bool(getattr(data, "weak_type", False))
+
+    def cast(self, data: Any, to: Any) -> Any:
+        """An array as another native dtype; itself if it is of that."""
+        return data if data.dtype == to else self.checked(self.xp.astype(data, to), to)
+
+    def checked(self, data: Any, to: Any) -> Any:
+        """What the library made, if it is of the native dtype asked for. Raises NamespaceError."""
+        if data.dtype == to:
+            return data
+        what = f"{self.name} gave {data.dtype} where {to} was asked for"
+        more = "jax.config.update('jax_enable_x64', True)" if self.root == "jax" else "cast to a dtype that it has"
+        raise NamespaceError(f"{what}; {more}")
+
+    def number(self, value: Any, to: Any, like: Any) -> Any:
+        """A Python number as an array without dimensions, where another array is."""
+        if self.numpy:
+            return self.library.asarray(value).astype(to) if isinstance(value, complex) else self.library.asarray(value, to)
+        device = {"device": like.device} if self.root in ("torch", "cupy") else {}
+        return self.xp.asarray(value, dtype=to, **device)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """A function of the standard's, also of its extensions. Raises NamespaceError where the library has none."""
+        for place in (self.xp, getattr(self.xp, "linalg", None), getattr(self.xp, "fft", None)):
+            if callable(found := getattr(place, name, None)):
+                return found  # type: ignore[no-any-return]
+        raise NamespaceError(f"{self.name} has no function {name}")
+
+    def casting(self, name: str, to: Any, sources: Iterable[Any], zero_d: bool) -> Callable[..., Any]:
+        """A function of positional arrays alone that casts each to a native dtype before, in blocks if it can."""
+        function, casts = self.function(name), tuple(own != to for own in sources)
+        if self.numpy:
+            return _ufunc(function, to, any(casts), zero_d, self.library) or self._first(function, to, casts)
+        return self._first(function, to, casts)
+
+    def _first(self, function: Callable[..., Any], to: Any, casts: tuple[bool, ...]) -> Callable[..., Any]:
+        cast = self.cast
+        match casts:
+            case (False,) | (False, False):
+                return function
+            case (True, False):
+                return lambda a, b: function(cast(a, to), b)
+            case (False, True):
+                return lambda a, b: function(a, cast(b, to))
+        return lambda *arrays: function(*(cast(x, to) for x in arrays))
+
+
+def _ufunc(function: Any, to: Any, casts: bool, zero_d: bool, numpy: Any) -> Callable[..., Any] | None:
+    """A NumPy ufunc as it is, or with its loop chosen; its scalars made arrays. None if it is none, or has no such loop."""
+    if not isinstance(function, numpy.ufunc):
+        return (lambda *arrays: numpy.asarray(function(*arrays))) if zero_d and not casts else None
+    if casts:
+        signature = (*(to,) * function.nin, None)
+        one = numpy.ones(1, to)
+        try:
+            function(*(one,) * function.nin, signature=signature, casting="unsafe")
+        except TypeError:
+            return None
+        if zero_d:
+            return lambda *arrays: numpy.asarray(function(*arrays, signature=signature, casting="unsafe"))
+        if function.nin == 2:
+            return lambda a, b: function(a, b, signature=signature, casting="unsafe")
+        return lambda a: function(a, signature=signature, casting="unsafe")
+    if zero_d:
+        return lambda *arrays: numpy.asarray(function(*arrays))
+    return function  # type: ignore[no-any-return]

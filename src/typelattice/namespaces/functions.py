@@ -1,0 +1,208 @@
+"""The functions of a namespace that promote, one builder a form: each asks the system, casts, and calls the library's own."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from typelattice.dtypes import Kind
+from typelattice.namespaces.array import Array
+from typelattice.namespaces.backend import NamespaceError
+from typelattice.namespaces.plan import Plan
+
+if TYPE_CHECKING:
+    from typelattice.namespaces.space import Namespace
+
+Function: TypeAlias = "Callable[..., Any]"
+LACKS = (NotImplementedError, TypeError)  # what libraries raise where a function has no kernel for a dtype
+ACCUMULATING = ("sum", "prod", "trace", "cumulative_sum", "cumulative_prod")
+
+
+def binary(space: Namespace, op: str) -> Function:
+    """A function of two arrays, or of one and a Python scalar."""
+    cls, planner, new = space.Array, space.planner, object.__new__
+    plans: dict[tuple[object, object], Plan] = {}
+
+    def function(x1: Any, x2: Any, /) -> Any:
+        if x1.__class__ is cls and x2.__class__ is cls:
+            plan = plans.get((x1._standing, x2._standing))
+            if plan is not None:
+                try:
+                    out = plan.compute(x1._data, x2._data)
+                except LACKS as e:
+                    raise space.lacking(op, (x1, x2), e) from e
+                result = new(cls)
+                result._data = out if plan.finish is None else plan.finish(out)
+                result._standing = plan.standing
+                return result
+        return first(x1, x2)
+
+    def first(x1: Any, x2: Any) -> Any:
+        if x1.__class__ is not cls and x2.__class__ is not cls:
+            x1, x2 = space.both(op, x1, x2)
+        left, right = (None if x.__class__ is cls else space.number(op, x) for x in (x1, x2))
+        value = right if left is None else left
+        key = x1._standing if left is None else left.__class__, x2._standing if right is None else right.__class__
+        plan = plans.get(key)
+        if plan is None or not plan.holds(value):
+            plan = planner.elementwise(op, op, space.operands(op, (x1, x2)))
+        p = plan.promotion
+        a = x1._data if left is None else planner.number(left, p, x2._data)
+        b = x2._data if right is None else planner.number(right, p, x1._data)
+        try:
+            out = plan.compute(a, b)
+        except LACKS as e:
+            raise space.lacking(op, (x1, x2), e) from e
+        if plan.finish and out.dtype == plan.standing.native:
+            plan = replace(plan, finish=None)
+        if plan.holds(value) and not planner.by_value:
+            plans[key] = plan
+        return space.made(out if plan.finish is None else plan.finish(out), plan.standing)
+
+    return _named(function, op)
+
+
+def unary(space: Namespace, op: str) -> Function:
+    """A function of one array, whose other arguments take no part in promotion."""
+    plans: dict[object, Plan] = {}
+    planner = space.planner
+
+    def function(x: Any, /, *args: Any, **options: Any) -> Any:
+        x = space.array(op, x)
+        plan = plans.get(x._standing)
+        if plan is None:
+            plan = planner.elementwise(op, op, (planner.operand(x._standing, x._data),))
+            if not planner.by_value:
+                plans[x._standing] = plan
+        try:
+            if not args and not options:
+                return space.made(plan.finish(plan.compute(x._data)), plan.standing)  # type: ignore[misc]
+            p = plan.promotion
+            return space.computed(op, p, (x._data,), *space.bare(args), **space.bare(options))
+        except LACKS as e:
+            raise space.lacking(op, (x,), e) from e
+
+    return _named(function, op)
+
+
+def binary_with_options(space: Namespace, op: str) -> Function:
+    """A function of two arrays with options, such as axes."""
+    return _named(lambda x1, x2, /, **options: space.call(op, (x1, x2), **options), op)
+
+
+def reduction(space: Namespace, op: str) -> Function:
+    """A function along axes; of some, `dtype` may ask for the dtype of the result."""
+    backend, planner = space.backend, space.planner
+
+    def function(x: Any, /, *, dtype: object = None, **options: Any) -> Any:
+        x = space.array(op, x)
+        if dtype is not None and op in ACCUMULATING:
+            d = space.dtype(dtype)
+            to = backend.native(d)
+            return space.wrap(backend.function(op)(backend.cast(x._data, to), dtype=to, **space.bare(options)), d)
+        if dtype is not None:
+            raise NamespaceError(f"{op} takes no dtype; cast its result with astype")
+        p = planner.promote(op, (planner.operand(x._standing, x._data),))
+        if op in ACCUMULATING:
+            options["dtype"] = backend.native(p.compute or p.result)
+        return space.computed(op, p, (x._data,), **space.bare(options))
+
+    return _named(function, op)
+
+
+def choice(space: Namespace, op: str) -> Function:
+    """`where`: a condition, and two branches that promote."""
+
+    def function(condition: Any, x1: Any, x2: Any, /) -> Any:
+        mask = space.array(op, condition)
+        if mask.dtype.kind is not Kind.BOOL:
+            raise NamespaceError(f"the condition of {op} is {mask.dtype}; compare it with zero to make it bool")
+        x1, x2 = space.both(op, x1, x2) if not isinstance(x1, Array) and not isinstance(x2, Array) else (x1, x2)
+        p = space.planner.promote(op, space.operands(op, (x1, x2)))
+        return space.computed(op, p, space.data(p, (x1, x2)), before=(mask._data,))
+
+    return _named(function, op)
+
+
+def several(space: Namespace, op: str) -> Function:
+    """A function of a list of arrays, which promote together."""
+
+    def function(arrays: Sequence[Any], /, **options: Any) -> Any:
+        listed = [space.array(op, x) for x in arrays]
+        if not listed:
+            raise NamespaceError(f"{op} of no arrays has no dtype; give one at least")
+        p = space.planner.promote(op, space.operands(op, listed))
+        to = space.backend.native(p.compute or p.result)
+        cast = [space.backend.cast(x._data, to) for x in listed]
+        return space.wrap(space.backend.function(op)(cast, **options), p.result, p.weak)
+
+    return _named(function, op)
+
+
+def each(space: Namespace, op: str) -> Function:
+    """A function of several arrays that keeps the dtype of each."""
+
+    def function(*arrays: Any, **options: Any) -> Any:
+        listed = [space.array(op, x) for x in arrays]
+        made = space.backend.function(op)(*(x._data for x in listed), **options)
+        return [x._like(out) for x, out in zip(listed, made, strict=True)]
+
+    return _named(function, op)
+
+
+def clip(space: Namespace, op: str) -> Function:
+    """`clip`: bounds, where they are given, promote with what is clipped."""
+
+    def function(x: Any, /, min: Any = None, max: Any = None) -> Any:
+        x = space.array(op, x)
+        given = [b for b in (min, max) if b is not None]
+        p = space.planner.promote(op, space.operands(op, (x, *given)))
+        data = iter(space.data(p, (x, *given)))
+        to = space.backend.native(p.compute or p.result)
+        a, low, high = (space.backend.cast(next(data), to) if b is not None else None for b in (x, min, max))
+        return space.wrap(space.backend.cast(space.backend.function(op)(a, low, high), space.backend.native(p.result)), p.result)
+
+    return _named(function, op)
+
+
+def parts(space: Namespace, op: str) -> Function:
+    """A function with several results, each of the dtype that the library gives it once the operand is cast."""
+
+    def function(x: Any, /, *args: Any, **options: Any) -> Any:
+        x = space.array(op, x)
+        p = space.planner.promote(op, (space.planner.operand(x._standing, x._data),))
+        to = space.backend.native(p.compute or p.result)
+        made = space.backend.function(op)(space.backend.cast(x._data, to), *space.bare(args), **space.bare(options))
+        if not isinstance(made, (tuple, list)):
+            return space.own(made, p)
+        wrapped = [space.own(out, p) for out in made]
+        return type(made)(*wrapped) if hasattr(made, "_fields") else list(wrapped) if isinstance(made, list) else tuple(wrapped)
+
+    return _named(function, op)
+
+
+def indexed(space: Namespace, op: str) -> Function:
+    """A function of an array and of indices into it."""
+
+    def function(x: Any, indices: Any, /, **options: Any) -> Any:
+        x, at = space.array(op, x), space.array(op, indices)
+        p = space.planner.promote(op, (planner.operand(x._standing, x._data),))
+        return space.computed(op, p, (x._data,), at._data, **options)
+
+    planner = space.planner
+    return _named(function, op)
+
+
+FORMS: dict[str, Callable[[Namespace, str], Function]] = {
+    "binary": binary, "unary": unary, "reduction": reduction, "choice": choice, "several": several, "clip": clip,
+    "parts": parts, "indexed": indexed,
+}  # fmt: skip
+OTHERS: dict[str, Callable[[Namespace, str], Function]] = {
+    **dict.fromkeys(("tensordot", "vecdot", "cross", "searchsorted"), binary_with_options),
+    **dict.fromkeys(("meshgrid", "broadcast_arrays"), each),
+}
+
+
+def _named(function: Function, op: str) -> Function:
+    function.__name__ = function.__qualname__ = op
+    return function

@@ -1,0 +1,141 @@
+"""How an operation on operands is carried out: what each is cast to, what computes, and the standing of the result.
+
+A plan depends on dtypes, weakness and tiers, and on values only under a system that looks at them: it is made once, from
+the answer of the system, and kept.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.dtypes import DType, Kind
+from typelattice.fit import fitted
+from typelattice.namespaces.backend import Backend
+from typelattice.operand import SCALARS, Operand, Value, of, scalar
+from typelattice.promotion import Promotion, PromotionError
+from typelattice.system import System
+
+RAW = ("exact", "unsaid", "widen")  # what becomes of a value that the library is to see as it is
+
+
+class Standing:
+    """What an array is to the system: its operand, the same object for the same standing; `native`, the library's dtype."""
+
+    __slots__ = ("native", "operand")
+
+    def __init__(self, operand: Operand, native: Any) -> None:
+        self.operand = operand
+        self.native = native
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """How an operation on operands is carried out.
+
+    `compute` casts its operands and calls the library; `finish` casts what it gave, if that has to be. `low` to `high`
+    are the values of a Python scalar for which the plan holds.
+    """
+
+    promotion: Promotion
+    compute: Callable[..., Any]
+    finish: Callable[[Any], Any] | None
+    standing: Standing
+    low: float
+    high: float
+
+    def holds(self, value: Value | None) -> bool:
+        """Whether the plan is that of a Python scalar, too, or of none."""
+        return value is None or (not isinstance(value, complex) and self.low <= value <= self.high)
+
+
+class Planner:
+    """The plans of one system over one library."""
+
+    def __init__(self, system: System, backend: Backend) -> None:
+        self.system, self.backend = system, backend
+        self.by_value = system.combine == "value"
+        self.weak_arrays = "scalar" not in system.tiers
+        self._standings: dict[tuple[DType, bool, bool], Standing] = {}
+
+    def standing(self, dtype: DType, weak: bool, zero_d: bool) -> Standing:
+        """The one standing of these."""
+        key = dtype, weak and self.weak_arrays, zero_d
+        found = self._standings.get(key)
+        if found is None:
+            operand = of(dtype, weak=key[1], tier="0d" if zero_d else "array")
+            found = self._standings.setdefault(key, Standing(operand, self.backend.native(dtype)))
+        return found
+
+    def of(self, data: Any, dtype: DType | None = None, weak: bool = False) -> Standing:
+        """The standing of an array of the library's."""
+        return self.standing(dtype or self.backend.dtype(data), weak, data.ndim == 0)
+
+    def operand(self, standing: Standing, data: Any) -> Operand:
+        """The operand that an array is; with its value where the system looks at values."""
+        o = standing.operand
+        return of(o.dtype, tier="0d", value=data.item()) if self.by_value and o.tier == "0d" and o.dtype else o
+
+    def promote(self, op: str, operands: Sequence[Operand]) -> Promotion:
+        """The system's answer. Raises PromotionError of a refusal, in an unknown operation OpError."""
+        return self.system.promote(*operands, op=op)
+
+    def elementwise(self, op: str, name: str, operands: Sequence[Operand]) -> Plan:
+        """The plan of an operation of arrays alone, carried out by the library's function of that name."""
+        p = self.promote(op, operands)
+        compute, result = self.natives(p)
+        zero_d = all(o.tier != "array" for o in operands)
+        sources = [self.backend.native(o.dtype) if o.dtype and o.tier != "scalar" else compute for o in operands]
+        function = self.backend.casting(name, compute, sources, zero_d)
+        standing = self.standing(p.result, p.weak, zero_d)
+        low, high = self.range(operands, p)
+        return Plan(p, function, self.finish(result), standing, low, high)
+
+    def natives(self, p: Promotion) -> tuple[Any, Any]:
+        """The library's own dtypes to compute in and of the result."""
+        return self.backend.native(p.compute or p.result), self.backend.native(p.result)
+
+    def finish(self, result: Any) -> Callable[[Any], Any]:
+        """A cast to the result, where the library gave another."""
+        cast = self.backend.cast
+        return lambda out: out if out.dtype == result else cast(out, result)
+
+    def range(self, operands: Sequence[Operand], p: Promotion) -> tuple[float, float]:
+        """The values of a Python scalar that surely fit, so that the plan holds for them; none if `low` is above `high`."""
+        scalars = [o for o in operands if o.tier == "scalar"]
+        if not scalars or self.by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
+            return 1, 0
+        if scalars[0].kind is Kind.BOOL:
+            return 0, 1
+        bounds = [d for d in (p.compute, self.system.defaults.get(scalars[0].kind)) if d and d.kind is not Kind.BOOL]
+        if any(d.max is None or d.min is None for d in bounds) or p.compute.kind is Kind.BOOL:
+            return 1, 0
+        return max(d.min or 0 for d in bounds), min(d.max or 0 for d in bounds)
+
+    def number(self, value: Value, p: Promotion, like: Any) -> Any:
+        """A Python scalar as the library is to see it: cast to the dtype computed in, wrapped or infinite if it has to be.
+
+        Raises PromotionError where the system refuses the value.
+        """
+        to = p.compute or p.result
+        fit = next((f for f in p.fits if f.kind is SCALARS[type(value)]), None)
+        if fit and fit.outcome == "raise":
+            raise PromotionError(p)
+        if fit and fit.outcome in RAW and not fitted(value, to)[0]:
+            beyond = float("inf") if isinstance(value, complex) or value > 0 else -float("inf")
+            return value if self.backend.numpy else beyond  # others than NumPy would wrap it; an infinity compares alike
+        return self.backend.number(value if fit is None or fit.becomes is None else fit.becomes, self.backend.native(to), like)
+
+
+def number(x: object) -> Value | None:
+    """A Python number, an IntEnum's or a subclass's as its plain value; None if it is none."""
+    if type(x) in SCALARS:
+        return x  # type: ignore[return-value]
+    if isinstance(x, (int, float, complex)) and not type(x).__module__.partition(".")[0] == "numpy":
+        return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
+    return None
+
+
+def scalar_of(value: Value) -> Operand:
+    """The operand that a Python number is."""
+    return scalar(SCALARS[type(value)], value)

@@ -1,0 +1,253 @@
+"""A namespace of the array API standard that computes with one library and promotes by one system."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from typelattice.dtypes import DTYPES, DType, Kind, dtype
+from typelattice.namespaces.array import COMPARISONS, OPERATORS, SIGNS, Array
+from typelattice.namespaces.backend import Backend, NamespaceError
+from typelattice.namespaces.creation import CREATION
+from typelattice.namespaces.functions import FORMS, OTHERS
+from typelattice.namespaces.inspection import Info, inspection
+from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
+from typelattice.operand import Operand, Value
+from typelattice.ops import FORM
+from typelattice.promotion import Promotion
+from typelattice.system import System
+
+VERSIONS = ("2022.12", "2023.12", "2024.12")
+LINALG = (
+    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_power", "matrix_rank", "outer",
+    "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
+)  # fmt: skip
+BOTH = ("matmul", "matrix_transpose", "tensordot", "vecdot")  # in the main namespace and in linalg
+FFT = (
+    "fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftshift", "ifftshift", "fftfreq",
+    "rfftfreq",
+)  # fmt: skip
+
+
+class Namespace:
+    """An array-API namespace: `system` says the dtypes, `backend` computes. `Array` is the class of its arrays.
+
+    The functions are those of the standard that the library has; dtypes are attributes, those that both know.
+    """
+
+    def __init__(self, system: System, backend: Backend) -> None:
+        self.system, self.backend = system, backend
+        self.planner = Planner(system, backend)
+        self.__name__ = f"typelattice.namespace({system.name!r}, {backend.name})"
+        self.__array_api_version__ = VERSIONS[-1]
+        self.Array: type[Array] = type("Array", (Array,), {"__slots__": (), "_space": self, "__module__": __name__})
+        self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and backend.has(d)}
+        vars(self).update(self.dtypes, pi=math.pi, e=math.e, inf=math.inf, nan=math.nan, newaxis=None)
+        functions = {op: build(self, op) for op in FORM if (build := self._builder(op)) and self._has(op)}
+        created = {name: make(self) for name, make in CREATION.items()}
+        found = {**functions, **created, **inspection(self)}
+        vars(self).update({name: f for name, f in found.items() if name not in (*LINALG, *FFT)})
+        self.linalg = SimpleNamespace(**{name: found[name] for name in (*LINALG, *BOTH) if name in found})
+        self.fft = SimpleNamespace(**{name: found[name] for name in FFT if name in found})
+        self._operators(functions)
+        if backend.root == "jax":
+            self._tree()
+
+    def __repr__(self) -> str:
+        return f"<namespace {self.system.name} over {self.backend.name}>"
+
+    def __array_namespace_info__(self) -> Info:
+        """What the namespace can do: its dtypes, default dtypes, devices."""
+        return Info(self)
+
+    if TYPE_CHECKING:  # the functions are attributes of each instance
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def versioned(self, version: str | None) -> Namespace:
+        """Itself, if it follows that version of the standard. Raises NamespaceError."""
+        if version is not None and version not in VERSIONS:
+            raise NamespaceError(f"{version!r} is no version of the standard followed here; these are {', '.join(VERSIONS)}")
+        return self
+
+    # -- what functions take
+
+    def array(self, op: str, x: Any) -> Array:
+        """An array of this namespace. Raises NamespaceError for anything else."""
+        if x.__class__ is self.Array:
+            return x  # type: ignore[no-any-return]
+        raise self.stranger(op, x)
+
+    def number(self, op: str, x: Any) -> Value:
+        """A Python number. Raises NamespaceError for anything else."""
+        value = number(x)
+        if value is None:
+            raise self.stranger(op, x)
+        return value
+
+    def stranger(self, op: str, x: Any) -> NamespaceError:
+        """The error of an object that is no array of this namespace."""
+        if isinstance(x, Array):
+            theirs = x._space
+            same = "asarray(x.bare) of this one" if theirs.backend.name == self.backend.name else "from_dlpack of this one"
+            return NamespaceError(f"{op} mixes an array of {theirs!r} with {self!r}; take it over with {same}")
+        what = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+        return NamespaceError(f"{op} takes arrays of {self!r}, not a {what}; make it one with asarray")
+
+    def both(self, op: str, x1: Any, x2: Any) -> tuple[Array, Any]:
+        """Two operands without an array among them: the first number becomes one."""
+        return self.asarray(self.number(op, x1)), x2
+
+    def operands(self, op: str, xs: Sequence[Any]) -> list[Operand]:
+        """What arrays and Python scalars are to the system."""
+        cls, operand = self.Array, self.planner.operand
+        return [operand(x._standing, x._data) if x.__class__ is cls else scalar_of(self.number(op, x)) for x in xs]
+
+    def data(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
+        """The library's arrays of operands; Python scalars made some, as the promotion says."""
+        like = next(x._data for x in xs if isinstance(x, Array))
+        return tuple(x._data if isinstance(x, Array) else self.planner.number(self.number("", x), p, like) for x in xs)
+
+    def bare(self, x: Any) -> Any:
+        """The library's own arrays in place of ours, also within lists, tuples, dicts and slices."""
+        if isinstance(x, Array):
+            return self.array("indexing", x)._data
+        if isinstance(x, (tuple, list)):
+            return type(x)(map(self.bare, x)) if any(isinstance(i, (Array, tuple, list)) for i in x) else x
+        if isinstance(x, dict):
+            return {k: self.bare(v) for k, v in x.items()}
+        return x
+
+    def dtype(self, given: object) -> DType:
+        """A dtype that is asked for: ours, its name, or the library's own. Raises DTypeError, NamespaceError."""
+        found = given if isinstance(given, DType) else dtype(given)
+        self.backend.native(found)
+        return found
+
+    def default(self, kind: Kind) -> DType:
+        """The default dtype of a kind: the system's, or where it has none, the library's."""
+        found = self.system.defaults.get(kind)
+        return found or Info(self).default_of(kind)
+
+    # -- what functions give
+
+    def made(self, data: Any, standing: Standing) -> Array:
+        """An array of a standing."""
+        result: Array = object.__new__(self.Array)
+        result._data, result._standing = data, standing
+        return result
+
+    def wrap(self, data: Any, d: DType | None = None, weak: bool = False) -> Array:
+        """The library's array as one of ours; NumPy's scalars too."""
+        if self.backend.numpy and not hasattr(data, "__setitem__"):
+            data = self.backend.library.asarray(data)
+        return self.made(data, self.planner.of(data, d, weak))
+
+    def own(self, data: Any, p: Promotion) -> Any:
+        """A part of a result: other integers than were computed with are of the default dtype; Python's stay what they are."""
+        if not hasattr(data, "dtype"):
+            return data
+        d = self.backend.dtype(data)
+        if d is p.compute:
+            return self.wrap(data, d, p.weak)
+        if d.kind in (Kind.SIGNED, Kind.UNSIGNED):
+            d = self.default(Kind.SIGNED)
+            data = self.backend.cast(data, self.backend.native(d))
+        return self.wrap(data, d)
+
+    def computed(
+        self, op: str, p: Promotion, data: Sequence[Any], *args: Any, before: tuple[Any, ...] = (), **options: Any
+    ) -> Array:
+        """What the library's function gives for operands that are cast first; cast to the dtype of the result."""
+        to = self.backend.native(p.compute or p.result)
+        out = self.backend.function(op)(*before, *(self.backend.cast(x, to) for x in data), *args, **options)
+        if self.backend.numpy and not hasattr(out, "__setitem__"):
+            out = self.backend.library.asarray(out)
+        return self.wrap(self.backend.cast(out, self.backend.native(p.result)), p.result, p.weak)
+
+    def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
+        """An operation on arrays and Python scalars, carried out by the library's function of that name."""
+        p = self.planner.promote(op, self.operands(op, xs))
+        try:
+            return self.computed(op, p, self.data(p, xs), **self.bare(options))
+        except (NotImplementedError, TypeError) as e:
+            raise self.lacking(op, xs, e) from e
+
+    def lacking(self, op: str, xs: Sequence[Any], cause: Exception) -> Exception:
+        """The error of a function that the library does not have for these dtypes; another error as it is."""
+        if isinstance(cause, NamespaceError) or not any(isinstance(x, Array) for x in xs):
+            return cause
+        what = " and ".join(dict.fromkeys(str(x.dtype) if isinstance(x, Array) else type(x).__name__ for x in xs))
+        said = " ".join(str(cause).split())[:160]
+        return NamespaceError(f"{self.backend.name} cannot compute {op} of {what} ({said}); cast to a dtype that it computes with")
+
+    # -- writing
+
+    def write(self, x: Array, key: Any, value: Any) -> None:
+        """Elements of an array replaced. Raises NamespaceError of a library whose arrays do not change."""
+        if not self.backend.mutable:
+            raise NamespaceError(f"arrays of {self.backend.name} do not change; use where, or concat")
+        operands = self.operands("assignment", (x, value))
+        p = self.planner.promote("iadd" if "iadd" in FORM else "add", operands)
+        data = value._data if isinstance(value, Array) else self.planner.number(self.number("", value), p, x._data)
+        x._data[key] = self.backend.cast(data, x._standing.native) if hasattr(data, "dtype") else data
+
+    def _operators(self, functions: dict[str, Callable[..., Any]]) -> None:
+        for name, op in {**OPERATORS, **COMPARISONS, **SIGNS}.items():
+            if op in functions:
+                setattr(self.Array, f"__{name}__", functions[op])
+        for name, op in OPERATORS.items():
+            if op in functions:
+                setattr(self.Array, f"__r{name}__", _reflected(functions[op]))
+                setattr(self.Array, f"__i{name}__", _in_place(self, functions[op]))
+
+    def _builder(self, op: str) -> Callable[[Namespace, str], Callable[..., Any]] | None:
+        return OTHERS.get(op) or FORMS.get(FORM[op])
+
+    def _has(self, op: str) -> bool:
+        try:
+            self.backend.function(op)
+        except NamespaceError:
+            return False
+        return True
+
+    def _tree(self) -> None:
+        """Arrays over JAX pass through its transformations."""
+        import jax
+
+        def flatten(x: Array) -> tuple[tuple[Any], tuple[DType, bool]]:
+            return (x._data,), (x.dtype, x.weak)
+
+        def unflatten(facts: tuple[DType, bool], children: tuple[Any]) -> Array:
+            (data,), (d, weak) = children, facts
+            if hasattr(data, "ndim") and hasattr(data, "dtype"):
+                return self.wrap(data, None, weak)
+            return self.made(data, self.planner.standing(d, weak, False))
+
+        jax.tree_util.register_pytree_node(self.Array, flatten, unflatten)
+
+
+def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, other: function(other, self)
+
+
+def _in_place(space: Namespace, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator that writes its result into the left operand, if the system lets it and the library can."""
+
+    def operate(self: Array, other: Any) -> Any:
+        into = space.planner.promote("iadd", space.operands("iadd", (self, other))).result if "iadd" in FORM else None
+        out = function(self, other)
+        into = into or (out.dtype if out.dtype is self.dtype else None)
+        if into is None:
+            raise NamespaceError(f"{out.dtype} cannot be written into {self.dtype}; use x = x + y, or cast with astype")
+        cast = space.backend.cast(out._data, space.backend.native(into))
+        if into is not self.dtype or not space.backend.mutable:
+            return space.wrap(cast, into, out.weak)
+        if tuple(out.shape) != tuple(self.shape):
+            shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
+            raise NamespaceError(f"a result of shape {shapes}; use x = x + y")
+        self._data[...] = cast
+        return self
+
+    return operate

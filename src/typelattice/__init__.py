@@ -40,7 +40,7 @@ def __getattr__(name: str) -> object:
     """What is loaded when it is first asked for."""
     if name not in LATER:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
-    return getattr(import_module(f"typelattice.{LATER[name]}"), name)  # type: ignore[no-any-return]
+    return getattr(import_module(f"typelattice.{LATER[name]}"), name)
 
 
 __all__ = [

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import os
-from functools import cache, lru_cache
+from functools import cache
 from types import ModuleType
 from typing import Any
 

@@ -120,22 +120,34 @@ class Backend:
         return lambda *arrays: function(*(cast(x, to) for x in arrays))
 
 
+LARGE, BLOCK = 1 << 18, 1 << 16  # elements: of arrays worth going through in blocks, and of a block, which stays in cache
+
+
 def _ufunc(function: Any, to: Any, casts: bool, zero_d: bool, numpy: Any) -> Callable[..., Any] | None:
     """A NumPy ufunc as it is, or with its loop chosen; its scalars made arrays. None if it is none, or has no such loop."""
     if not isinstance(function, numpy.ufunc):
         return (lambda *arrays: numpy.asarray(function(*arrays))) if zero_d and not casts else None
-    if casts:
-        signature = (*(to,) * function.nin, None)
-        one = numpy.ones(1, to)
-        try:
-            function(*(one,) * function.nin, signature=signature, casting="unsafe")
-        except TypeError:
-            return None
-        if zero_d:
-            return lambda *arrays: numpy.asarray(function(*arrays, signature=signature, casting="unsafe"))
-        if function.nin == 2:
-            return lambda a, b: function(a, b, signature=signature, casting="unsafe")
-        return lambda a: function(a, signature=signature, casting="unsafe")
+    if not casts:
+        return (lambda *arrays: numpy.asarray(function(*arrays))) if zero_d else function
+    signature, one = (*(to,) * function.nin, None), numpy.ones(1, to)
+    try:
+        gives = function(*(one,) * function.nin, signature=signature, casting="unsafe").dtype
+    except TypeError:
+        return None
     if zero_d:
-        return lambda *arrays: numpy.asarray(function(*arrays))
-    return function  # type: ignore[no-any-return]
+        return lambda *arrays: numpy.asarray(function(*arrays, signature=signature, casting="unsafe"))
+    if function.nin == 1:
+        return lambda a: function(a, signature=signature, casting="unsafe")
+
+    def compute(a: Any, b: Any) -> Any:
+        if a.size < LARGE or gives != to or a.shape != b.shape or not (a.flags.c_contiguous and b.flags.c_contiguous):
+            return function(a, b, signature=signature, casting="unsafe")
+        out = numpy.empty(a.shape, to)
+        whole, left, right = out.reshape(-1), a.reshape(-1), b.reshape(-1)
+        for i in range(0, a.size, BLOCK):
+            part, x, y = whole[i : i + BLOCK], left[i : i + BLOCK], right[i : i + BLOCK]
+            part[...] = y if a.dtype == to else x
+            function(x if a.dtype == to else part, part if a.dtype == to else y.astype(to, copy=False), out=part)
+        return out
+
+    return compute

@@ -56,7 +56,8 @@ def _made(space: Namespace, obj: Any, to: Any, device: Any, copy: bool | None) -
         data = space.backend.xp.asarray(obj, **options)
     except TypeError as e:
         what = f"{type(obj).__module__}.{type(obj).__qualname__}".removeprefix("builtins.")
-        raise NamespaceError(f"{space.backend.name} makes no array of this {what}: {e}; give numbers, or use from_dlpack") from e
+        why = f"{space.backend.name} makes no array of this {what}: {e}"
+        raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
     return data if to is None else space.backend.checked(data, to)
 
 

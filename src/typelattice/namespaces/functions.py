@@ -9,6 +9,7 @@ from typelattice.dtypes import Kind
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import NamespaceError
 from typelattice.namespaces.plan import Plan
+from typelattice.promotion import Promotion
 
 if TYPE_CHECKING:
     from typelattice.namespaces.space import Namespace
@@ -92,7 +93,7 @@ def binary_with_options(space: Namespace, op: str) -> Function:
 
 def reduction(space: Namespace, op: str) -> Function:
     """A function along axes; of some, `dtype` may ask for the dtype of the result."""
-    backend, planner = space.backend, space.planner
+    backend, promote = space.backend, _kept(space, op)
 
     def function(x: Any, /, *, dtype: object = None, **options: Any) -> Any:
         x = space.array(op, x)
@@ -102,7 +103,7 @@ def reduction(space: Namespace, op: str) -> Function:
             return space.wrap(backend.function(op)(backend.cast(x._data, to), dtype=to, **space.bare(options)), d)
         if dtype is not None:
             raise NamespaceError(f"{op} takes no dtype; cast its result with astype")
-        p = planner.promote(op, (planner.operand(x._standing, x._data),))
+        p = promote(x)
         if op in ACCUMULATING:
             options["dtype"] = backend.native(p.compute or p.result)
         return space.computed(op, p, (x._data,), **space.bare(options))
@@ -160,7 +161,8 @@ def clip(space: Namespace, op: str) -> Function:
         data = iter(space.data(p, (x, *given)))
         to = space.backend.native(p.compute or p.result)
         a, low, high = (space.backend.cast(next(data), to) if b is not None else None for b in (x, min, max))
-        return space.wrap(space.backend.cast(space.backend.function(op)(a, low, high), space.backend.native(p.result)), p.result)
+        out = space.backend.function(op)(a, low, high)
+        return space.wrap(space.backend.cast(out, space.backend.native(p.result)), p.result, p.weak)
 
     return _named(function, op)
 
@@ -168,9 +170,11 @@ def clip(space: Namespace, op: str) -> Function:
 def parts(space: Namespace, op: str) -> Function:
     """A function with several results, each of the dtype that the library gives it once the operand is cast."""
 
+    promote = _kept(space, op)
+
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
         x = space.array(op, x)
-        p = space.planner.promote(op, (space.planner.operand(x._standing, x._data),))
+        p = promote(x)
         to = space.backend.native(p.compute or p.result)
         made = space.backend.function(op)(space.backend.cast(x._data, to), *space.bare(args), **space.bare(options))
         if not isinstance(made, (tuple, list)):
@@ -184,13 +188,29 @@ def parts(space: Namespace, op: str) -> Function:
 def indexed(space: Namespace, op: str) -> Function:
     """A function of an array and of indices into it."""
 
+    promote = _kept(space, op)
+
     def function(x: Any, indices: Any, /, **options: Any) -> Any:
         x, at = space.array(op, x), space.array(op, indices)
-        p = space.planner.promote(op, (planner.operand(x._standing, x._data),))
-        return space.computed(op, p, (x._data,), at._data, **options)
+        return space.computed(op, promote(x), (x._data,), at._data, **options)
 
-    planner = space.planner
     return _named(function, op)
+
+
+def _kept(space: Namespace, op: str) -> Callable[[Array], Promotion]:
+    """The system's answer for one array, kept by its standing."""
+    planner = space.planner
+    known: dict[object, Promotion] = {}
+
+    def promote(x: Array) -> Promotion:
+        p = known.get(x._standing)
+        if p is None:
+            p = planner.promote(op, (planner.operand(x._standing, x._data),))
+            if not planner.by_value:
+                known[x._standing] = p
+        return p
+
+    return promote
 
 
 FORMS: dict[str, Callable[[Namespace, str], Function]] = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from typelattice.dtypes import DType, Kind
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import NamespaceError
+from typelattice.namespaces.plan import number, scalar_of
 from typelattice.operand import Operand, of
 from typelattice.operation import real, whole
 from typelattice.promotion import PromotionError
@@ -114,7 +115,8 @@ def inspection(space: Namespace) -> dict[str, Callable[..., Any]]:
     def operand(x: Any) -> Operand:
         if isinstance(x, Array):
             return space.planner.operand(space.array("result_type", x)._standing, x._data)
-        return of(x) if isinstance(x, DType) else space.operands("result_type", (x,))[0] if _is_number(x) else of(space.dtype(x))
+        value = number(x)
+        return of(space.dtype(x)) if value is None else scalar_of(value)
 
     def result_type(*arrays_and_dtypes: Any, kind: str | None = None) -> DType:
         """The dtype at which arrays, dtypes and Python scalars meet under the system.
@@ -160,9 +162,3 @@ def inspection(space: Namespace) -> dict[str, Callable[..., Any]]:
         return space.dtype(dtype).kind in _kinds(kind) if isinstance(kind, str) else space.dtype(dtype) is space.dtype(kind)
 
     return {f.__name__: f for f in (result_type, can_cast, finfo, iinfo, isdtype)}
-
-
-def _is_number(x: object) -> bool:
-    from typelattice.namespaces.plan import number
-
-    return number(x) is not None

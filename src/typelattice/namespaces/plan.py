@@ -131,7 +131,7 @@ def number(x: object) -> Value | None:
     """A Python number, an IntEnum's or a subclass's as its plain value; None if it is none."""
     if type(x) in SCALARS:
         return x  # type: ignore[return-value]
-    if isinstance(x, (int, float, complex)) and not type(x).__module__.partition(".")[0] == "numpy":
+    if isinstance(x, (int, float, complex)) and type(x).__module__.partition(".")[0] != "numpy":
         return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
     return None
 

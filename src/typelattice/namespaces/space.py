@@ -76,7 +76,7 @@ class Namespace:
     def array(self, op: str, x: Any) -> Array:
         """An array of this namespace. Raises NamespaceError for anything else."""
         if x.__class__ is self.Array:
-            return x  # type: ignore[no-any-return]
+            return x
         raise self.stranger(op, x)
 
     def number(self, op: str, x: Any) -> Value:
@@ -180,7 +180,8 @@ class Namespace:
             return cause
         what = " and ".join(dict.fromkeys(str(x.dtype) if isinstance(x, Array) else type(x).__name__ for x in xs))
         said = " ".join(str(cause).split())[:160]
-        return NamespaceError(f"{self.backend.name} cannot compute {op} of {what} ({said}); cast to a dtype that it computes with")
+        why = f"{self.backend.name} cannot compute {op} of {what} ({said})"
+        return NamespaceError(f"{why}; cast to a dtype that it computes with")
 
     # -- writing
 

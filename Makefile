@@ -27,7 +27,7 @@ conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)
 
 bench: .venv-live/ready.stamp  ## our times beside those of the libraries
-	.venv-live/bin/python benchmarks/run.py
+	PYTHONPATH=src .venv-live/bin/python -W ignore benchmarks/run.py
 
 mutants: .venv/test.stamp  ## break the spine line by line: do the tests notice?
 	.venv/bin/python tools/mutants.py

@@ -577,14 +577,21 @@ def test_what_is_remembered_is_kept_to_its_like() -> None:
     assert s.result_type(a, c) is c
     with plain_arrays():
         s.result_type(Plain(a), Plain(c))
-        kept = deepcopy(s._pairs)
+        kept = {key: deepcopy(rows) for key, rows in s._pairs.items() if key}
         assert len(kept) == 2
         s.result_type(Plain(a), Plain(c, 0))
         s.result_type("int8", "int16")
         s.result_type(a, c, a)
         s.result_type(a)
         s.result_type(Plain(a), c)
-    assert s._pairs == kept
+    assert {key: rows for key, rows in s._pairs.items() if key} == kept
+
+
+def test_numbers_that_are_equal_are_remembered_apart() -> None:
+    s = make("b -> i8 -> f16", tiers=["array", "scalar"], defaults={"int": "i8", "float": "f16"})
+    for _ in range(2):
+        assert [str(s.result_type("int8", x)) for x in (True, 1, 1.0)] == ["int8", "int8", "float16"]
+        assert [str(s.result_type("bool", x)) for x in (1.0, 1, True)] == ["float16", "int8", "bool"]
 
 
 def test_result_type_of_a_refusal_is_not_remembered() -> None:
@@ -592,7 +599,7 @@ def test_result_type_of_a_refusal_is_not_remembered() -> None:
     for _ in range(2):
         with pytest.raises(tl.PromotionError, match="mine refuses int8 with uint8"):
             s.result_type(tl.dtype("int8"), tl.dtype("uint8"))
-    assert s._pairs == {}
+    assert s._pairs == {None: {}}
 
 
 def test_result_type_takes_none_for_nothing() -> None:

@@ -57,18 +57,19 @@ class System:
         int16
         """
         cls, pairs = a.__class__, self._pairs
-        found: DType
-        try:
-            if cls is DType and not more:
-                found = pairs[a][b]
-                return found
-            if cls in PLAIN and cls is b.__class__ and not more and a.ndim and b.ndim:  # type: ignore[attr-defined]
-                pairs, a, b = pairs.setdefault(cls, {}), a.dtype, b.dtype  # type: ignore[attr-defined]
-                found = pairs[a][b]
-                return found
-        except (KeyError, TypeError):
-            pass
-        found = self.promote(*(x for x in (a, b, *more) if x is not None)).result
+        if cls is DType and not more:
+            try:
+                return pairs[a][b]  # type: ignore[no-any-return]
+            except (KeyError, TypeError):
+                pass
+        elif cls in PLAIN and cls is b.__class__ and not more and a.ndim and b.ndim:  # type: ignore[attr-defined]
+            pairs, a, b = pairs.setdefault(cls, {}), a.dtype, b.dtype  # type: ignore[attr-defined]
+            if b in (row := pairs.setdefault(a, {})):
+                return row[b]  # type: ignore[no-any-return]
+        operands = self._read(*(x for x in (a, b, *more) if x is not None))
+        met = tuple((o.dtype, o.kind, o.weak, o.tier) for o in operands)
+        known = {} if self.combine == "value" else self._pairs.setdefault(None, {})
+        found: DType = known.get(met) or known.setdefault(met, self.promote(*operands).result)
         if pairs is not self._pairs or (cls is b.__class__ is DType and not more):
             pairs.setdefault(a, {})[b] = found
         return found
@@ -85,7 +86,7 @@ class System:
 
         Raises DTypeError, OperandError, OpError for what is none.
         """
-        read = tuple(parse(x, self.dtypes) if isinstance(x, str) else operand(x) for x in operands)
+        read = self._read(*operands)
         if not read:
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
         trail: list[Step] = []
@@ -95,6 +96,9 @@ class System:
             reason, remedy, step = refused.args
             return Promotion(self, read, op, (*trail, step), reason=reason, remedy=remedy)
         return Promotion(self, read, op, tuple(trail), *found)
+
+    def _read(self, *operands: object) -> tuple[Operand, ...]:
+        return tuple(parse(x, self.dtypes) if isinstance(x, str) else operand(x) for x in operands)
 
     def meet(self, operands: Sequence[Operand], trail: list[Step], first: bool = False) -> tuple[Node, DType, bool]:
         """The node at which operands meet, its dtype, whether that is weak; `first`: a scalar that comes first is an array."""

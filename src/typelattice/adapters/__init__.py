@@ -5,6 +5,7 @@ Nothing here imports a framework: a reader is called with an object of one, whic
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 
@@ -25,6 +26,7 @@ def register() -> None:
         NATIVE[root] = lambda d, name=name: adapter(name).native(d)  # type: ignore[misc]
 
 
+@cache
 def adapter(name: str) -> ModuleType:
     return import_module(f"typelattice.adapters.{name}")
 

@@ -1,6 +1,7 @@
 """NumPy and ml_dtypes."""
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,21 @@ def read(x: Any) -> Operand | None:
     if isinstance(x, type):
         return of(_of_type(x)) if issubclass(x, np.generic) else None
     if isinstance(x, np.dtype):
-        return of(known(x.name, "NumPy"))
+        return of(_known(x))
     if isinstance(x, (np.ndarray, np.generic)):
-        d = known(x.dtype.name, "NumPy")
+        d = _known(x.dtype)
         return of(d, tier="0d", value=value(x)) if x.ndim == 0 else of(d)
     return None
 
 
+@cache
+def _known(d: Any) -> DType:
+    return known(d.name, "NumPy")
+
+
 def _of_type(x: Any) -> DType:
     try:
-        return known(np.dtype(x).name, "NumPy")
+        return _known(np.dtype(x))
     except TypeError:
         raise DTypeError(f"numpy.{x.__name__} stands for many dtypes; name one, such as int8") from None
 

@@ -112,8 +112,11 @@ class Array:
         data = self._data.detach().cpu() if hasattr(self._data, "detach") else self._data
         return numpy.array(data, dtype=dtype) if copy else numpy.asarray(data, dtype=dtype)
 
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._data.__dlpack__(**options)
+    def __dlpack__(
+        self, /, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:
+        said = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        return self._data.__dlpack__(**{name: value for name, value in said.items() if value is not None})
 
     def __dlpack_device__(self) -> Any:
         return self._data.__dlpack_device__()

@@ -1,7 +1,9 @@
 """The functions of a namespace that promote, one builder a form: each asks the system, casts, and calls the library's own."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -223,6 +225,38 @@ OTHERS: dict[str, Callable[[Namespace, str], Function]] = {
 }
 
 
+TABLE = f"{__file__.rpartition('/')[0]}/signatures.txt"
+
+
+def _signatures() -> dict[str, inspect.Signature]:
+    """The standard's signatures; a row is Python's own notation, of names and plain values."""
+    found = {}
+    with open(TABLE, encoding="ascii") as rows:
+        for row in (row for row in rows if not row.startswith("#")):
+            head = ast.parse(f"def {row.strip()}: ...").body[0]
+            assert isinstance(head, ast.FunctionDef)
+            found[head.name] = inspect.Signature(list(_parameters(head.args)))
+    return found
+
+
+def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
+    kinds = [
+        *((a, inspect.Parameter.POSITIONAL_ONLY) for a in args.posonlyargs),
+        *((a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in args.args),
+        *((a, inspect.Parameter.VAR_POSITIONAL) for a in (args.vararg,) if a),
+        *((a, inspect.Parameter.KEYWORD_ONLY) for a in args.kwonlyargs),
+    ]
+    defaults = dict(zip((a.arg for a in args.kwonlyargs), args.kw_defaults, strict=True))
+    for a, kind in kinds:
+        value = defaults.get(a.arg)
+        yield inspect.Parameter(a.arg, kind, default=ast.literal_eval(value) if value else inspect.Parameter.empty)
+
+
+SIGNATURES = _signatures()
+
+
 def _named(function: Function, op: str) -> Function:
     function.__name__ = function.__qualname__ = op
+    if op in SIGNATURES:
+        function.__signature__ = SIGNATURES[op]  # type: ignore[attr-defined]
     return function

@@ -11,9 +11,9 @@ from typing import Any
 
 from typelattice.dtypes import DType, Kind
 from typelattice.fit import fitted
-from typelattice.namespaces.backend import Backend
+from typelattice.namespaces.backend import Backend, NamespaceError
 from typelattice.operand import SCALARS, Operand, Value, of, scalar
-from typelattice.promotion import Promotion, PromotionError
+from typelattice.promotion import Promotion
 from typelattice.system import System
 
 RAW = ("exact", "unsaid", "widen")  # what becomes of a value that the library is to see as it is
@@ -115,12 +115,13 @@ class Planner:
     def number(self, value: Value, p: Promotion, like: Any) -> Any:
         """A Python scalar as the library is to see it: cast to the dtype computed in, wrapped or infinite if it has to be.
 
-        Raises PromotionError where the system refuses the value.
+        Raises NamespaceError where the system refuses the value.
         """
         to = p.compute or p.result
         fit = next((f for f in p.fits if f.kind is SCALARS[type(value)]), None)
         if fit and fit.outcome == "raise":
-            raise PromotionError(p)
+            what = f"{value} is out of range for {to} under {self.system.name}"
+            raise NamespaceError(f"{what}; use a value within it, or cast first")
         if fit and fit.outcome in RAW and not fitted(value, to)[0]:
             beyond = float("inf") if isinstance(value, complex) or value > 0 else -float("inf")
             return value if self.backend.numpy else beyond  # others than NumPy would wrap it; an infinity compares alike

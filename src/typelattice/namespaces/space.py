@@ -14,8 +14,9 @@ from typelattice.namespaces.functions import FORMS, OTHERS
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
 from typelattice.operand import Operand, Value
-from typelattice.ops import FORM
-from typelattice.promotion import Promotion
+from typelattice.operation import write
+from typelattice.ops import FORM, find
+from typelattice.promotion import Promotion, Refused
 from typelattice.system import System
 
 VERSIONS = ("2022.12", "2023.12", "2024.12")
@@ -189,10 +190,19 @@ class Namespace:
         """Elements of an array replaced. Raises NamespaceError of a library whose arrays do not change."""
         if not self.backend.mutable:
             raise NamespaceError(f"arrays of {self.backend.name} do not change; use where, or concat")
-        operands = self.operands("assignment", (x, value))
-        p = self.planner.promote("iadd" if "iadd" in FORM else "add", operands)
-        data = value._data if isinstance(value, Array) else self.planner.number(self.number("", value), p, x._data)
+        p = self.system.promote(*self.operands("assignment", (x, value)))
+        if self.into(x, p.result) is not x.dtype:
+            raise NamespaceError(f"{p.result} cannot be written into {x.dtype}; cast the value with astype")
+        data = value._data if isinstance(value, Array) else self.planner.number(self.number("assignment", value), p, x._data)
         x._data[key] = self.backend.cast(data, x._standing.native) if hasattr(data, "dtype") else data
+
+    def into(self, x: Array, d: DType) -> DType:
+        """The dtype of an array once a result has been written into it, or has taken its place. Raises NamespaceError."""
+        try:
+            return write(self.system, find("iadd", self.system.ops), d, x._standing.operand, [])
+        except Refused as refused:
+            reason, remedy, _ = refused.args
+            raise NamespaceError(f"{reason} under {self.system.name}: {remedy}") from None
 
     def _operators(self, functions: dict[str, Callable[..., Any]]) -> None:
         for name, op in {**OPERATORS, **COMPARISONS, **SIGNS}.items():
@@ -237,11 +247,8 @@ def _in_place(space: Namespace, function: Callable[..., Any]) -> Callable[..., A
     """The operator that writes its result into the left operand, if the system lets it and the library can."""
 
     def operate(self: Array, other: Any) -> Any:
-        into = space.planner.promote("iadd", space.operands("iadd", (self, other))).result if "iadd" in FORM else None
         out = function(self, other)
-        into = into or (out.dtype if out.dtype is self.dtype else None)
-        if into is None:
-            raise NamespaceError(f"{out.dtype} cannot be written into {self.dtype}; use x = x + y, or cast with astype")
+        into = space.into(self, out.dtype)
         cast = space.backend.cast(out._data, space.backend.native(into))
         if into is not self.dtype or not space.backend.mutable:
             return space.wrap(cast, into, out.weak)

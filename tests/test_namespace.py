@@ -1,0 +1,318 @@
+"""A namespace computes with NumPy and answers as the system says: dtype, weakness, refusal; the values are NumPy's."""
+from __future__ import annotations
+
+import enum
+import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+from typelattice.dtypes import DTYPES
+from typelattice.ops import FORM
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("array_api_compat")
+SYSTEMS = ("array-api", "numpy", "numpy-ml-dtypes", "numpy1", "jax", "jax-x32", "jax-strict", "torch", "tensorflow-all", "mlx")
+ELEMENTWISE = [op for op, form in FORM.items() if form == "binary"]
+SHAPED = ("matmul", "vecdot", "tensordot", "outer", "cross", "solve", "searchsorted", "iadd")
+NUMBERS = (True, 1, -1, 2.5, 1j)
+
+
+def space(system: str) -> Any:
+    return tl.namespace(system, np)
+
+
+def of_value(x: object) -> tuple[object, ...]:
+    return (x.dtype, x.weak) if isinstance(x, tl.Array) else (type(x),)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_function_of_two_gives_what_the_system_says(system: str) -> None:
+    """Dtype, weakness and refusal; over pairs of dtypes, weak and 0-d arrays and Python numbers."""
+    xp, dice, known = space(system), random.Random(9407), tl.system(system)
+    arrays = [xp.ones(shape, dtype=d) for d in xp.dtypes.values() if (d.bits or 0) >= 8 for shape in ((2,), ())]
+    arrays += [xp.wrap(np.ones(2, d.name), d, True) for d in known.defaults.values() if d in xp.dtypes.values()]
+    asked = lacking = 0
+    for x, y in dice.sample([*product(arrays, arrays), *product(arrays, NUMBERS), *product(NUMBERS, arrays)], 400):
+        op = dice.choice([op for op in ELEMENTWISE if op not in SHAPED and hasattr(xp, op)])
+        operands = [v._standing.operand if isinstance(v, tl.Array) else v for v in (x, y)]
+        if known.combine == "value":
+            operands = [tl.operand(v.bare) if isinstance(v, tl.Array) else v for v in (x, y)]
+        p = known.explain(*operands, op=op)
+        try:
+            result = getattr(xp, op)(x, y)
+        except tl.PromotionError:
+            assert p.dtype is None, p
+        except tl.NamespaceError:
+            lacking += 1
+        except ValueError:  # NumPy has no integer power of a negative one
+            assert op in ("pow", "power")
+        else:
+            assert (result.dtype, result.weak) == (p.dtype, p.weak and xp.planner.weak_arrays), (op, x, y)
+            assert result.bare.dtype == tl.native(result.dtype, np)
+        asked += 1
+    assert lacking < asked / 4
+
+
+def test_operators_are_the_functions() -> None:
+    xp = space("jax")
+    x, y = xp.asarray([6, 7], dtype="int8"), xp.asarray([2, 3], dtype="int16")
+    assert (x + y).dtype is (y + x).dtype is tl.dtype("int16")
+    assert [int(v) for v in x // y] == [3, 2]
+    assert [(2 - x).dtype, (2.0 * x).dtype, (x / y).dtype] == [tl.dtype("int8"), tl.dtype("float64"), tl.dtype("float32")]
+    assert (2.0 * x).weak
+    assert (x < y).dtype is (x == 6).dtype is tl.dtype("bool")
+    assert [*map(int, (x & 3) | (~x ^ y))] == [*map(int, (x.bare & 3) | (~x.bare ^ y.bare))]
+    assert (x @ x).shape == ()
+
+
+@pytest.mark.parametrize(
+    ("system", "outcome"), [("jax", 44), ("torch", 44), ("numpy", "out of range"), ("array-api", "out of range")]
+)
+def test_a_number_out_of_range_is_what_the_system_makes_of_it(system: str, outcome: int | str) -> None:
+    xp = space(system)
+    x = xp.zeros(1, dtype="uint8")
+    for _ in range(2):  # with a plan, and without
+        if isinstance(outcome, str):
+            with pytest.raises(tl.PromotionError, match=outcome):
+                x + 300
+        else:
+            assert int((x + 300)[0]) == outcome
+        assert int((x + 7)[0]) == 7
+
+
+def test_comparison_of_numpy_is_exact_beyond_the_range() -> None:
+    x = space("numpy").asarray([1, 255], dtype="uint8")
+    assert [bool(v) for v in x < 300] == [True, True]
+    assert [bool(v) for v in x == -1] == [False, False]
+
+
+def test_weak_arrays_stay_weak_as_in_jax_and_nowhere_else() -> None:
+    jax, numpy = space("jax"), space("numpy")
+    assert jax.asarray(1).weak
+    assert not jax.asarray([1]).weak
+    assert not numpy.asarray(1).weak
+    assert (jax.asarray(2.0) * 3).weak
+    assert (jax.asarray(2.0) * jax.ones(2, dtype="float16")).dtype is tl.dtype("float16")
+    assert not jax.astype(jax.asarray(2.0), "float32").weak
+
+
+def test_defaults_are_those_of_the_system() -> None:
+    found = {name: (space(name).zeros(1).dtype, space(name).asarray([1]).dtype) for name in ("jax", "jax-x32", "torch", "array-api")}
+    assert {name: (str(f), str(i)) for name, (f, i) in found.items()} == {
+        "jax": ("float64", "int64"), "jax-x32": ("float32", "int32"), "torch": ("float32", "int64"), "array-api": ("float64", "int64"),
+    }  # fmt: skip
+    assert space("torch").arange(3).dtype is tl.dtype("int64")
+    assert space("torch").arange(3.0).dtype is tl.dtype("float32")
+    assert space("torch").__array_namespace_info__().default_dtypes()["complex floating"] is tl.dtype("complex64")
+
+
+def test_in_place_keeps_the_dtype_or_refuses() -> None:
+    xp = space("array-api")
+    x = xp.asarray([1.0, 2.0], dtype="float32")
+    kept = x
+    x += 1
+    assert x is kept
+    assert [float(v) for v in x] == [2.0, 3.0]
+    with pytest.raises(tl.NamespaceError, match="float64 cannot be written into float32 under array-api"):
+        x += xp.ones(2, dtype="float64")
+    assert [float(v) for v in x] == [2.0, 3.0]
+    flags = xp.asarray([True, False])
+    flags &= False
+    assert not xp.any(flags)
+    y = space("numpy").ones(2, dtype="float32")
+    y += space("numpy").ones(2, dtype="float64")
+    assert y.dtype is tl.dtype("float32")
+    z = space("jax").ones(2, dtype="int8")
+    z += 1.5
+    assert (z.dtype, z.weak) == (tl.dtype("float64"), True)
+    with pytest.raises(tl.NamespaceError, match="shape"):
+        x += xp.ones((2, 2), dtype="float32")
+
+
+def test_elements_are_read_and_written() -> None:
+    xp = space("numpy")
+    x = xp.zeros((2, 3), dtype="int16")
+    x[0, :] = 7
+    x[x == 0] = xp.asarray(2, dtype="int8")
+    assert x.bare.tolist() == [[7, 7, 7], [2, 2, 2]]
+    assert x[1].shape == (3,)
+    assert x[xp.asarray([1])].dtype is tl.dtype("int16")
+    with pytest.raises(tl.NamespaceError, match="1048576 is out of range for int16 under numpy"):
+        x[0, 0] = 1 << 20
+    with pytest.raises(tl.NamespaceError, match="float64 cannot be written into int16"):
+        x[0, 0] = 0.5
+
+
+def test_conversions() -> None:
+    xp = space("jax")
+    x = xp.asarray(3, dtype="int8")
+    assert (int(x), float(x), complex(x), bool(x), [10, 20, 30, 40][x]) == (3, 3.0, 3 + 0j, True, 40)
+    y = xp.asarray([1, 2, 3], dtype="float32")
+    assert np.asarray(y) is y.bare or np.asarray(y).tolist() == [1, 2, 3]
+    assert np.from_dlpack(y).dtype == np.float32
+    assert xp.from_dlpack(np.ones(2, "int16")).dtype is tl.dtype("int16")
+    assert (len(y), y.ndim, y.size, y.shape, 2 in y, 5 in y) == (3, 1, 3, (3,), True, False)
+    assert [float(v) for v in y] == [1, 2, 3]
+    with pytest.raises(TypeError, match="nothing to go through"):
+        iter(x)
+    assert xp.asarray([[1, 2]]).T.shape == xp.asarray([[1, 2]]).mT.shape == (2, 1)
+    with pytest.raises(tl.NamespaceError, match="two axes"):
+        y.T  # noqa: B018
+
+
+def test_what_it_says_of_itself() -> None:
+    x = space("jax").asarray(1.5)
+    assert repr(x) == "<float64, weak under jax over numpy: 1.5>"
+    assert "<b>float64 (weak), shape ()</b>" in x._repr_html_()
+    assert repr(x.__array_namespace__()) == "<namespace jax over numpy>"
+    with pytest.raises(tl.NamespaceError, match="no version"):
+        x.__array_namespace__(api_version="1999")
+
+
+def test_html_is_escaped(tmp_path: Any) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\ntitle = "<script>"\ndefaults = { float = "f32" }\norder = "f32 -> f64"\n')
+    assert "<script>" not in tl.namespace(file, np).ones(1)._repr_html_()
+
+
+def test_limits_kinds_and_casts_are_those_of_the_dtypes() -> None:
+    xp = space("jax")
+    assert (xp.finfo("bfloat16").eps, xp.finfo(xp.complex64).bits, xp.iinfo("int8").min) == (2**-7, 32, -128)
+    for d in ("float16", "float32", "float64"):
+        ours, theirs = xp.finfo(d), np.finfo(d)
+        assert (ours.eps, ours.max, ours.min, ours.smallest_normal) == (theirs.eps, theirs.max, theirs.min, theirs.smallest_normal)
+    assert xp.isdtype(xp.int8, ("signed integer", "bool"))
+    assert not xp.isdtype(xp.uint8, "signed integer")
+    assert xp.can_cast("int8", "float16")
+    assert not space("array-api").can_cast("int8", "float32")
+    with pytest.raises(tl.NamespaceError, match="use iinfo"):
+        xp.finfo("int8")
+    with pytest.raises(ValueError, match="unknown kind"):
+        xp.isdtype(xp.int8, "integer")
+
+
+def test_the_float_of_an_int() -> None:
+    found = {name: str(space(name).result_type("int32", kind="float")) for name in ("numpy", "jax", "torch", "array-api")}
+    assert found == {"numpy": "float64", "jax": "float32", "torch": "float32", "array-api": "float64"}
+    xp = space("jax")
+    assert xp.result_type("float16", "int8", kind="float") is tl.dtype("float16")
+    assert xp.result_type("float32", kind="complex") is tl.dtype("complex64")
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    xp, other = space("jax"), space("numpy")
+    x = xp.ones(2)
+    for wrong, match in ((other.ones(2), "mixes"), (np.ones(2), "asarray"), ("1", "asarray"), (None, "asarray"), ([1], "asarray")):
+        with pytest.raises(tl.NamespaceError, match=match):
+            xp.add(x, wrong)
+    with pytest.raises(tl.NamespaceError, match="mixes"):
+        x + other.ones(2)
+    with pytest.raises(tl.NamespaceError, match="mixes"):
+        xp.concat([x, other.ones(2)])
+    with pytest.raises(tl.NamespaceError):
+        np.ones(2) + x
+    with pytest.raises(tl.PromotionError, match="array-api refuses int8 with float32"):
+        space("array-api").ones(1, dtype="int8") + space("array-api").ones(1)[0:1].__array_namespace__().ones(1, dtype="float32")
+    with pytest.raises(tl.NamespaceError, match="condition"):
+        xp.where(x, x, x)
+    with pytest.raises(tl.NamespaceError, match="one at least"):
+        xp.concat([])
+    with pytest.raises(tl.NamespaceError, match="cannot hold tensor_float32"):
+        xp.ones(1, dtype="tensor_float32")
+    with pytest.raises(tl.DTypeError, match="unknown dtype"):
+        xp.ones(1, dtype="flout32")
+
+
+def test_a_library_without_the_standard_is_refused() -> None:
+    for library in (sys, ModuleType("nothing"), 3):
+        with pytest.raises(tl.NamespaceError, match="no array library"):
+            tl.namespace("jax", library)  # type: ignore[arg-type]
+    with pytest.raises(tl.UnknownSystem):
+        tl.namespace("jaxx", np)
+
+
+def test_an_intenum_and_subclasses_count_as_their_numbers() -> None:
+    class Two(enum.IntEnum):
+        TWO = 2
+
+    xp = space("numpy")
+    assert (xp.ones(1, dtype="int8") + Two.TWO).dtype is tl.dtype("int8")
+    with pytest.raises(tl.NamespaceError, match="float64"):
+        xp.ones(1, dtype="int8") + np.float64(2)
+
+
+def test_implicit_cast_gives_bare_arrays() -> None:
+    x, y = np.ones(2, "int32"), np.ones(2, "float16")
+    a, b, c = tl.implicit_cast("jax", x, y, 2)
+    assert a.dtype == b.dtype == c.dtype == np.float16
+    assert type(a) is np.ndarray
+    assert tl.implicit_cast("jax", y, y)[0] is y
+    with pytest.raises(tl.PromotionError, match="refuses"):
+        tl.implicit_cast("array-api", x, y)
+    with pytest.raises(tl.NamespaceError, match="one at least"):
+        tl.implicit_cast("jax", 1, 2)
+
+
+def test_large_arrays_in_blocks_are_the_same_as_small_ones() -> None:
+    xp, dice = space("jax"), np.random.default_rng(0)
+    x, y = dice.integers(-99, 99, 300_001).astype("int32"), dice.random(300_001, "float32")
+    for a, b in ((x, y), (y, x)):
+        assert np.array_equal((xp.asarray(a) - xp.asarray(b)).bare, a.astype("float32") - b.astype("float32"))
+    half = xp.asarray(x.astype("int8")) * xp.asarray(y.astype("float16"))
+    assert np.array_equal(half.bare, x.astype("int8").astype("float16") * y.astype("float16"))
+    assert np.array_equal((xp.asarray(x) < xp.asarray(y)).bare, x.astype("float32") < y)
+
+
+def test_threads_share_a_namespace() -> None:
+    xp = space("jax")
+    pairs = [(a, b) for a in xp.dtypes.values() for b in xp.dtypes.values() if (a.bits or 0) >= 8 <= (b.bits or 0)] * 3
+
+    def add(pair: tuple[Any, Any]) -> str:
+        try:
+            return str((xp.ones(3, dtype=pair[0]) + xp.ones(3, dtype=pair[1])).dtype)
+        except tl.PromotionError:
+            return "refused"
+
+    with ThreadPoolExecutor(8) as pool:
+        threaded = [*pool.map(add, pairs)]
+    assert threaded == [*map(add, pairs)]
+
+
+def test_other_functions_keep_dtypes() -> None:
+    xp = space("jax")
+    x = xp.asarray([[3, 1, 2], [6, 5, 4]], dtype="int16")
+    for call in (
+        xp.reshape(x, (3, 2)), xp.flip(x), xp.permute_dims(x, (1, 0)), xp.concat([x, x]), xp.stack([x, x]), xp.sort(x), xp.roll(x, 1),
+        xp.expand_dims(x, axis=0), xp.take(x, xp.asarray([0]), axis=1), xp.tril(x), xp.unique_values(x), xp.zeros_like(x), xp.max(x),
+        xp.repeat(x, 2), xp.tile(x, (2, 1)), xp.broadcast_to(x, (2, 2, 3)), *xp.broadcast_arrays(x, x), *xp.meshgrid(x[0], x[1]),
+        *xp.unstack(x), xp.clip(x, 1, 2), xp.where(x > 2, x, x), xp.diff(x), xp.full_like(x, 3), xp.squeeze(x[0:1], axis=0),
+    ):  # fmt: skip
+        assert call.dtype is tl.dtype("int16"), call
+    assert xp.sum(x).dtype is tl.dtype("int64")
+    assert xp.sum(x, dtype="float32").dtype is tl.dtype("float32")
+    assert xp.mean(x).dtype is tl.dtype("float32")
+    assert xp.argmax(x).dtype is xp.nonzero(x)[0].dtype is tl.dtype("int64")
+    assert xp.unique_all(x).counts.dtype is tl.dtype("int64")
+    assert xp.any(x).dtype is tl.dtype("bool")
+    square = xp.asarray([[2.0, 0.0], [0.0, 4.0]], dtype="float32")
+    assert xp.linalg.inv(square).dtype is xp.linalg.svd(square).S.dtype is tl.dtype("float32")
+    assert float(xp.linalg.det(square)) == 8
+    assert xp.fft.fft(square).dtype is tl.dtype("complex64")
+    assert xp.fft.rfftfreq(4).dtype is tl.dtype("float64")
+    assert (xp.eye(2) @ xp.eye(2)).dtype is tl.dtype("float64")
+    with pytest.raises(tl.NamespaceError, match="takes no dtype"):
+        xp.max(x, dtype="int8")
+
+
+def test_every_function_of_the_standard_that_numpy_has_is_there() -> None:
+    xp = space("numpy")
+    missing = [op for op in FORM if not any(hasattr(place, op) for place in (xp, xp.linalg, xp.fft)) and hasattr(np, op)]
+    assert missing in ([], ["promote_types"])
+    assert {*xp.dtypes} >= {"bool", "int8", "uint64", "float32", "complex128"}
+    assert {*xp.dtypes} <= {*DTYPES}

@@ -8,6 +8,7 @@ from typelattice.dtypes import DType, Kind
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import NamespaceError
 from typelattice.namespaces.plan import number
+from typelattice.namespaces.signatures import named
 from typelattice.operand import SCALARS
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def shaped(name: str, kind: Kind = Kind.FLOAT) -> Callable[[Namespace], Function
             d, said = _options(space, dtype, found, device)
             return space.wrap(space.backend.checked(space.backend.function(name)(*args, **said, **options), said["dtype"]), d)
 
-        function.__name__ = function.__qualname__ = name
-        return function
+        return named(function, name)
 
     return build
 
@@ -106,8 +106,7 @@ def like(name: str) -> Callable[[Namespace], Function]:
             weak = dtype is None and space.planner.promote(name, (own._standing.operand,)).weak
             return space.wrap(space.backend.function(name)(own._data, *args, **said), d, weak)
 
-        function.__name__ = function.__qualname__ = name
-        return function
+        return named(function, name)
 
     return build
 
@@ -142,8 +141,7 @@ def frequencies(name: str) -> Callable[[Namespace], Function]:
             data = space.backend.function(name)(n, d=d, **said)
             return space.wrap(space.backend.cast(data, space.backend.native(wanted)), wanted)
 
-        function.__name__ = function.__qualname__ = name
-        return function
+        return named(function, name)
 
     return build
 

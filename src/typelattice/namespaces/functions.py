@@ -1,9 +1,7 @@
 """The functions of a namespace that promote, one builder a form: each asks the system, casts, and calls the library's own."""
 from __future__ import annotations
 
-import ast
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,6 +9,7 @@ from typelattice.dtypes import Kind
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import NamespaceError
 from typelattice.namespaces.plan import Plan
+from typelattice.namespaces.signatures import named
 from typelattice.promotion import Promotion
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def binary(space: Namespace, op: str) -> Function:
             plans[key] = plan
         return space.made(out if plan.finish is None else plan.finish(out), plan.standing)
 
-    return _named(function, op)
+    return named(function, op)
 
 
 def unary(space: Namespace, op: str) -> Function:
@@ -85,12 +84,12 @@ def unary(space: Namespace, op: str) -> Function:
         except LACKS as e:
             raise space.lacking(op, (x,), e) from e
 
-    return _named(function, op)
+    return named(function, op)
 
 
 def binary_with_options(space: Namespace, op: str) -> Function:
     """A function of two arrays with options, such as axes."""
-    return _named(lambda x1, x2, /, **options: space.call(op, (x1, x2), **options), op)
+    return named(lambda x1, x2, /, **options: space.call(op, (x1, x2), **options), op)
 
 
 def reduction(space: Namespace, op: str) -> Function:
@@ -110,7 +109,7 @@ def reduction(space: Namespace, op: str) -> Function:
             options["dtype"] = backend.native(p.compute or p.result)
         return space.computed(op, p, (x._data,), **space.bare(options))
 
-    return _named(function, op)
+    return named(function, op)
 
 
 def choice(space: Namespace, op: str) -> Function:
@@ -124,7 +123,7 @@ def choice(space: Namespace, op: str) -> Function:
         p = space.planner.promote(op, space.operands(op, (x1, x2)))
         return space.computed(op, p, space.data(p, (x1, x2)), before=(mask._data,))
 
-    return _named(function, op)
+    return named(function, op)
 
 
 def several(space: Namespace, op: str) -> Function:
@@ -139,7 +138,7 @@ def several(space: Namespace, op: str) -> Function:
         cast = [space.backend.cast(x._data, to) for x in listed]
         return space.wrap(space.backend.function(op)(cast, **options), p.result, p.weak)
 
-    return _named(function, op)
+    return named(function, op)
 
 
 def each(space: Namespace, op: str) -> Function:
@@ -150,7 +149,7 @@ def each(space: Namespace, op: str) -> Function:
         made = space.backend.function(op)(*(x._data for x in listed), **options)
         return [x._like(out) for x, out in zip(listed, made, strict=True)]
 
-    return _named(function, op)
+    return named(function, op)
 
 
 def clip(space: Namespace, op: str) -> Function:
@@ -166,7 +165,7 @@ def clip(space: Namespace, op: str) -> Function:
         out = space.backend.function(op)(a, low, high)
         return space.wrap(space.backend.cast(out, space.backend.native(p.result)), p.result, p.weak)
 
-    return _named(function, op)
+    return named(function, op)
 
 
 def parts(space: Namespace, op: str) -> Function:
@@ -184,7 +183,7 @@ def parts(space: Namespace, op: str) -> Function:
         wrapped = [space.own(out, p) for out in made]
         return type(made)(*wrapped) if hasattr(made, "_fields") else list(wrapped) if isinstance(made, list) else tuple(wrapped)
 
-    return _named(function, op)
+    return named(function, op)
 
 
 def indexed(space: Namespace, op: str) -> Function:
@@ -196,7 +195,7 @@ def indexed(space: Namespace, op: str) -> Function:
         x, at = space.array(op, x), space.array(op, indices)
         return space.computed(op, promote(x), (x._data,), at._data, **options)
 
-    return _named(function, op)
+    return named(function, op)
 
 
 def _kept(space: Namespace, op: str) -> Callable[[Array], Promotion]:
@@ -223,40 +222,3 @@ OTHERS: dict[str, Callable[[Namespace, str], Function]] = {
     **dict.fromkeys(("tensordot", "vecdot", "cross", "searchsorted"), binary_with_options),
     **dict.fromkeys(("meshgrid", "broadcast_arrays"), each),
 }
-
-
-TABLE = f"{__file__.rpartition('/')[0]}/signatures.txt"
-
-
-def _signatures() -> dict[str, inspect.Signature]:
-    """The standard's signatures; a row is Python's own notation, of names and plain values."""
-    found = {}
-    with open(TABLE, encoding="ascii") as rows:
-        for row in (row for row in rows if not row.startswith("#")):
-            head = ast.parse(f"def {row.strip()}: ...").body[0]
-            assert isinstance(head, ast.FunctionDef)
-            found[head.name] = inspect.Signature(list(_parameters(head.args)))
-    return found
-
-
-def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
-    kinds = [
-        *((a, inspect.Parameter.POSITIONAL_ONLY) for a in args.posonlyargs),
-        *((a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in args.args),
-        *((a, inspect.Parameter.VAR_POSITIONAL) for a in (args.vararg,) if a),
-        *((a, inspect.Parameter.KEYWORD_ONLY) for a in args.kwonlyargs),
-    ]
-    defaults = dict(zip((a.arg for a in args.kwonlyargs), args.kw_defaults, strict=True))
-    for a, kind in kinds:
-        value = defaults.get(a.arg)
-        yield inspect.Parameter(a.arg, kind, default=ast.literal_eval(value) if value else inspect.Parameter.empty)
-
-
-SIGNATURES = _signatures()
-
-
-def _named(function: Function, op: str) -> Function:
-    function.__name__ = function.__qualname__ = op
-    if op in SIGNATURES:
-        function.__signature__ = SIGNATURES[op]  # type: ignore[attr-defined]
-    return function

@@ -66,9 +66,9 @@ class Info:
         """The device on which arrays are made."""
         return self._below().default_device()
 
-    def devices(self) -> Any:
+    def devices(self) -> list[Any]:
         """Every device."""
-        return self._below().devices()
+        return list(self._below().devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The default dtypes: the system's, and where it has none, the library's on that device."""

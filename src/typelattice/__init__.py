@@ -25,6 +25,7 @@ from typelattice.table import Diff, Table, diff, table
 
 if TYPE_CHECKING:
     from typelattice.designer import design
+    from typelattice.formulas import Formula, FormulaError, formula
     from typelattice.namespaces import Array, Namespace, NamespaceError, implicit_cast, namespace
 
 register()
@@ -32,6 +33,7 @@ register()
 
 LATER = {
     "design": "designer",
+    **dict.fromkeys(("Formula", "FormulaError", "formula"), "formulas"),
     **dict.fromkeys(("Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"), "namespaces"),
 }
 
@@ -44,9 +46,9 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
-    "Array", "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Kind", "Laws", "Loss", "Namespace",
-    "NamespaceError", "OpError", "Operand", "OperandError", "Order", "OrderError", "Promotion", "PromotionError", "System",
-    "Table", "UnknownSystem", "consensus", "criteria", "design", "diff", "dtype", "implicit_cast", "laws", "loss", "namespace",
-    "native", "operand", "render", "system", "systems", "table",
+    "Array", "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Formula", "FormulaError", "Kind", "Laws",
+    "Loss", "Namespace", "NamespaceError", "OpError", "Operand", "OperandError", "Order", "OrderError", "Promotion",
+    "PromotionError", "System", "Table", "UnknownSystem", "consensus", "criteria", "design", "diff", "dtype", "formula",
+    "implicit_cast", "laws", "loss", "namespace", "native", "operand", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -11,7 +11,7 @@ from typelattice.dtypes import DType, Kind, Node, weak
 from typelattice.operand import BOOL, PLAIN, Operand, OperandError, operand
 from typelattice.operation import operate
 from typelattice.order import Order
-from typelattice.promotion import Promotion, PromotionError, Refused, Rule, Step
+from typelattice.promotion import Promotion, Refused, Rule, Step
 from typelattice.strings import parse
 from typelattice.values import meet
 
@@ -76,10 +76,7 @@ class System:
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """`explain`, raising PromotionError where the system refuses."""
-        p = self.explain(*operands, op=op)
-        if p.dtype is None:
-            raise PromotionError(p)
-        return p
+        return self.explain(*operands, op=op).sure
 
     def explain(self, *operands: object, op: str | None = None) -> Promotion:
         """What becomes of these operands, alone or in an operation, and why; also of a refusal.
@@ -113,8 +110,7 @@ class System:
                 node = self._combine([d for d in own if d], trail)
                 return node, node.kind is not Kind.BOOL or len(operands) == 1
         if self.combine == "value":
-            nodes = [self._enter(o, trail) for o in operands]
-            return meet(operands, nodes, lambda nodes: self._join(nodes, trail), trail), False
+            return meet(operands, [self._enter(o, trail) for o in operands], lambda ns: self._join(ns, trail), trail), False
         first = first or (self.first and all(o.tier == "scalar" for o in operands))
         tiers: dict[str, list[Node]] = {}
         for i, o in enumerate(operands):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.commands import FEW, Command, Out
+from typelattice.commands.expressions import BINDING, expression
 from typelattice.explanation import answer, asked, data, fate, sections
 from typelattice.promotion import Promotion
 from typelattice.render.grid import printable
@@ -17,7 +18,8 @@ from typelattice.strings import parse
 
 def _explain_arguments(parser: ArgumentParser) -> None:
     operands = "an array: int8; another: int8:0d, int8:weak; a Python scalar: int, float, complex, 300, True"
-    parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands)
+    whole = "; or one expression and its names: 'a*2.0 + b' a=int8:0d b=float16"
+    parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
     parser.add_argument("--system", action="append", metavar="NAME|FILE", help="that system in full; may be given again")
     parser.add_argument("--op", metavar="OP", help="an operation, such as add, divide, equal (default: promotion alone)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -25,6 +27,9 @@ def _explain_arguments(parser: ArgumentParser) -> None:
 
 def _explain(args: Namespace) -> Out:
     found = [tl.system(s) for s in args.system or tl.systems()]
+    if any(map(BINDING.match, args.operands)):
+        yield from expression(args, found)
+        return
     own = {name: d for s in found for name, d in s.dtypes.items()}
     operands = [parse(x, own) for x in args.operands]
     answers = [s.explain(*operands, op=args.op) for s in found]
@@ -94,7 +99,7 @@ explain = Command(
     "The dtype at which operands meet: in all systems, or one in full.", _explain_arguments, _explain,
     [
         "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
-        "int32:0d float --system torch --system mine.toml", "-- uint8 -1",
+        "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "'a*2.0 + b' a=int8:0d b=float16",
     ],
 )  # fmt: skip
 

@@ -13,6 +13,16 @@ from typelattice.adapters import native
 from typelattice.dtypes import DTYPES, DType, DTypeError
 from typelattice.operand import operand
 
+LINALG = (
+    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_power", "matrix_rank", "outer",
+    "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
+)  # fmt: skip
+BOTH = ("matmul", "matrix_transpose", "tensordot", "vecdot")  # in the main namespace and in linalg
+FFT = (
+    "fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftshift", "ifftshift", "fftfreq",
+    "rfftfreq",
+)  # fmt: skip
+
 
 class NamespaceError(TypeError):
     """Arrays that do not go together, or what the array library below cannot do; the message says what to do instead."""
@@ -96,9 +106,10 @@ class Backend:
 
     def function(self, name: str) -> Callable[..., Any]:
         """A function of the standard's, also of its extensions. Raises NamespaceError where the library has none."""
-        for place in (self.xp, getattr(self.xp, "linalg", None), getattr(self.xp, "fft", None)):
-            if callable(found := getattr(place, name, None)):
-                return found  # type: ignore[no-any-return]
+        extension = "linalg" if name in LINALG else "fft" if name in FFT else None
+        found = getattr(getattr(self.xp, extension, None) if extension else self.xp, name, None)
+        if callable(found):
+            return found  # type: ignore[no-any-return]
         raise NamespaceError(f"{self.name} has no function {name}")
 
     def casting(self, name: str, to: Any, sources: Iterable[Any], zero_d: bool) -> Callable[..., Any]:

@@ -54,7 +54,7 @@ def asarray(space: Namespace) -> Function:
 def _made(space: Namespace, obj: Any, to: Any, device: Any, copy: bool | None) -> Any:
     options = {k: v for k, v in (("dtype", to), ("device", device), ("copy", copy)) if v is not None}
     try:
-        data = space.backend.xp.asarray(obj, **options)
+        data = space.backend.xp.asarray(space.bare(obj), **options)
     except TypeError as e:
         what = f"{type(obj).__module__}.{type(obj).__qualname__}".removeprefix("builtins.")
         why = f"{space.backend.name} makes no array of this {what}: {e}"

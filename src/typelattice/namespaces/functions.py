@@ -1,6 +1,7 @@
 """The functions of a namespace that promote, one builder a form: each asks the system, casts, and calls the library's own."""
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,8 +16,8 @@ from typelattice.promotion import Promotion
 if TYPE_CHECKING:
     from typelattice.namespaces.space import Namespace
 
-Function: TypeAlias = "Callable[..., Any]"
 LACKS = (NotImplementedError, TypeError)  # what libraries raise where a function has no kernel for a dtype
+Function: TypeAlias = "Callable[..., Any]"
 ACCUMULATING = ("sum", "prod", "trace", "cumulative_sum", "cumulative_prod")
 
 
@@ -32,7 +33,7 @@ def binary(space: Namespace, op: str) -> Function:
                 try:
                     out = plan.compute(x1._data, x2._data)
                 except LACKS as e:
-                    raise space.lacking(op, (x1, x2), e) from e
+                    raise space.lacking(plan.promotion, e) from e
                 result = new(cls)
                 result._data = out if plan.finish is None else plan.finish(out)
                 result._standing = plan.standing
@@ -54,7 +55,7 @@ def binary(space: Namespace, op: str) -> Function:
         try:
             out = plan.compute(a, b)
         except LACKS as e:
-            raise space.lacking(op, (x1, x2), e) from e
+            raise space.lacking(p, e) from e
         if plan.finish and out.dtype == plan.standing.native:
             plan = replace(plan, finish=None)
         if plan.holds(value) and not planner.by_value:
@@ -76,13 +77,12 @@ def unary(space: Namespace, op: str) -> Function:
             plan = planner.elementwise(op, op, (planner.operand(x._standing, x._data),))
             if not planner.by_value:
                 plans[x._standing] = plan
+        if args or options:
+            return space.computed(op, plan.promotion, (x._data,), *space.bare(args), **space.bare(options))
         try:
-            if not args and not options:
-                return space.made(plan.finish(plan.compute(x._data)), plan.standing)  # type: ignore[misc]
-            p = plan.promotion
-            return space.computed(op, p, (x._data,), *space.bare(args), **space.bare(options))
+            return space.made(plan.finish(plan.compute(x._data)), plan.standing)  # type: ignore[misc]
         except LACKS as e:
-            raise space.lacking(op, (x,), e) from e
+            raise space.lacking(plan.promotion, e) from e
 
     return named(function, op)
 
@@ -177,11 +177,15 @@ def parts(space: Namespace, op: str) -> Function:
         x = space.array(op, x)
         p = promote(x)
         to = space.backend.native(p.compute or p.result)
-        made = space.backend.function(op)(space.backend.cast(x._data, to), *space.bare(args), **space.bare(options))
+        library = space.backend.function(op)
+        try:
+            made = library(space.backend.cast(x._data, to), *space.bare(args), **space.bare(options))
+        except LACKS as e:
+            raise space.lacking(p, e) from e
         if not isinstance(made, (tuple, list)):
             return space.own(made, p)
         wrapped = [space.own(out, p) for out in made]
-        return type(made)(*wrapped) if hasattr(made, "_fields") else list(wrapped) if isinstance(made, list) else tuple(wrapped)
+        return RESULTS[op](*wrapped) if op in RESULTS else tuple(wrapped)
 
     return named(function, op)
 
@@ -196,6 +200,16 @@ def indexed(space: Namespace, op: str) -> Function:
         return space.computed(op, promote(x), (x._data,), at._data, **options)
 
     return named(function, op)
+
+
+RESULTS: dict[str, Callable[..., tuple[Any, ...]]] = {
+    op: namedtuple(f"{op}_result", fields)
+    for op, fields in {
+        "eigh": "eigenvalues eigenvectors", "qr": "Q R", "slogdet": "sign logabsdet", "svd": "U S Vh",
+        "unique_all": "values indices inverse_indices counts", "unique_counts": "values counts",
+        "unique_inverse": "values inverse_indices",
+    }.items()
+}  # fmt: skip
 
 
 def _kept(space: Namespace, op: str) -> Callable[[Array], Promotion]:

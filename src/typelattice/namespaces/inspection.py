@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from typelattice.dtypes import DType, Kind
+from typelattice.format import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import NamespaceError
 from typelattice.namespaces.plan import number, scalar_of
@@ -75,9 +76,10 @@ class Info:
         return {word: self.space.system.defaults.get(kind) or self.default_of(kind, device) for word, kind in DEFAULTS.items()}
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
-        """The dtypes that system and library have in common, of some kinds."""
+        """The standard's dtypes that system and library have in common, of some kinds."""
         kinds = None if kind is None else [k for word in ((kind,) if isinstance(kind, str) else kind) for k in _kinds(word)]
-        return {name: d for name, d in self.space.dtypes.items() if kinds is None or d.kind in kinds}
+        standard = [d for d in self.space.dtypes.values() if d in load("array-api").order]
+        return {d.name: d for d in standard if kinds is None or d.kind in kinds}
 
     def default_of(self, kind: Kind, device: Any = None) -> DType:
         """The library's own default dtype of a kind."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from typelattice.dtypes import DTYPES, DType, Kind, dtype
 from typelattice.namespaces.array import COMPARISONS, OPERATORS, SIGNS, Array
-from typelattice.namespaces.backend import Backend, NamespaceError
+from typelattice.namespaces.backend import BOTH, FFT, LINALG, Backend, NamespaceError
 from typelattice.namespaces.creation import CREATION
-from typelattice.namespaces.functions import FORMS, OTHERS
+from typelattice.namespaces.functions import FORMS, LACKS, OTHERS
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
 from typelattice.operand import Operand, Value
@@ -20,17 +20,6 @@ from typelattice.promotion import Promotion, Refused
 from typelattice.system import System
 
 VERSIONS = ("2022.12", "2023.12", "2024.12")
-LINALG = (
-    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_power", "matrix_rank", "outer",
-    "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
-)  # fmt: skip
-BOTH = ("matmul", "matrix_transpose", "tensordot", "vecdot")  # in the main namespace and in linalg
-FFT = (
-    "fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftshift", "ifftshift", "fftfreq",
-    "rfftfreq",
-)  # fmt: skip
-
-
 class Namespace:
     """An array-API namespace: `system` says the dtypes, `backend` computes. `Array` is the class of its arrays.
 
@@ -161,8 +150,11 @@ class Namespace:
         self, op: str, p: Promotion, data: Sequence[Any], *args: Any, before: tuple[Any, ...] = (), **options: Any
     ) -> Array:
         """What the library's function gives for operands that are cast first; cast to the dtype of the result."""
-        to = self.backend.native(p.compute or p.result)
-        out = self.backend.function(op)(*before, *(self.backend.cast(x, to) for x in data), *args, **options)
+        to, function = self.backend.native(p.compute or p.result), self.backend.function(op)
+        try:
+            out = function(*before, *(self.backend.cast(x, to) for x in data), *args, **options)
+        except LACKS as e:
+            raise self.lacking(p, e) from e
         if self.backend.numpy and not hasattr(out, "__setitem__"):
             out = self.backend.library.asarray(out)
         return self.wrap(self.backend.cast(out, self.backend.native(p.result)), p.result, p.weak)
@@ -170,18 +162,14 @@ class Namespace:
     def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
         """An operation on arrays and Python scalars, carried out by the library's function of that name."""
         p = self.planner.promote(op, self.operands(op, xs))
-        try:
-            return self.computed(op, p, self.data(p, xs), **self.bare(options))
-        except (NotImplementedError, TypeError) as e:
-            raise self.lacking(op, xs, e) from e
+        return self.computed(op, p, self.data(p, xs), **self.bare(options))
 
-    def lacking(self, op: str, xs: Sequence[Any], cause: Exception) -> Exception:
-        """The error of a function that the library does not have for these dtypes; another error as it is."""
-        if isinstance(cause, NamespaceError) or not any(isinstance(x, Array) for x in xs):
+    def lacking(self, p: Promotion, cause: Exception) -> Exception:
+        """The error of a function that the library does not have for these dtypes; our own as it is."""
+        if isinstance(cause, NamespaceError):
             return cause
-        what = " and ".join(dict.fromkeys(str(x.dtype) if isinstance(x, Array) else type(x).__name__ for x in xs))
-        said = " ".join(str(cause).split())[:160]
-        why = f"{self.backend.name} cannot compute {op} of {what} ({said})"
+        what = " and ".join(dict.fromkeys(str(o) for o in p.operands))
+        why = f"{self.backend.name} cannot compute {p.op} of {what} ({' '.join(str(cause).split())[:160]})"
         return NamespaceError(f"{why}; cast to a dtype that it computes with")
 
     # -- writing

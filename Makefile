@@ -8,10 +8,10 @@ LIVE = .venv-live .venv-numpy1 .venv-max
 CALLS = 100000
 
 .NOTPARALLEL:
-.PHONY: help demo test lint conform bench mutants clean
+.PHONY: help demo test lint conform bench array-api-tests mutants clean
 
 help:  ## these lines
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
 demo: .venv/numpy.stamp  ## what NumPy will do, what JAX would, and why: computed before your eyes
 	@.venv/bin/python examples/demo.py
@@ -29,13 +29,16 @@ conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 bench: .venv-live/ready.stamp  ## our times beside those of the libraries
 	PYTHONPATH=src .venv-live/bin/python -W ignore benchmarks/run.py
 
+array-api-tests: .venv-suite/ready.stamp  ## the public suite against our namespaces: SUITE=path of a copy of it
+	tools/array-api-tests '$(SUITE)' .venv-suite/bin/python
+
 mutants: .venv/test.stamp  ## break the spine line by line: do the tests notice?
 	.venv/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made
-	rm -rf .venv $(LIVE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(LIVE) .venv-suite dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.venv .venv-live .venv-numpy1 .venv-max:
+.venv .venv-live .venv-numpy1 .venv-max .venv-suite:
 	@test -n '$(PYTHON)' || { echo 'no Python 3.11 or later with venv and ensurepip was found; install one, or say make PYTHON=/path/to/python3' >&2; exit 1; }
 	$(PYTHON) -m venv $@
 

@@ -85,7 +85,10 @@ def test_format_page_lists_exactly_what_the_loader_knows(heading: str, words: se
 
 
 def test_format_page_lists_every_operation() -> None:
-    given = {None: "", Kind.BOOL: "bool", Kind.SIGNED: "the default integer", "real": "the real dtype"}
+    given = {
+        None: "", Kind.BOOL: "bool", Kind.SIGNED: "the default integer",
+        "real": "the real dtype", "complex": "the complex dtype", "left": "the left operand's",
+    }
     rows = []
     for name, op in STANDARD.items():
         takes = min((word for word, kinds in KINDS.items() if kinds == op.takes), default=", ".join(op.takes), key=len)

@@ -106,7 +106,7 @@ RECORDERS = [
     p
     for p in FILES
     if name(p).startswith("conformance/libraries")
-    or name(p) in ("conformance/library", "conformance/record", "conformance/recording")
+    or name(p) in ("conformance/library", "conformance/functions", "conformance/record", "conformance/recording")
 ]
 
 

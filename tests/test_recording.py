@@ -5,11 +5,13 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from typelattice.conformance.asking import CannotRecord
+from typelattice.conformance.functions import JOINED, PAIRS, SINGLE
 from typelattice.conformance.library import (
     MissingLibrary,
     NoSuchOperand,
@@ -17,8 +19,9 @@ from typelattice.conformance.library import (
     UnknownLibrary,
     library,
 )
-from typelattice.conformance.record import main, record
-from typelattice.conformance.recording import RECORDINGS, Recording, RecordingError, recorded
+from typelattice.conformance.record import asked, main, record
+from typelattice.conformance.recording import RECORDINGS, Line, Recording, RecordingError, recorded
+from typelattice.ops import FORM
 
 ROOMS = ("int8", "int16", "float32")
 
@@ -103,12 +106,32 @@ def test_recording_survives_its_file(tiny: Recording, tmp_path: Path) -> None:
 
 def test_more_answers_than_characters_survive_the_file(tiny: Recording, tmp_path: Path) -> None:
     many = tuple(f"answer{i}" for i in range(200))
-    wide = Recording(
-        **{name: getattr(tiny, name) for name in Recording.__slots__} | {"answers": many, "unary": {"negative": (0, 91, 199)}}
-    )
+    wide = replace(tiny, answers=many, unary={"negative": Line((0, 1, 2), (0, 91, 199))})
     wide.save(tmp_path / "wide.json")
     assert Recording.load(tmp_path / "wide.json") == wide
     assert wide.answer("negative", "float32") == "answer199"
+
+
+def test_a_unary_operation_may_be_asked_of_some_operands_only(tiny: Recording, tmp_path: Path) -> None:
+    some = replace(tiny, unary={"negative": Line((0, 2), (1, 0))})
+    some.save(tmp_path / "some.json")
+    assert Recording.load(tmp_path / "some.json") == some
+    assert some.answer("negative", "float32") == tiny.answers[0]
+    with pytest.raises(RecordingError, match=r"tiny was not asked negative\(int16\)"):
+        some.answer("negative", "int16")
+
+
+def test_the_further_operations_are_asked_of_arrays_of_the_usual_dtypes() -> None:
+    operands = ("int8", "int4", "int8:0d", "int8:weak", "True", "300")
+    assert asked("sort", operands) == (0, 3)
+    assert asked("iadd", operands) == (0, 3, 4)
+    assert asked("solve", operands) == (0,)
+    assert asked("sqrt", operands) == (0, 1, 2, 3, 4, 5)
+
+
+@pytest.mark.parametrize("op", (*PAIRS, *JOINED, *SINGLE))
+def test_the_further_operations_are_of_the_standard_and_asked_of_as_many_as_they_take(op: str) -> None:
+    assert (FORM[op] in ("binary", "several", "clip")) is (op not in SINGLE)
 
 
 def test_a_call_not_asked_is_refused_by_name(tiny: Recording) -> None:
@@ -139,6 +162,11 @@ DAMAGE: dict[str, Callable[[dict], object]] = {
     r"binary\.add\.rows: is not a list": lambda d: d["binary"]["add"].pop("rows"),
     r"binary\.add\.operands, entry 1: there is no operand 9": lambda d: d["binary"]["add"].update(operands=[9, 1, 2]),
     r"unary\.negative: is not a string": lambda d: d["unary"].update(negative=[1, 2, 3]),
+    r"unary\.negative: 3 characters, not 2": lambda d: d["unary"].update(negative={"operands": [0, 2], "row": "!!!"}),
+    r"unary\.negative\.operands, entry 2: there is no operand 3": lambda d: d["unary"].update(
+        negative={"operands": [0, 3], "row": "!!"}
+    ),
+    r"row: is missing": lambda d: d["unary"].update(negative={"operands": [0, 2]}),
     r"nary, call 4: there is no answer 77": lambda d: d["nary"][3].__setitem__(2, 77),
     r"nary, call 1: is not \[operation, operands, answer\]": lambda d: d["nary"][0].pop(),
     r"seed: True is not an integer": lambda d: d.update(seed=True),

@@ -626,3 +626,28 @@ def test_systems_are_equal_to_themselves_alone() -> None:
     assert s != twin
     assert repr(s) == "<system mine>"
     assert {s: 1}[s] == 1
+
+
+@pytest.mark.parametrize("into", ["same", "kind", "category", "rebind"])
+def test_what_an_operator_in_place_may_write_into_the_left_operand(into: str) -> None:
+    """The results of uint8 += uint8, int16 += uint8, uint8 += int8 and int8 += float32, which meet at themselves or higher."""
+    s = make("u8 -> i16 -> f32; i8 -> i16", ops={"in-place": {"into": into}})
+    pairs = (("uint8", "uint8"), ("int16", "uint8"), ("uint8", "int8"), ("int8", "float32"))
+    found = [s.explain(*pair, op="iadd") for pair in pairs]
+    assert [p.compute and str(p.dtype) for p in found] == {
+        "same": ["uint8", "int16", None, None],
+        "kind": ["uint8", "int16", None, None],
+        "category": ["uint8", "int16", "uint8", None],
+        "rebind": ["uint8", "int16", "int16", "float32"],
+    }[into]
+    assert found[0].compute is tl.dtype("uint8")
+    if into == "category":
+        assert found[2].compute is tl.dtype("int16")
+    if into != "rebind":
+        assert found[3].reason == "float32 cannot be written into int8"
+
+
+def test_what_a_list_of_operations_says_holds_for_each() -> None:
+    s = parse('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { takes = "float" }\n')
+    assert {*s.ops} == {"add", "sum", "mean"}
+    assert s.explain("int8", op="sum").rule.lines == s.explain("int8", "int8", op="add").rule.lines == (4,)

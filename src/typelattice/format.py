@@ -256,13 +256,14 @@ class _Reader:
     def op(self, op: str, given: Mapping[str, object]) -> dict[str, object]:
         """What the file says of an operation or of a class of them."""
         if op not in ops.CLASS and op not in ops.STANDARD:
-            raise ValueError(f"unknown operation or class {short(op)}{nearest(op, [*ops.STANDARD, *ops.CLASS])}")
+            raise ValueError(f"unknown operation or class {short(op)}{nearest(op, {**ops.STANDARD, **ops.CLASS})}")
         readers: dict[str, Callable[[object], object]] = {
             "takes": lambda words: ops.kinds(",".join(each_of(words, ops.KINDS))),
             "to": self.to,
             "loops": self.loops,
             "own": self.loops,
-            "gives": lambda code: code if code in ("real", "complex") else self.target(self.words.node(code)),
+            "gives": lambda code: code if code in ops.PARTS else self.target(self.words.node(code)),
+            "into": lambda word: one_of(word, ops.INTO),
             "weak": lambda word: one_of(word, ops.WEAK),
             "left": lambda words: each_of(words, TIERS),
             "first": flag,

@@ -38,6 +38,8 @@ def operate(system: System, op: str | None, operands: Sequence[Operand], trail: 
         met, dtype, is_weak = system.meet(operands[:1] if alone else operands, trail, rule.first)
         dtypes = (dtype,)
     compute, result = apply(system, rule, dtypes, trail)
+    if rule.gives == "left":
+        result = write(system, rule, compute, operands[0], trail)
     static = alone and "array" not in rule.left  # such an exponent is no operand
     values = tuple(fits(system, operands[:1] if static else operands, compute, rule))
     for off in (f for f in values if f.outcome == "raise"):
@@ -59,7 +61,7 @@ def casting(system: System, rule: Op, operands: Sequence[Operand]) -> tuple[DTyp
 
 def apply(system: System, rule: Op, dtypes: tuple[DType, ...], trail: list[Step]) -> tuple[DType, DType]:
     """(the dtype computed in, the dtype of the result), from where the operands met or from what each is."""
-    step = partial(Step, "ops", rule.name if rule.name in system.ops else CLASS[rule.name], dtypes)
+    step = partial(Step, "ops", entry(system, rule), dtypes)
     highest = max((d.kind for d in dtypes), key=lambda kind: kind.rank)
     mapped = {rule.to.get(d) or rule.to.get(d.kind) for d in dtypes}
     to = mapped.pop() if len(mapped) == 1 else None
@@ -68,7 +70,7 @@ def apply(system: System, rule: Op, dtypes: tuple[DType, ...], trail: list[Step]
         what = highest if compute else " with ".join(map(str, dtypes))
         raise Refused(f"{rule.name} takes no {what}", "cast the operands first", step(None))
     match rule.gives:
-        case None:
+        case None | "left":
             result = compute
         case "real" | "complex" as part:
             result = (real if part == "real" else whole)(compute)
@@ -77,6 +79,25 @@ def apply(system: System, rule: Op, dtypes: tuple[DType, ...], trail: list[Step]
     if not trail or dtypes != (compute,) or result is not compute:
         trail.append(step(result))
     return compute, result
+
+
+def entry(system: System, rule: Op) -> str:
+    """What the file calls an operation: by its name, or by its class."""
+    return rule.name if rule.name in system.ops else CLASS[rule.name]
+
+
+def write(system: System, rule: Op, d: DType, left: Operand, trail: list[Step]) -> DType:
+    """The dtype of the left operand after what was computed is written into it, or takes its place."""
+    into = left.dtype if left.tier != "scalar" else None
+    if into is None or into is d or rule.into == "rebind":
+        return d
+    kinds = [*Kind]
+    held = {"kind": kinds.index(d.kind) <= kinds.index(into.kind), "category": d.kind.rank <= into.kind.rank}
+    step = Step("ops", entry(system, rule), (d, into), into if held.get(rule.into) else None)
+    if step.node is None:
+        raise Refused(f"{d} cannot be written into {into}", "give the result a name of its own, or cast it", step)
+    trail.append(step)
+    return into
 
 
 def default(system: System, target: Target) -> DType:

@@ -21,7 +21,7 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 TABLE = f"{__file__[:-3]}.txt"
-WEAK = ("keep", "strip", "default")
+PARTS, WEAK, INTO = ("real", "complex", "left"), ("keep", "strip", "default"), ("same", "kind", "category", "rebind")
 
 
 class OpError(ValueError):
@@ -34,18 +34,19 @@ class Op:
 
     `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first
     to which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if
-    not the dtype computed in; `real`: that of its parts; `complex`: that of which it is a part. `weak`: what becomes of a
-    weak result: keep, strip, the default of its kind. `left`: an integer on the right, of these tiers, leaves the left
-    operand its dtype. `first`: a scalar that comes first counts as an array. `fit`: kind of scalar → what becomes of a
-    value out of range, where not as elsewhere.
+    not the dtype computed in; `real`: that of its parts; `complex`: that of which it is a part; `left`: the left operand's,
+    written into as `into` lets. `weak`: what becomes of a weak result: keep, strip, the default of its kind. `left`: an
+    integer on the right, of these tiers, leaves the left operand its dtype. `first`: a scalar that comes first counts as
+    an array. `fit`: kind of scalar → what becomes of a value out of range, where not as elsewhere.
     """
 
     name: str
     takes: tuple[Kind, ...]
-    gives: Target | Literal["real", "complex"] | None = None
+    gives: Target | Literal["real", "complex", "left"] | None = None
     to: Mapping[Target, Target] = field(default_factory=dict)
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
+    into: str = "same"
     weak: str = "keep"
     left: tuple[str, ...] = ()
     first: bool = False
@@ -64,7 +65,7 @@ def _standard() -> tuple[dict[str, Op], dict[str, str], dict[str, str]]:
     with open(TABLE, encoding="ascii") as rows:
         for line in (row for row in rows if not row.startswith("#")):
             name, takes, gives, form, *members = line.split()
-            given = {"-": None, "real": "real", "complex": "complex"}.get(gives, KINDS.get(gives, (None,))[-1])
+            given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
             classes[name] = Op(name, kinds(takes), given, fit={} if name == "promotion" else None)  # type: ignore[arg-type]
             belongs |= dict.fromkeys(members, name)
             forms |= dict.fromkeys(members, form)

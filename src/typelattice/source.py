@@ -57,7 +57,9 @@ class Text:
         at = re.search(rf"(?m)^[ \t]*\[+[ \t]*{word}[\].]", plain) or re.search(rf"(?m)^[ \t]*{word}[.=]", plain)
         if at and entry is not None:
             word = re.escape(entry)
-            at = re.compile(rf"(?:[\"']{word}[\"']|(?<![\w-]){word})[ \t]*[=\].]").search(plain, at.start()) or at
+            alone = re.compile(rf"(?:[\"']{word}[\"']|(?<![\w-]){word})[ \t]*[=\].]")
+            listed = re.compile(rf"(?m)^[ \t]*[\"'](?:[^\"'\n]*,[ \t]*)?{word}(?:[ \t]*,[^\"'\n]*)?[\"'][ \t]*[=.]")
+            at = alone.search(plain, at.start()) or listed.search(plain, at.start()) or at
         return plain.count("\n", 0, at.start()) + 1 if at else None
 
     def error(self, key: str, cause: str, entry: str | None = None) -> FormatError:
@@ -158,7 +160,20 @@ def _values(text: Text) -> dict[str, object]:
         why = str(e)[: at.start()] if at else "a number of too many digits"
         raise FormatError(text.file, line, "", f"not TOML: {why}") from None
     check_keys(values, text)
+    if "ops" in values:
+        values["ops"] = _each(values["ops"], text)
     return values
+
+
+def _each(table: object, text: Text) -> dict[str, object]:
+    """What `"mean, divide" = {…}` says of several operations, said of each."""
+    found: dict[str, object] = {}
+    for entry, given in table.items() if isinstance(table, dict) else ():
+        for op in map(str.strip, entry.split(",")):
+            if op in found:
+                raise text.error("ops", f"{op} stands in two entries", entry)
+            found[op] = given
+    return found
 
 
 def check_keys(values: Mapping[str, object], text: Text) -> None:

@@ -10,9 +10,11 @@ from dataclasses import replace
 from typelattice.conformance.asking import EDGES, KINDS, TIERS
 from typelattice.conformance.compare import PROMOTION, Mismatch, Report, compare
 from typelattice.conformance.deviations import Deviation
-from typelattice.conformance.library import Library, NoSuchOperand
+from typelattice.conformance.functions import JOINED, PAIRS
+from typelattice.conformance.library import BINARY, Library, NoSuchOperand
+from typelattice.conformance.record import asked
 from typelattice.conformance.recording import Call
-from typelattice.ops import CLASS, STANDARD
+from typelattice.ops import CLASS
 from typelattice.system import System
 
 MOST = 5  # operands a call
@@ -96,21 +98,17 @@ def _random_calls(asker: Asker, calls: int, seed: int, progress: Callable[[int, 
     operands = [f"{d}{tier}" for d in asker.library.dtypes() for tier in TIERS if asker.has(f"{d}{tier}")]
     scalars = [s for s in (*KINDS, *EDGES) if asker.has(s)]
     several = [op for op in getattr(asker.library, "nary", ("result_type",)) if op in asker.functions]
-    pairs = [op for op in asker.functions if op in CLASS and _binary(op)]
+    pairs = [op for op in asker.functions if op in CLASS and op in (*BINARY, *PAIRS, *JOINED) and op not in PROMOTION]
+    named = (*operands, *scalars)
+    further = {op: [named[i] for i in asked(op, named)] for op in pairs if op not in BINARY}
     for done in range(calls):
         op = rng.choice(several) if several and (rng.random() < 0.5 or not pairs) else rng.choice(pairs)
-        pool = [o for o in operands if ":" not in o] if op in ARRAYS_ONLY else operands
+        pool = further.get(op) or ([o for o in operands if ":" not in o] if op in ARRAYS_ONLY else operands)
         chosen = rng.choices(pool, k=rng.randint(2, MOST) if op in several else 2)
-        if scalars and op not in ARRAYS_ONLY:
+        if scalars and op not in ARRAYS_ONLY and op not in further:
             chosen = [rng.choice(scalars) if rng.random() < 0.2 else o for o in chosen]
         progress(done + 1, calls, op)
         yield asker.ask(op, chosen)
-
-
-def _binary(op: str) -> bool:
-    from typelattice.conformance.library import BINARY
-
-    return op in BINARY and op not in PROMOTION and CLASS[op] in STANDARD
 
 
 def shrink(asker: Asker, system: System, m: Mismatch, listed: Sequence[Deviation] = ()) -> Mismatch:

@@ -12,8 +12,9 @@ from datetime import date
 from pathlib import Path
 
 from typelattice.conformance.asking import KINDS, Call, CannotRecord, Catalogue, answers, catalogue
+from typelattice.conformance.functions import JOINED, PAIRS, SINGLE, USUAL
 from typelattice.conformance.library import UNARY, Library, OperandString, library
-from typelattice.conformance.recording import RECORDINGS, Recording, Square
+from typelattice.conformance.recording import RECORDINGS, Line, Recording, Square
 
 WHOLE = ("result_type", "add", "divide", "power", "equal", "bitwise_and")
 """Operations asked of every operand; the others only of arrays and of `KINDS`."""
@@ -26,14 +27,14 @@ ARRAYS = ("promote_types", "concat", "matmul")
 class Plan:
     """The calls to make, by the index of their operands."""
 
-    unary: tuple[str, ...]
+    unary: dict[str, tuple[int, ...]]
     binary: dict[str, tuple[int, ...]]
     nary: tuple[tuple[str, tuple[int, ...]], ...]
 
     def calls(self, operands: Sequence[str]) -> Iterator[Call]:
-        for op in self.unary:
-            for name in operands:
-                yield op, (name,)
+        for op, chosen in self.unary.items():
+            for only in chosen:
+                yield op, (operands[only],)
         for op, chosen in self.binary.items():
             for first in chosen:
                 for second in chosen:
@@ -73,7 +74,7 @@ def record(
     def row(length: int) -> tuple[int, ...]:
         return tuple(next(untold) for _ in range(length))
 
-    unary = {op: row(len(has.operands)) for op in planned.unary}
+    unary = {op: Line(chosen, row(len(chosen))) for op, chosen in planned.unary.items()}
     binary = {op: Square(chosen, tuple(row(len(chosen)) for _ in chosen)) for op, chosen in planned.binary.items()}
     nary = tuple((op, operands, next(untold)) for op, operands in planned.nary)
     return Recording(
@@ -92,18 +93,27 @@ def record(
     )
 
 
+def asked(op: str, operands: Sequence[str]) -> tuple[int, ...]:
+    """Of which operands an operation is asked, by their index."""
+    if op in WHOLE or op in UNARY:
+        return tuple(range(len(operands)))
+    usual = USUAL if op in (*PAIRS, *JOINED, *SINGLE) else None
+    tiers = ("array",) if op in (*ARRAYS, *JOINED) else ("array", "weak")
+    read = [OperandString.parse(name) for name in operands]
+    arrays = tuple(i for i, o in enumerate(read) if o.tier in tiers and (usual is None or usual.fullmatch(o.dtype or "")))
+    if op in (*ARRAYS, *JOINED, *SINGLE):
+        return arrays
+    return arrays + tuple(i for i, name in enumerate(operands) if name in KINDS)
+
+
 def plan(has: Catalogue, several: int, seed: int) -> Plan:
     """Which operations are asked of which operands."""
-    tiers = {i: OperandString.parse(name).tier for i, name in enumerate(has.operands)}
-    everything = tuple(tiers)
-    arrays = tuple(i for i, tier in tiers.items() if tier in ("array", "weak"))
-    strong = tuple(i for i, tier in tiers.items() if tier == "array")
-    kinds = tuple(i for i, name in enumerate(has.operands) if name in KINDS)
-    chosen = dict.fromkeys(WHOLE, everything) | dict.fromkeys(ARRAYS, strong)
+    everything = tuple(range(len(has.operands)))
+    strong = asked("concat", has.operands)
     drawn = random.Random(seed)
     return Plan(
-        unary=tuple(op for op in has.operations if op in UNARY or op in has.nary),
-        binary={op: chosen.get(op, arrays + kinds) for op in has.operations if op not in UNARY},
+        unary={op: asked(op, has.operands) for op in has.operations if op in (*UNARY, *SINGLE) or op in has.nary},
+        binary={op: asked(op, has.operands) for op in has.operations if op not in (*UNARY, *SINGLE)},
         nary=tuple(
             (op, tuple(drawn.choices(pool, k=drawn.choice((3, 4, 5)))))
             for op in has.nary

@@ -31,6 +31,14 @@ class Square:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A unary operation over some operands: row[i] is an answer's index."""
+
+    operands: tuple[int, ...]
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One call and its answer, all as strings."""
 
@@ -59,7 +67,7 @@ class Recording:
     answers: tuple[str, ...]
     errors: Mapping[str, str]
     binary: Mapping[str, Square]
-    unary: Mapping[str, Row]
+    unary: Mapping[str, Line]
     nary: tuple[tuple[str, tuple[int, ...], int], ...]
     seed: int
 
@@ -87,10 +95,13 @@ class Recording:
         """Write the file, one row a line, so that a changed answer is a changed line."""
         width = _width(self.answers)
 
-        def square(value: Square) -> dict[str, object]:
+        def chosen(value: Line | Square) -> dict[str, object]:
             whole = value.operands == tuple(range(len(self.operands)))
-            chosen: dict[str, object] = {} if whole else {"operands": list(value.operands)}
-            return {**chosen, "rows": [_encode(row, width) for row in value.rows]}
+            return {} if whole else {"operands": list(value.operands)}
+
+        def line(value: Line) -> object:
+            row = _encode(value.row, width)
+            return {**chosen(value), "row": row} if chosen(value) else row
 
         document = {
             "format": FORMAT,
@@ -102,8 +113,11 @@ class Recording:
             "operands": list(self.operands),
             "answers": list(self.answers),
             "errors": dict(self.errors),
-            "binary": {op: square(value) for op, value in self.binary.items()},
-            "unary": {op: _encode(row, width) for op, row in self.unary.items()},
+            "binary": {
+                op: {**chosen(value), "rows": [_encode(row, width) for row in value.rows]}
+                for op, value in self.binary.items()
+            },
+            "unary": {op: line(value) for op, value in self.unary.items()},
             "seed": self.seed,
             "nary": [[op, list(operands), answer] for op, operands, answer in self.nary],
         }
@@ -112,9 +126,9 @@ class Recording:
     def calls(self) -> Iterator[Call]:
         """Every call that was made, with its answer."""
         names, answers = self.operands, self.answers
-        for op, row in self.unary.items():
-            for name, answer in zip(names, row, strict=True):
-                yield Call(op, (name,), answers[answer])
+        for op, line in self.unary.items():
+            for i, answer in zip(line.operands, line.row, strict=True):
+                yield Call(op, (names[i],), answers[answer])
         for op, square in self.binary.items():
             for first, row in zip(square.operands, square.rows, strict=True):
                 for second, answer in zip(square.operands, row, strict=True):
@@ -132,7 +146,8 @@ class Recording:
 
     def _index(self, op: str, operands: tuple[int, ...]) -> int:
         if len(operands) == 1:
-            return self.unary[op][operands[0]]
+            line = self.unary[op]
+            return line.row[line.operands.index(operands[0])]
         if len(operands) == 2:
             square = self.binary[op]
             first, second = map(square.operands.index, operands)
@@ -197,7 +212,7 @@ class _Reader:
                 for op, value in self.table(self.key(top, "binary"), "binary").items()
             },
             unary={
-                op: self.row(value, f"unary.{op}", len(operands), answers)
+                op: self.line(value, f"unary.{op}", len(operands), answers)
                 for op, value in self.table(self.key(top, "unary"), "unary").items()
             },
             nary=tuple(
@@ -259,11 +274,19 @@ class _Reader:
                 raise self.fault(f"{where}, entry {number}", f"there is no operand {index}")
         return found
 
+    def chosen(self, table: Mapping[str, object], where: str, operands: int) -> tuple[int, ...]:
+        if "operands" not in table:
+            return tuple(range(operands))
+        return self.indices(table["operands"], f"{where}.operands", operands)
+
+    def line(self, value: object, where: str, operands: int, answers: Sequence[str]) -> Line:
+        table = value if isinstance(value, dict) else {"row": value}
+        chosen = self.chosen(table, where, operands)
+        return Line(chosen, self.row(self.key(table, "row"), where, len(chosen), answers))
+
     def square(self, value: object, where: str, operands: int, answers: Sequence[str]) -> Square:
         table = self.table(value, where)
-        chosen = tuple(range(operands))
-        if "operands" in table:
-            chosen = self.indices(table["operands"], f"{where}.operands", operands)
+        chosen = self.chosen(table, where, operands)
         rows = self.list_of(self.key(table, "rows") if "rows" in table else None, f"{where}.rows")
         if len(rows) != len(chosen):
             raise self.fault(where, f"{len(rows)} rows for {len(chosen)} operands")

@@ -7,6 +7,7 @@ from typing import Any
 
 import array_api_strict as xp
 
+from typelattice.conformance.functions import further_operations
 from typelattice.conformance.library import (
     Library,
     NoSuchOperand,
@@ -49,7 +50,14 @@ class ArrayAPIStrict(Library):
         return named or python_answer(result) or type(result).__name__
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return standard_operations(xp, xp.ones(2, dtype=xp.bool), **NAMES)
+        condition = xp.ones(2, dtype=xp.bool)
+        further = further_operations((xp, xp.linalg, xp.fft), condition)
+        return standard_operations(xp, condition, **NAMES) | further | {
+            "expand_dims": lambda x: xp.expand_dims(x, axis=0),
+            "permute_dims": lambda x: xp.permute_dims(x, axes=(0,)),
+            "tensordot": lambda x, y: xp.tensordot(x, y, axes=1),
+            "take": lambda x: xp.take(x, xp.asarray([0])),
+        }
 
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {"array-api": ArrayAPIStrict}

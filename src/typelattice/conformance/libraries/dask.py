@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dask.array as da
 import numpy as np
 
+from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.numpy import NAMES, NATIVE
 from typelattice.conformance.library import (
     Library,
@@ -44,7 +45,10 @@ class Dask(Library):
         return str(dtype.name) if dtype else python_answer(result) or type(result).__name__
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return standard_operations(da, da.ones(2, dtype=bool), **NAMES)
+        condition = da.ones(2, dtype=bool)
+        further = further_operations((da, da.linalg, da.fft), condition, NAMES)
+        del further["iadd"]  # dask has no such operator, and Python calls that of +
+        return standard_operations(da, condition, **NAMES) | further | {"expand_dims": lambda x: da.expand_dims(x, 0)}
 
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {"dask": Dask}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from jax import lax
 from jax._src import dtypes as rules
 from jax._src.lax.lax import _convert_element_type
 
+from typelattice.conformance.functions import further_operations, into_array
 from typelattice.conformance.library import (
     Library,
     NoSuchOperand,
@@ -76,8 +78,11 @@ class JAX(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = jnp.ones(2, bool)
-        traced = {name: _traced(function) for name, function in standard_operations(jnp, condition, **NAMES).items()}
-        return traced | {
+        found = standard_operations(jnp, condition, **NAMES)
+        found |= further_operations((jnp, jnp.linalg, jnp.fft), condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)))
+        found |= {"iadd": into_array(operator.iadd), "expand_dims": lambda x: jnp.expand_dims(x, 0)}
+        found |= {"unique_values": lambda x: jnp.unique(x, size=1), "nonzero": lambda x: jnp.nonzero(x, size=1)[0]}
+        return {name: _traced(function) for name, function in found.items()} | {
             "result_type": _result_type,
             "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
         }

@@ -6,6 +6,7 @@ from typing import Any
 
 import mlx.core as mx
 
+from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, standard_operations, versions_of
 
@@ -33,14 +34,16 @@ class MLX(Framework):
         return mx.array(value).astype(dtype)
 
     def operations(self) -> Operations:
-        return standard_operations(
-            mx,
-            mx.array([True, True]),
-            bitwise_left_shift="left_shift",
-            atan2="arctan2",
-            concat="concatenate",
-            cumulative_sum="cumsum",
-        )
+        condition = mx.array([True, True])
+        renamed = {"bitwise_left_shift": "left_shift", "atan2": "arctan2", "concat": "concatenate", "cumulative_sum": "cumsum"}
+        further = {name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")}
+        further |= {"bitwise_right_shift": "right_shift", "cumulative_prod": "cumprod", "permute_dims": "transpose"}
+        found = standard_operations(mx, condition, **renamed)
+        return found | further_operations((mx, mx.linalg, mx.fft), condition, further) | {
+            "take": lambda x: mx.take(x, mx.array([0])),
+            "expand_dims": lambda x: mx.expand_dims(x, 0),
+            "vector_norm": mx.linalg.norm,
+        }
 
 
 LIBRARIES = {MLX.name: MLX}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from typelattice.conformance.functions import further_operations
 from typelattice.conformance.library import (
     Library,
     MissingLibrary,
@@ -28,6 +29,14 @@ NAMES = {
     "cumulative_sum": "cumsum",
     "bitwise_left_shift": "left_shift",
     "bitwise_invert": "invert",
+    **{name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")},
+    "bitwise_right_shift": "right_shift",
+    "cumulative_prod": "cumprod",
+    "permute_dims": "transpose",
+    "unique_values": "unique",
+    "matrix_transpose": "transpose",
+    "vector_norm": "norm",
+    "matrix_norm": "norm",
 }
 
 
@@ -76,7 +85,12 @@ class NumPy(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         standard = standard_operations(np, np.ones(2, bool), **NAMES)
-        return standard | {"promote_types": lambda x, y: np.promote_types(x.dtype, y.dtype)}
+        further = further_operations((np, np.linalg, np.fft), np.ones(2, bool), NAMES)
+        return standard | further | {
+            "promote_types": lambda x, y: np.promote_types(x.dtype, y.dtype),
+            "count_nonzero": lambda x: np.count_nonzero(x, axis=0),
+            "expand_dims": lambda x: np.expand_dims(x, 0),
+        }
 
 
 class NumPyWithMlDtypes(NumPy):

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, standard_operations, versions_of
 
@@ -21,11 +22,18 @@ NAMES = (
 """Every dtype that holds numbers; the quantized and the bits dtypes take no part in promotion."""
 
 
+FURTHER = {
+    "permute_dims": "permute",
+    "repeat": "repeat_interleave",
+    "unique_values": "unique",
+}
+
+
 class Torch(Framework):
     """torch's own functions, on tensors of one dimension and of none."""
 
     name = "torch"
-    how = "functions of torch on CPU tensors; == and < by operator"
+    how = "functions of torch on CPU tensors; comparisons by operator"
     nary = ("concat",)  # torch.result_type takes two
 
     def __init__(self) -> None:
@@ -41,10 +49,20 @@ class Torch(Framework):
 
     def operations(self) -> Operations:
         standard = standard_operations(torch, torch.tensor([True, True]), power="pow", bitwise_invert="bitwise_not")
-        return standard | {
+        condition = torch.tensor([True, True])
+        return standard | further_operations((torch, torch.linalg, torch.fft), condition, FURTHER) | {
+            "flip": lambda x: torch.flip(x, (0,)),
+            "expand_dims": lambda x: torch.unsqueeze(x, 0),
+            "matrix_transpose": lambda x: torch.broadcast_to(x, (2, 2)).mT,
+            "take": lambda x: torch.take(x, torch.tensor([0])),
+            "solve": lambda x, y: torch.linalg.solve(torch.diag(x), y),
             "equal": operator.eq,
             "less": operator.lt,
+            "not_equal": operator.ne,
+            "greater": operator.gt,
+            "matrix_rank": lambda x: torch.linalg.matrix_rank(torch.broadcast_to(x, (2, 2))),
             "cumulative_sum": lambda x: torch.cumsum(x, 0),
+            "cumulative_prod": lambda x: torch.cumprod(x, 0),
         }
 
 

@@ -1,0 +1,127 @@
+"""Namespaces over PyTorch, JAX and Dask: the system's dtypes, under jit and vmap, and chunk by chunk on worker processes."""
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+
+pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
+SYSTEMS = ("array-api", "numpy", "jax", "torch")
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("library", ["torch", "jax.numpy", "dask.array"])
+def test_a_sum_is_what_the_system_says(system: str, library: str) -> None:
+    module = pytest.importorskip(library)
+    if library == "jax.numpy":
+        pytest.importorskip("jax").config.update("jax_enable_x64", True)
+    xp, known, computed = tl.namespace(system, module), tl.system(system), 0
+    dtypes = [d for name, d in xp.dtypes.items() if name in tl.system("array-api").dtypes or d in tl.system("array-api").order]
+    for a, b, shape in product(dtypes, dtypes, ((2,), ())):
+        p = known.explain(a, f"{b}:0d" if shape == () else b, op="multiply")
+        try:
+            result = xp.ones(2, dtype=a) * xp.ones(shape, dtype=b)
+        except tl.PromotionError:
+            assert p.dtype is None
+        except tl.NamespaceError as e:
+            assert "cannot" in str(e)
+        else:
+            assert result.dtype is p.dtype
+            assert result.bare.dtype == xp.backend.native(result.dtype)
+            computed += 1
+    assert computed > 60
+
+
+def test_unsigned_and_0d_over_torch_are_the_standards() -> None:
+    """Where torch itself lets an array's dtype stand beside a tensor without dimensions, or refuses unsigned pairs."""
+    torch = pytest.importorskip("torch")
+    xp = tl.namespace("array-api", torch)
+    x, y = xp.ones(2, dtype="int8"), xp.asarray(1, dtype="int64")
+    assert (x + y).dtype is tl.dtype("int64")
+    assert (x.bare + y.bare).dtype == torch.int8
+    assert (xp.ones(1, dtype="uint16") + xp.ones(1, dtype="int32")).dtype is tl.dtype("int32")
+    with pytest.raises(RuntimeError):
+        torch.ones(1, dtype=torch.uint16) + torch.ones(1, dtype=torch.int32)
+    assert bool(tl.namespace("numpy", torch).asarray([1], dtype="uint8")[0] < 300)  # torch would wrap 300
+
+
+def test_jax_transforms_arrays() -> None:
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    xp = tl.namespace("torch", jax.numpy)
+    x, y = xp.asarray([1, 2, 3], dtype="int32"), xp.asarray([0.5, 1.5, 2.5], dtype="float16")
+
+    def f(a: Any, b: Any) -> Any:
+        return xp.sum(a * b + 2)
+
+    assert jax.jit(f)(x, y).dtype is f(x, y).dtype is tl.dtype("float16")
+    assert float(jax.jit(f)(x, y)) == float(f(x, y))
+    mapped = jax.vmap(lambda a, b: a + b)(x, y)
+    assert (mapped.dtype, mapped.shape) == (tl.dtype("float16"), (3,))
+    weak = tl.namespace("jax", jax.numpy)
+    assert jax.jit(lambda a: a * 2)(weak.asarray(1.5)).weak
+    assert jax.grad(lambda a: weak.sum(a * a).bare)(weak.asarray([1.0, 2.0])).bare.tolist() == [2.0, 4.0]
+
+
+def test_jax_without_64_bits_says_so() -> None:
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", False)
+    try:
+        with pytest.raises(tl.NamespaceError, match="jax_enable_x64"):
+            tl.namespace("jax", jax.numpy).ones(1, dtype="float64")
+    finally:
+        jax.config.update("jax_enable_x64", True)
+
+
+def test_what_a_library_lacks_is_said() -> None:
+    torch = pytest.importorskip("torch")
+    xp = tl.namespace("numpy", torch)
+    with pytest.raises(tl.NamespaceError, match=r"torch cannot compute .* of uint64"):
+        xp.ones(2, dtype="uint64") // xp.ones(2, dtype="uint64")
+    jnp = pytest.importorskip("jax.numpy")
+    x = tl.namespace("numpy", jnp).ones(2)
+    with pytest.raises(tl.NamespaceError, match="do not change"):
+        x[0] = 1
+    with pytest.raises(tl.NamespaceError, match="mixes"):
+        x + xp.ones(2)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Any:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
+        distributed.Client(made) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("system", tl.systems())
+def test_a_lazy_dtype_is_the_computed_one_chunk_by_chunk(system: str, cluster: Any) -> None:
+    da = pytest.importorskip("dask.array")
+    dask = pytest.importorskip("dask")
+    xp = tl.namespace(system, da)
+    common = [d for d in xp.dtypes.values() if (d.bits or 0) >= 8 and d in tl.system("numpy").order]
+    lazy = []
+    for op, a, b in product(("add", "multiply", "less"), common, common):
+        try:
+            x, y = (xp.asarray(da.ones(4, chunks=2, dtype=str(d))) for d in (a, b))
+            lazy.append(getattr(xp, op)(x, y))
+        except (tl.PromotionError, tl.NamespaceError):
+            continue
+    for a in common:
+        for op in ("sum", "mean", "max"):
+            try:
+                lazy.append(getattr(xp, op)(xp.asarray(da.ones(4, chunks=2, dtype=str(a)))))
+            except (tl.PromotionError, tl.NamespaceError):
+                continue
+    dice = lazy[:: max(1, len(lazy) // 60)]
+    blocks = [block for x in dice for block in x.bare.to_delayed().ravel()]
+    counts = [len(x.bare.to_delayed().ravel()) for x in dice]
+    computed = iter(dask.compute(*blocks, scheduler=cluster))
+    for x, n in zip(dice, counts, strict=True):
+        for _ in range(n):
+            assert next(computed).dtype == x.bare.dtype == tl.native(x.dtype, da)

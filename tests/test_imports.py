@@ -25,7 +25,9 @@ HOUSE = [  # each imports only what stands before it
 ]  # fmt: skip
 SPINE = ["order", "dtypes", "loss", "operand", "ops", "system"]
 ENGINE = {"order", "ops", "system", "format", "table"}  # what recordings must not depend on
-FOREIGN = ("adapters", "conformance/libraries", "conformance/testing", "designer/solver", "namespaces")  # may import what is not ours
+FOREIGN = (  # may import what is not ours
+    "adapters", "conformance/libraries", "conformance/testing", "designer/solver", "namespaces",
+)  # fmt: skip
 NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
 
 FILES = sorted(p for p in ROOT.rglob("*.py"))

@@ -41,6 +41,8 @@ def answer(function: Any, *operands: Any) -> str:
     """The dtype of a result, with a star if it is weak; or that there is none."""
     try:
         result = function(*operands)
+    except tl.NamespaceError as e:  # NumPy has no kernel; the dtype that the system says is of interest all the same
+        return f"lacks: {e}"
     except Exception:
         return "refused"
     return f"{result.dtype}{'*' * bool(getattr(result, 'weak_type', getattr(result, 'weak', False)))}"
@@ -75,7 +77,11 @@ def test_every_pair_has_the_dtype_and_weakness_of_jax(op: str, jax: Any, xp: Any
             continue
         said, found = answer(getattr(xp, op), ours(a), ours(b)), answer(shaped, theirs(a), theirs(b))
         compared += 1
-        if said != found and not any(d.covers(f"{op}({a}, {b})") for d in listed):
+        if said.startswith("lacks"):
+            p = tl.system("jax").explain(a, b, op=op)
+            said = f"{p.dtype}{'*' * p.weak}"
+        call = f"{'power' if op == 'pow' else op}({a}, {b})"
+        if said != found and not any(d.covers(call) for d in listed):
             different.append((a, b, said, found))
     assert compared > 400
     assert different == []
@@ -113,7 +119,7 @@ DIVISIONS = ("divide", "floor_divide", "remainder", "pow", "power", "bitwise_lef
 def same(op: str, xp: Any, jax: Any, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
     """Whether both have an answer; then they agree within rounding of the dtype."""
     function = getattr(jax.numpy, op, None) or {"cumulative_sum": jax.numpy.cumsum}[op]
-    if answer(getattr(xp, op), *ours) == "refused" or answer(function, *theirs) == "refused":
+    if answer(getattr(xp, op), *ours).startswith(("refused", "lacks")) or answer(function, *theirs) == "refused":
         return False
     x, y = getattr(xp, op)(*ours), function(*theirs)
     assert str(x.dtype) == str(y.dtype), (op, ours)

@@ -109,6 +109,13 @@ def test_links_lead_to_files_of_the_project() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_the_example_of_helpers_runs_over_what_is_installed() -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
+    done = subprocess.run([sys.executable, ROOT / "examples" / "helpers.py"], capture_output=True, text=True, check=False, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("result float32: -1.3416") >= 2
+
+
 def test_demo_predictions_hold_in_80_columns() -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
     done = subprocess.run([sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=False, env=env)

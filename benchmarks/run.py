@@ -67,6 +67,7 @@ PEERS = (
 def main() -> None:
     print(versions(), end="\n\n")
     promotions()
+    namespaces()
     orders()
     processes()
 
@@ -86,6 +87,35 @@ def promotions() -> None:
                 setup, system = f"{peer.setup}; x, y = {peer.arrays}", {"system": tl.system(peer.system)}
                 rows.append(contest(what, peer, f"system.result_type(x, {b})", f"{peer.ask}(x, {b})", setup, system))
     table("Promotion, a call", rows)
+
+
+def namespaces() -> None:
+    """`x + y` under JAX's rules on NumPy, int32 and float32: of one element, and of ten million."""
+    if absent("numpy") or absent("array_api_compat"):
+        return
+    import numpy as np
+
+    xp = tl.namespace("jax", np)
+    a, b = np.ones(1, "int32"), np.ones(1, "float32")
+    ours = Timer("x + y", globals={"x": xp.asarray(a), "y": xp.asarray(b)})
+    rows = []
+    peers = {
+        "numpy": "x, y = a, b", "jax": "import jax.numpy as jnp; x, y = jnp.asarray(a), jnp.asarray(b)",
+        "array_api_strict": "import array_api_strict as s; x, y = s.ones(1, dtype=s.float32), s.ones(1)",
+    }  # fmt: skip
+    for module, setup in peers.items():
+        if not absent(module):
+            space: dict[str, object] = {"a": a, "b": b}
+            exec(setup, space)
+            mine, theirs = side_by_side([ours, Timer("x + y", globals=space)])
+            goal = 1 + 1.2e-6 / theirs if module == "numpy" else 1.0
+            rows.append(compared("one element", f"{module}: x + y", mine, theirs, round(goal, 2), 1e9))
+    many = np.ones(10_000_000, "int32"), np.ones(10_000_000, "float32")
+    x, y = map(xp.asarray, many)
+    pairs = [(clock(lambda: x + y, 1), clock(lambda: many[0] + many[1], 1)) for _ in range(15)]
+    mine, theirs = (median(column) for column in zip(*pairs, strict=True))
+    rows.append(compared("10 million", "numpy: x + y", mine, theirs, 0.5, 1e3))
+    table("Arrays under JAX's rules on NumPy: int32 + float32", rows)
 
 
 def contest(what: str, peer: Peer, ours: str, theirs: str, setup: str, names: Mapping[str, object]) -> Row:

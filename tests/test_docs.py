@@ -111,7 +111,8 @@ def test_links_lead_to_files_of_the_project() -> None:
 
 def test_the_example_of_helpers_runs_over_what_is_installed() -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
-    done = subprocess.run([sys.executable, ROOT / "examples" / "helpers.py"], capture_output=True, text=True, check=False, env=env)
+    command = [sys.executable, ROOT / "examples" / "helpers.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("result float32: -1.3416") >= 2
 

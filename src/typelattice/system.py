@@ -57,15 +57,14 @@ class System:
         int16
         """
         cls, pairs = a.__class__, self._pairs
-        if cls is DType and not more:
-            try:
+        try:
+            if cls is DType and not more:
                 return pairs[a][b]  # type: ignore[no-any-return]
-            except (KeyError, TypeError):
-                pass
-        elif cls in PLAIN and cls is b.__class__ and not more and a.ndim and b.ndim:  # type: ignore[attr-defined]
-            pairs, a, b = pairs.setdefault(cls, {}), a.dtype, b.dtype  # type: ignore[attr-defined]
-            if b in (row := pairs.setdefault(a, {})):
-                return row[b]  # type: ignore[no-any-return]
+            if cls in PLAIN and cls is b.__class__ and not more and a.ndim and b.ndim:  # type: ignore[attr-defined]
+                pairs, a, b = pairs.setdefault(cls, {}), a.dtype, b.dtype  # type: ignore[attr-defined]
+                return pairs[a][b]  # type: ignore[no-any-return]
+        except (KeyError, TypeError):
+            pass
         operands = self._read(*(x for x in (a, b, *more) if x is not None))
         met = tuple((o.dtype, o.kind, o.weak, o.tier) for o in operands)
         known = {} if self.combine == "value" else self._pairs.setdefault(None, {})

@@ -324,6 +324,19 @@ def test_a_scalar_that_comes_first_counts_as_an_array() -> None:
     assert said(for_add, 1, "float32", op="subtract") == "float32"
 
 
+# -- operations that do not promote
+
+
+def test_alike_operands_meet_at_the_dtype_of_each() -> None:
+    s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"ordering": {"alike": True}})
+    assert said(s, "int8", "int8", op="less") == said(s, "int8", 1, op="less") == said(s, 1, "int8", op="less") == "bool"
+    assert said(s, "int8", "int16", op="less") == "- less does not promote: operands have to be of one dtype"
+    assert said(s, "int16", "int8", op="less").startswith("- less does not promote")
+    assert said(s, "int8", 1.5, op="less").startswith("- less does not promote")  # a float is no int8
+    assert said(s, "int8", "int16", op="add") == "int16"
+    assert s.explain("int8", "int16", op="less").remedy == "cast all, e.g. to int16"
+
+
 # -- weak nodes
 
 

@@ -267,6 +267,7 @@ class _Reader:
             "weak": lambda word: one_of(word, ops.WEAK),
             "left": lambda words: each_of(words, TIERS),
             "first": flag,
+            "alike": flag,
             "fit": self.fit,
         }
         for key in given:

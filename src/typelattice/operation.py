@@ -36,6 +36,9 @@ def operate(system: System, op: str | None, operands: Sequence[Operand], trail: 
     if not dtypes:
         alone = aside(rule, operands)
         met, dtype, is_weak = system.meet(operands[:1] if alone else operands, trail, rule.first)
+        if rule.alike and any(o.dtype not in (None, dtype) for o in operands):
+            step = Step("ops", entry(system, rule), tuple(o.dtype or dtype for o in operands), None)
+            raise Refused(f"{rule.name} does not promote: operands have to be of one dtype", f"cast all, e.g. to {dtype}", step)
         dtypes = (dtype,)
     compute, result = apply(system, rule, dtypes, trail)
     if rule.gives == "left":

@@ -32,12 +32,12 @@ class OpError(ValueError):
 class Op:
     """What an operation does with the dtype at which its operands meet.
 
-    `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first
-    to which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if
-    not the dtype computed in; `real`: that of its parts; `complex`: that of which it is a part; `left`: the left operand's,
+    `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first to
+    which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if not
+    the dtype computed in; `real`: that of its parts; `complex`: that of which it is a part; `left`: the left operand's,
     written into as `into` lets. `weak`: what becomes of a weak result: keep, strip, the default of its kind. `left`: an
-    integer on the right, of these tiers, leaves the left operand its dtype. `first`: a scalar that comes first counts as
-    an array. `fit`: kind of scalar → what becomes of a value out of range, where not as elsewhere.
+    integer on the right, of these tiers, leaves the left operand its dtype. `first`: a scalar that comes first counts as an
+    array. `alike`: operands meet at a dtype that each has, or not at all. `fit`: as in a system.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Op:
     weak: str = "keep"
     left: tuple[str, ...] = ()
     first: bool = False
+    alike: bool = False
     fit: Mapping[str, str] | None = None
 
 

@@ -12,6 +12,7 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework.weak_tensor import WeakTensor
 
+from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperand,
@@ -27,6 +28,33 @@ NAMES = (
     *("float8_e5m2", "float8_e5m2fnuz", "bfloat16", "float16", "float32", "float64"),
     *("complex64", "complex128"),
 )
+
+FURTHER = {
+    "bitwise_right_shift": "right_shift",
+    "isfinite": "is_finite",
+    "isinf": "is_inf",
+    "isnan": "is_nan",
+    "min": "reduce_min",
+    "std": "reduce_std",
+    "var": "reduce_variance",
+    "all": "reduce_all",
+    "any": "reduce_any",
+    "cumulative_prod": "cumprod",
+    "permute_dims": "transpose",
+    "unique_values": "unique",
+    "nonzero": "where",
+    "matrix_norm": "norm",
+    "vector_norm": "norm",
+}
+"""What tf calls the further operations."""
+
+LEGACY = {
+    **{name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")},
+    "cumulative_prod": "cumprod",
+    "permute_dims": "transpose",
+    "bitwise_right_shift": "right_shift",
+}
+"""What tf.experimental.numpy calls them."""
 
 
 class TensorFlow(Framework):
@@ -52,15 +80,17 @@ class TensorFlow(Framework):
         return {name: _afresh(function) for name, function in self.functions().items()}
 
     def functions(self) -> Operations:
+        condition = tf.constant([True, True])
+        spaces = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal)
         standard = standard_operations(
             tf,
-            tf.constant([True, True]),
+            condition,
             power="pow",
             sum="reduce_sum",
             max="reduce_max",
             cumulative_sum="cumsum",
         )
-        return standard | {
+        return standard | further_operations(spaces, condition, FURTHER, _matrix) | {
             "divide": tf.math.truediv,
             "floor_divide": tf.math.floordiv,
             "remainder": tf.math.floormod,
@@ -71,6 +101,13 @@ class TensorFlow(Framework):
             "matmul": lambda x, y: tf.matmul(x[None, :], y[:, None]),
             "prod": tf.reduce_prod,
             "mean": tf.reduce_mean,
+            "searchsorted": lambda x, y: tf.searchsorted(x, y),
+            "expand_dims": lambda x: tf.expand_dims(x, 0),
+            "flip": lambda x: tf.reverse(x, [0]),
+            "roll": lambda x: tf.roll(x, 1, 0),
+            "tril": lambda x: tf.linalg.band_part(_matrix(x), -1, 0),
+            "take": lambda x: tf.gather(x, [0]),
+            "svdvals": lambda x: tf.linalg.svd(_matrix(x), compute_uv=False),
         }
 
 
@@ -86,14 +123,18 @@ class Legacy(TensorFlow):
         super().__init__()
 
     def functions(self) -> Operations:
-        return standard_operations(
+        condition = tf.constant([True, True])
+        standard = standard_operations(
             tf.experimental.numpy,
-            tf.constant([True, True]),
+            condition,
             atan2="arctan2",
             concat="concatenate",
             bitwise_invert="bitwise_not",
             cumulative_sum="cumsum",
         )
+        return standard | further_operations((tf.experimental.numpy,), condition, LEGACY, _matrix) | {
+            "expand_dims": lambda x: tf.experimental.numpy.expand_dims(x, 0),
+        }
 
 
 class Safe(Legacy):
@@ -119,6 +160,10 @@ class All(Safe):
     name = "tensorflow-all"
     how = "functions of tf, dtype_conversion_mode='all'; result_type of tf.experimental.numpy"
     mode = "all"
+
+
+def _matrix(array: Any) -> Any:
+    return tf.linalg.diag(array)
 
 
 def _dtype(name: str) -> Any:

@@ -166,6 +166,17 @@ def test_one_framework_is_imported_where_it_is_meant() -> None:
     assert loaded.split() in (["numpy"], ["ml_dtypes", "numpy"])
 
 
+LATER = [n for n in typelattice.__all__ if n.islower() and n in typelattice.LATER]
+
+
+@pytest.mark.parametrize("function", LATER)
+def test_a_function_is_not_hidden_by_its_module(function: str) -> None:
+    module = f"typelattice.{typelattice.LATER[function]}"
+    before = run(f"import typelattice as tl, sys; print({module!r} in sys.modules, callable(tl.{function}))")
+    after = run(f"import {module}, typelattice as tl; print(callable(tl.{function}), {function!r} in dir(tl))")
+    assert (before, after) == ("False True", "True True")
+
+
 def stated(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
     """(line, dtypes named) of each literal that names any: a string, or the strings right in a list, tuple, set or dict."""
     docs = {

@@ -4,37 +4,47 @@
 >>> tl.system("jax").result_type("int8", "uint8")
 int16
 """
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from typelattice.adapters import native, register
-from typelattice.consensus import Consensus, consensus
-from typelattice.criteria import Criteria, criteria
 from typelattice.dtypes import DType, DTypeError, Kind, dtype
 from typelattice.format import system
-from typelattice.laws import Laws, laws
 from typelattice.loss import Loss, loss
 from typelattice.operand import Operand, OperandError, operand
 from typelattice.ops import OpError
 from typelattice.order import Order, OrderError
 from typelattice.promotion import Promotion, PromotionError
-from typelattice.render import render
 from typelattice.source import FormatError, UnknownSystem, systems
 from typelattice.system import System
-from typelattice.table import Diff, Table, diff, table
 
 if TYPE_CHECKING:
+    from typelattice.consensus import Consensus, consensus
+    from typelattice.criteria import Criteria, criteria
     from typelattice.designer import design
     from typelattice.formulas import Formula, FormulaError, formula
+    from typelattice.laws import Laws, laws
     from typelattice.namespaces import Array, Namespace, NamespaceError, implicit_cast, namespace
+    from typelattice.render import render
+    from typelattice.table import Diff, Table, diff, table
 
 register()
 
-
 LATER = {
-    "design": "designer",
-    **dict.fromkeys(("Formula", "FormulaError", "formula"), "formulas"),
-    **dict.fromkeys(("Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"), "namespaces"),
+    name: module
+    for module, names in {
+        "consensus": "Consensus consensus",
+        "criteria": "Criteria criteria",
+        "designer": "design",
+        "formulas": "Formula FormulaError formula",
+        "laws": "Laws laws",
+        "namespaces": "Array Namespace NamespaceError implicit_cast namespace",
+        "render": "render",
+        "table": "Diff Table diff table",
+    }.items()
+    for name in names.split()
 }
 
 
@@ -44,6 +54,20 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
     return getattr(import_module(f"typelattice.{LATER[name]}"), name)
 
+
+def __dir__() -> list[str]:
+    return [*globals(), *LATER]
+
+
+class _Package(ModuleType):
+    """Keeps `tl.laws` the function: to import a module makes it an attribute of its package, under the same name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in LATER or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 __all__ = [
     "Array", "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Formula", "FormulaError", "Kind", "Laws",

@@ -8,7 +8,7 @@ import pytest
 import typelattice as tl
 from typelattice.conformance.compare import Report, compare
 from typelattice.conformance.deviations import FOLDER, deviations
-from typelattice.conformance.recording import Recording, recorded
+from typelattice.conformance.recording import RECORDINGS, Recording, recorded
 
 SYSTEMS = (
     "array-api", "arrow", "arrow-unify", "c", "c-llp64", "dask", "jax", "jax-lax", "jax-strict", "jax-x32", "keras",
@@ -41,6 +41,10 @@ def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
         assert len(calls) == deviation.count, deviation.calls
         assert deviation.reason
         assert deviation.source
+
+
+def test_the_recordings_are_under_three_megabytes() -> None:
+    assert sum(path.stat().st_size for path in RECORDINGS.glob("*.json")) < 3_000_000
 
 
 def test_no_recording_and_no_list_of_deviations_is_left_out() -> None:

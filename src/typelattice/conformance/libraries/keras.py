@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, standard_operations, versions_of
 
@@ -13,6 +14,21 @@ NAMES = (
     *("float8_e4m3fn", "float8_e5m2", "bfloat16", "float16", "float32", "float64"),
     *("complex64", "complex128"),
 )
+
+FURTHER = {
+    **{name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")},
+    "bitwise_right_shift": "right_shift",
+    "cumulative_prod": "cumprod",
+    "permute_dims": "transpose",
+    "unique_values": "unique",
+}
+"""What keras.ops calls the further operations."""
+
+LINEAR = {
+    *("solve", "cholesky", "inv", "pinv", "det", "qr", "eigh", "svd", "slogdet", "matrix_rank"),
+    *("fft", "rfft", "irfft"),
+}
+"""Of which a symbolic tensor says nothing: its dtype is that of the operand, whatever the backend computes."""
 
 
 class Keras(Framework):
@@ -57,7 +73,13 @@ class Keras(Framework):
             concat="concatenate",
             cumulative_sum="cumsum",
         )
-        return {"result_type": self.result_type} | standard
+        further = further_operations((self.keras.ops,), condition, FURTHER)
+        return {"result_type": self.result_type} | standard | {op: further[op] for op in further if op not in LINEAR} | {
+            "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
+            "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
+            "searchsorted": self.keras.ops.searchsorted,
+            "take": lambda x: self.keras.ops.take(x, [0]),
+        }
 
 
 class Jax(Keras):

@@ -6,6 +6,7 @@ from typing import Any
 
 import ndonnx as ndx
 
+from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, standard_operations, versions_of
 
@@ -34,7 +35,18 @@ class Ndonnx(Framework):
 
     def operations(self) -> Operations:
         condition = ndx.argument(shape=(2,), dtype=ndx.bool)
-        return standard_operations(ndx, condition, power="pow")
+        standard = standard_operations(ndx, condition, power="pow")
+        return standard | further_operations((ndx,), condition) | {
+            "expand_dims": lambda x: ndx.expand_dims(x, axis=0),
+            "tensordot": lambda x, y: ndx.tensordot(x, y, axes=1),
+            "iadd": iadd,
+        }
+
+
+def iadd(x: Any, y: Any) -> object:
+    """`x += y`; graph inputs are not copied, and a graph changes nothing in place."""
+    x += y
+    return x
 
 
 LIBRARIES = {Ndonnx.name: Ndonnx}

@@ -9,6 +9,7 @@ from tinygrad import Tensor, dtypes
 from tinygrad.dtype import least_upper_dtype
 from tinygrad.helpers import DEV
 
+from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.base import Framework, Operations, power
 from typelattice.conformance.library import NoSuchOperand, Scalar, versions_of
 
@@ -23,7 +24,6 @@ OWN = {
     "float8_e5m2": "fp8e5m2",
     "float8_e5m2fnuz": "fp8e5m2fnuz",
 }
-
 
 class Tinygrad(Framework):
     """Lazy tensors, which know their dtype without being computed."""
@@ -57,7 +57,9 @@ class Tinygrad(Framework):
 
     def operations(self) -> Operations:
         condition = Tensor([True, True])
-        return {
+        further = further_operations((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
+        del further["nonzero"]  # computes, which this device does in one of its ways only
+        return further | {
             "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
             "add": operator.add,
             "subtract": operator.sub,
@@ -89,7 +91,23 @@ class Tinygrad(Framework):
             "cumulative_sum": Tensor.cumsum,
             "max": Tensor.max,
             "argmax": Tensor.argmax,
+            "cumulative_prod": lambda x: x.cumprod(0),
+            "not_equal": operator.ne,
+            "greater": operator.gt,
+            "bitwise_xor": operator.xor,
+            "bitwise_right_shift": operator.rshift,
+            "stack": lambda first, *others: first.stack(*others),
+            "expand_dims": lambda x: x.unsqueeze(0),
+            "permute_dims": lambda x: x.permute(0),
+            "broadcast_to": lambda x: x.expand(2, 2),
+            "flip": lambda x: x.flip(0),
+            "tile": lambda x: x.repeat(2),
+            "sort": lambda x: x.sort()[0],
         }
+
+
+def _matrix(array: Tensor) -> Tensor:
+    return array.expand(2, 2)
 
 
 def _dtype(operand: Any) -> Any:

@@ -124,6 +124,18 @@ def test_codes_other_than_the_three_are_refused() -> None:
         tl.table("numpy").grid("octets")
 
 
+def test_an_operation_of_one_operand_has_one_column() -> None:
+    t = tl.table("numpy", "sin", dtypes=["int8", "int32", "float32"])
+    assert t.columns == ("sin",)
+    assert [str(t[row, "sin"].dtype) for row in t.rows] == ["float16", "float64", "float32"]
+    two = tl.diff("numpy", "jax", "sin", dtypes=["int8", "float32"])
+    assert two.differing == (("int8", "sin"),)
+    assert [[cell.text for cell in row] for row in two.grid().cells] == [["f16|f32"], ["f32"]]
+    assert tl.consensus("numpy", "jax", op="sin", dtypes=["int8", "float32"]).pairs("contested") == (("int8", "sin"),)
+    with pytest.raises(tl.OpError, match="sin takes one operand, not 2"):
+        tl.system("numpy").explain("int8", "int8", op="sin")
+
+
 @pytest.mark.parametrize("given", [["no"], []])
 def test_dtypes_that_are_none_are_refused(given: list[str]) -> None:
     with pytest.raises(tl.DTypeError):

@@ -10,6 +10,8 @@ from typelattice.dtypes import DType, DTypeError, dtype
 from typelattice.explanation import place
 from typelattice.format import system as find_system
 from typelattice.operand import Operand, Tier, of
+from typelattice.operation import ONE
+from typelattice.ops import FORM
 from typelattice.promotion import Promotion
 from typelattice.render import Cell, Grid, render
 from typelattice.strings import parse
@@ -78,7 +80,7 @@ class Consensus:
         rows, columns = (tuple(label(x, self.systems[0], codes) for x in axis) for axis in (self.rows, self.columns))
         notes = (self.summary, "? contested; (-) refused by some; - refused by all")
         title = f"{self.op or 'promotion'}: consensus of {', '.join(s.name for s in self.systems)}"
-        return Grid(title, columns, rows, cells, notes, self.op or "")
+        return Grid(title, columns, rows, cells, notes, "" if self.columns == (self.op,) else self.op or "")
 
     def _cell(self, pair: Pair, codes: str) -> Cell:
         said = "; ".join(f"{answer} {', '.join(names)}" for answer, names in self.by_answer(*pair).items())
@@ -112,8 +114,9 @@ def consensus(
     if not columns:
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
     rows = _of_tier(columns, tier)
-    answers = {(str(r), str(c)): tuple(s.explain(r, c, op=op) for s in found) for r, c in product(rows, columns)}
-    return Consensus(found, op, tuple(map(str, rows)), tuple(map(str, columns)), answers)
+    beside = {op: ()} if op and FORM.get(op) in ONE else {str(c): (c,) for c in columns}
+    answers = {(str(r), c): tuple(s.explain(r, *beside[c], op=op) for s in found) for r, c in product(rows, beside)}
+    return Consensus(found, op, tuple(map(str, rows)), tuple(beside), answers)
 
 
 def common_dtypes(systems: Sequence[System]) -> list[DType]:

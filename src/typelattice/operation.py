@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from typelattice.dtypes import DTYPES, DType, Kind, Node
 from typelattice.fit import Fit, fits
 from typelattice.operand import BOOL, Operand
-from typelattice.ops import CLASS, Op, Target, find
+from typelattice.ops import CLASS, FORM, Op, OpError, Target, find
 from typelattice.promotion import Refused, Step
 from typelattice.values import loop
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typelattice.system import System
 
 
+ONE = ("unary", "reduction", "parts", "indexed")  # forms of operations of one operand
 Answer = tuple[Node | None, DType, DType, bool, tuple[Fit, ...]]  # node, computed in, result, weak, values
 
 
@@ -30,6 +31,8 @@ def operate(system: System, op: str | None, operands: Sequence[Operand], trail: 
         node, dtype, is_weak = system.meet(operands, trail)
         return node, dtype, dtype, is_weak, tuple(fits(system, operands, dtype, None))
     rule = find(op, system.ops)
+    if len(operands) > 1 and FORM.get(op) in ONE:
+        raise OpError(f"{op} takes one operand, not {len(operands)}; ask it of each")
     met: Node | None = None
     is_weak = alone = False
     dtypes = casting(system, rule, operands)

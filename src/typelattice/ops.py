@@ -83,6 +83,6 @@ def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
     if op not in CLASS:
-        raise OpError(f"unknown operation {short(op)}{nearest(op, CLASS)}; operations are {', '.join(CLASS)}")
+        raise OpError(f"unknown operation {short(op)}{nearest(op, CLASS) or '; operations are ' + ', '.join(CLASS)}")
     said = {**departures.get(CLASS[op], {}), **departures.get(op, {})}
     return replace(STANDARD[CLASS[op]], name=op, **said)  # type: ignore[arg-type]

@@ -11,6 +11,8 @@ from typelattice.dtypes import DType, DTypeError, Kind, Weak, numpy_reading, wea
 from typelattice.explanation import answer, cast_words, place, question
 from typelattice.format import system as find_system
 from typelattice.operand import BOOL, Operand, Tier, operand
+from typelattice.operation import ONE
+from typelattice.ops import FORM
 from typelattice.promotion import Promotion
 from typelattice.render import Cell, Grid, render
 from typelattice.strings import parse
@@ -29,6 +31,8 @@ Cells = tuple[tuple[Promotion, ...], ...]
 class Table:
     """What a system answers to each row's operand with each column's; `left_out` are dtypes not shown.
 
+    Of an operation of one operand there is one column, named after it.
+
     >>> import typelattice as tl
     >>> tl.table("jax")["int8", "uint8"].dtype
     int16
@@ -43,7 +47,7 @@ class Table:
 
     def __getitem__(self, pair: tuple[object, object]) -> Promotion:
         """The answer to a row's operand with a column's. Raises KeyError for one that the table does not have."""
-        row, column = (str(_read(x, self.system)) for x in pair)
+        row, column = (x if x == self.op else str(_read(x, self.system)) for x in pair)
         if row not in self.rows or column not in self.columns:
             raise KeyError(f"no cell {row}, {column}; rows are {' '.join(self.rows)}; columns {' '.join(self.columns)}")
         return self.cells[self.rows.index(row)][self.columns.index(column)]
@@ -59,7 +63,8 @@ class Table:
         notes += _left_out(self.left_out)
         rows, columns = ([label(x, self.system, codes) for x in axis] for axis in (self.rows, self.columns))
         title = f"{self.op or 'promotion'} under {self.system.name}: {self.system.title}"
-        return Grid(title, tuple(columns), tuple(rows), cells, tuple(notes), self.op or "")
+        corner = "" if self.columns == (self.op,) else self.op or ""
+        return Grid(title, tuple(columns), tuple(rows), cells, tuple(notes), corner)
 
     def __str__(self) -> str:
         return render(self)
@@ -111,7 +116,8 @@ class Diff:
             notes.append(f"{REFUSED} is a refusal")
         notes += _left_out(tuple(dict.fromkeys((*a.left_out, *b.left_out))))
         title = f"{a.op or 'promotion'}: {a.system.name}|{b.system.name}"
-        return Grid(title, tuple(columns), tuple(rows), cells, tuple(notes), a.op or "")
+        corner = "" if a.columns == (a.op,) else a.op or ""
+        return Grid(title, tuple(columns), tuple(rows), cells, tuple(notes), corner)
 
     def __str__(self) -> str:
         return render(self)
@@ -144,13 +150,16 @@ def table(
     * is weak: it counts by its kind, and gives way to a dtype beside it
     """
     found = find_system(system)
+    alone = FORM.get(op or "") in ONE
     columns, left_out = ([str(_read(x, found)) for x in dtypes], ()) if dtypes is not None else _operands(found, all)
     if not columns:
         raise DTypeError("a table of no dtypes at all; name at least one")
     rows = _rows(columns, tier, found)
     columns = [c for c in columns if tier == "array" or dtypes is not None or c not in SCALARS]
-    down, across = ([_read(x, found) for x in axis] for axis in (rows, columns))
-    full = Table(found, op, tuple(rows), tuple(columns), tuple(tuple(found.explain(r, c, op=op) for c in across) for r in down))
+    columns = [op] if op and alone else columns
+    beside = [()] if alone else [(_read(c, found),) for c in columns]
+    cells = tuple(tuple(found.explain(_read(r, found), *c, op=op) for c in beside) for r in rows)
+    full = Table(found, op, tuple(rows), tuple(columns), cells)
     if dtypes is not None:
         return full
     rows = [r for r, ps in zip(rows, full.cells, strict=True) if r not in SCALARS or any(p.dtype for p in ps)]
@@ -217,7 +226,9 @@ def _rows(columns: list[str], tier: Tier, found: System) -> list[str]:
 
 
 def label(text: str, found: System, codes: str) -> Cell:
-    """An operand as the label of a row or column."""
+    """An operand as the label of a row or column; an operation's own name as it is."""
+    if text in FORM:
+        return Cell(text)
     o: Operand = _read(text, found)
     if o.dtype is None or o.tier == "scalar":
         word = text if o.value is not None or codes == "names" else repr(weak(o.kind))

@@ -4,11 +4,18 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 import typelattice as tl
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
+BINARY_OF_INTEGERS = (
+    *("add", "subtract", "multiply", "floor_divide", "remainder", "pow", "bitwise_and", "bitwise_or", "bitwise_xor"),
+    *("bitwise_left_shift", "bitwise_right_shift", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("maximum", "minimum", "matmul"),
+)
+
 SYSTEMS = ("array-api", "numpy", "jax", "torch")
 
 
@@ -76,11 +83,57 @@ def test_jax_without_64_bits_says_so() -> None:
         jax.config.update("jax_enable_x64", True)
 
 
+UNSIGNED = {
+    **dict.fromkeys(BINARY_OF_INTEGERS, 2),
+    **dict.fromkeys(("abs", "sign", "square", "negative", "positive", "bitwise_invert", "max", "min", "sum", "prod"), 1),
+    **dict.fromkeys(("cumulative_sum", "cumulative_prod", "sort", "argmax", "argmin", "count_nonzero", "any", "all"), 1),
+    **dict.fromkeys(("flip", "diff", "unique_values", "trunc"), 1),
+}
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("op", UNSIGNED)
+def test_unsigned_integers_over_torch_are_numpys(op: str, dtype: str) -> None:
+    """Where torch stores them and has no kernel, also beyond the signed range."""
+    torch, dice = pytest.importorskip("torch"), np.random.default_rng(7)
+    top = int(np.iinfo(dtype).max)
+    edges = np.array([0, 1, 2, 3, 255, top, top - 1, top // 2, top // 2 + 1, top // 3], dtype)
+    x = np.concatenate([np.repeat(edges, len(edges)), dice.integers(0, top, 400, dtype, endpoint=True)])
+    y = np.concatenate([np.tile(edges, len(edges)), dice.permutation(x[-400:])])
+    if op in ("floor_divide", "remainder"):
+        y = np.maximum(y, 1).astype(dtype)
+    if op in ("pow", "bitwise_left_shift", "bitwise_right_shift"):
+        y = y % np.asarray(np.iinfo(dtype).bits, dtype)
+    ours, theirs = (
+        getattr(xp, op)(*(xp.asarray(each) for each in (x, y)[: UNSIGNED[op]]))
+        for xp in (tl.namespace("array-api", lib) for lib in (torch, np))
+    )
+    assert ours.dtype is theirs.dtype
+    assert np.array_equal(np.asarray(ours), np.asarray(theirs))
+
+
+def test_unsigned_integers_over_torch_are_taken_and_replaced() -> None:
+    torch = pytest.importorskip("torch")
+    for xp in (tl.namespace("array-api", lib) for lib in (torch, np)):
+        x = xp.asarray([1, 2, 3, 65535], dtype="uint16")
+        assert np.asarray(x[x > 2]).tolist() == [3, 65535]
+        x[x > 2] = xp.asarray(7, dtype="uint16")
+        x[0] = 9
+        x += 1
+        assert np.asarray(x).tolist() == [10, 3, 8, 8]
+        matrix = xp.reshape(x, (2, 2))
+        assert np.asarray(matrix @ matrix).tolist() == [[124, 54], [144, 88]]
+        assert np.asarray(xp.searchsorted(xp.sort(x), x)).tolist() == [3, 0, 1, 1]
+        assert np.asarray(xp.clip(x, 4, 9)).tolist() == [9, 4, 8, 8]
+        assert np.asarray(300 - x).tolist() == [290, 297, 292, 292]
+        assert np.asarray(xp.concat([xp.take(x, xp.asarray([3])), xp.tril(matrix)[1]])).tolist() == [8, 8, 8]
+
+
 def test_what_a_library_lacks_is_said() -> None:
     torch = pytest.importorskip("torch")
     xp = tl.namespace("numpy", torch)
-    with pytest.raises(tl.NamespaceError, match=r"torch cannot compute .* of uint64"):
-        xp.ones(2, dtype="uint64") // xp.ones(2, dtype="uint64")
+    with pytest.raises(tl.NamespaceError, match=r"torch cannot compute unique_all of uint64"):
+        xp.unique_all(xp.ones(2, dtype="uint64"))
     jnp = pytest.importorskip("jax.numpy")
     x = tl.namespace("numpy", jnp).ones(2)
     with pytest.raises(tl.NamespaceError, match="do not change"):

@@ -150,7 +150,7 @@ class Array:
     # -- indexing
 
     def __getitem__(self, key: Any, /) -> Self:
-        return self._like(self._data[self._space.bare(key)])
+        return self._like(self._space.backend.items(self._data, self._space.bare(key)))
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
         self._space.write(self, self._space.bare(key), value)

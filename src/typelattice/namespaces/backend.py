@@ -11,6 +11,7 @@ from typing import Any
 
 from typelattice.adapters import native
 from typelattice.dtypes import DTYPES, DType, DTypeError
+from typelattice.namespaces.unsigned import completed, signed
 from typelattice.operand import operand
 
 LINALG = (
@@ -109,8 +110,18 @@ class Backend:
         extension = "linalg" if name in LINALG else "fft" if name in FFT else None
         found = getattr(getattr(self.xp, extension, None) if extension else self.xp, name, None)
         if callable(found):
-            return found  # type: ignore[no-any-return]
+            return completed(name, found, self.library) if self.root == "torch" else found
         raise NamespaceError(f"{self.name} has no function {name}")
+
+    def items(self, data: Any, key: Any) -> Any:
+        """What indexing gives."""
+        return completed("", lambda x: x[key], self.library)(data) if self.root == "torch" else data[key]
+
+    def put(self, data: Any, key: Any, value: Any) -> None:
+        """Elements replaced in place by a value of the dtype."""
+        if self.root == "torch":
+            data, value = (signed(x, self.library) for x in (data, value))
+        data[key] = value
 
     def casting(self, name: str, to: Any, sources: Iterable[Any], zero_d: bool) -> Callable[..., Any]:
         """A function of positional arrays alone that casts each to a native dtype before, in blocks if it can."""

@@ -170,7 +170,7 @@ class Namespace:
             return cause
         what = " and ".join(dict.fromkeys(str(o) for o in p.operands))
         why = f"{self.backend.name} cannot compute {p.op} of {what} ({' '.join(str(cause).split())[:160]})"
-        return NamespaceError(f"{why}; cast to a dtype that it computes with")
+        return NamespaceError(f"{why}; if that is about the dtype, cast to one that it computes with")
 
     # -- writing
 
@@ -182,7 +182,8 @@ class Namespace:
         if self.into(x, p.result) is not x.dtype:
             raise NamespaceError(f"{p.result} cannot be written into {x.dtype}; cast the value with astype")
         data = value._data if isinstance(value, Array) else self.planner.number(self.number("assignment", value), p, x._data)
-        x._data[key] = self.backend.cast(data, x._standing.native) if hasattr(data, "dtype") else data
+        value = self.backend.cast(data, x._standing.native) if hasattr(data, "dtype") else data
+        self.backend.put(x._data, key, value)
 
     def into(self, x: Array, d: DType) -> DType:
         """The dtype of an array once a result has been written into it, or has taken its place. Raises NamespaceError."""

@@ -1,11 +1,14 @@
 """A namespace computes with NumPy and answers as the system says: dtype, weakness, refusal; the values are NumPy's."""
 from __future__ import annotations
 
+import copy
 import enum
+import pickle
 import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -321,3 +324,24 @@ def test_every_function_of_the_standard_that_numpy_has_is_there() -> None:
     assert missing in ([], ["promote_types"])
     assert {*xp.dtypes} >= {"bool", "int8", "uint64", "float32", "complex128"}
     assert {*xp.dtypes} <= {*DTYPES}
+
+
+def test_arrays_are_copied_and_pickled() -> None:
+    xp = tl.namespace("jax", np)
+    weak, x = xp.asarray(2.0), xp.asarray([1, 2], dtype="int8")
+    for again in (copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
+        assert again(xp) is xp
+        y = again(x)
+        assert (y.dtype, type(y)) == (x.dtype, type(x))
+        assert y._standing is x._standing  # and so has the plans that are there
+        assert np.asarray(y + x).tolist() == [2, 4]
+        assert again(weak).weak
+    assert not np.shares_memory(copy.deepcopy(x).bare, x.bare)
+
+
+def test_a_system_of_ones_own_is_pickled_with_its_arrays(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\ntitle = "Mine"\ntiers = ["array", "scalar"]\norder = "i8 -> i16 -> f32"\n')
+    xp = tl.namespace(path, np)
+    x, y = pickle.loads(pickle.dumps([xp.asarray([1], dtype="int8"), xp.asarray([2], dtype="int16")]))
+    assert (x + y).dtype is tl.dtype("int16")

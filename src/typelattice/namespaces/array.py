@@ -147,6 +147,9 @@ class Array:
     def __contains__(self, value: object) -> bool:
         return bool(self._space.any(self == value))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._space, self._data, self.dtype, self.weak)
+
     # -- indexing
 
     def __getitem__(self, key: Any, /) -> Self:
@@ -170,3 +173,8 @@ class Array:
         facts = f"{self.dtype}{' (weak)' if self.weak else ''}, shape {tuple(self.shape)}"
         where = f"under {space.system.name} over {space.backend.name}"
         return f"<div><b>{escape(facts)}</b> <span>{escape(where)}</span>{body}</div>"
+
+
+def _again(space: Namespace, data: Any, dtype: DType, weak: bool) -> Array:
+    """A copied or pickled array."""
+    return space.wrap(data, dtype, weak)

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from typelattice.dtypes import DTYPES, DType, Kind, dtype
+from typelattice.format import system as find_system
 from typelattice.namespaces.array import COMPARISONS, OPERATORS, SIGNS, Array
 from typelattice.namespaces.backend import BOTH, FFT, LINALG, Backend, NamespaceError
 from typelattice.namespaces.creation import CREATION
@@ -17,6 +19,7 @@ from typelattice.operand import Operand, Value
 from typelattice.operation import write
 from typelattice.ops import FORM, find
 from typelattice.promotion import Promotion, Refused
+from typelattice.source import systems
 from typelattice.system import System
 
 VERSIONS = ("2022.12", "2023.12", "2024.12")
@@ -46,6 +49,13 @@ class Namespace:
 
     def __repr__(self) -> str:
         return f"<namespace {self.system.name} over {self.backend.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        named = self.system.name in systems() and find_system(self.system.name) is self.system
+        return _again, (self.system.name if named else self.system, self.backend.name)
+
+    def __deepcopy__(self, memo: object) -> Namespace:
+        return self
 
     def __array_namespace_info__(self) -> Info:
         """What the namespace can do: its dtypes, default dtypes, devices."""
@@ -226,6 +236,13 @@ class Namespace:
             return self.made(data, self.planner.standing(d, weak, False))
 
         jax.tree_util.register_pytree_node(self.Array, flatten, unflatten)
+
+
+def _again(system: System | str, library: str) -> Namespace:
+    """A pickled namespace; the same as the one that is there, if its system is one that comes along."""
+    from typelattice.namespaces import namespace
+
+    return namespace(system, import_module(library))
 
 
 def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -345,3 +345,12 @@ def test_a_system_of_ones_own_is_pickled_with_its_arrays(tmp_path: Path) -> None
     xp = tl.namespace(path, np)
     x, y = pickle.loads(pickle.dumps([xp.asarray([1], dtype="int8"), xp.asarray([2], dtype="int16")]))
     assert (x + y).dtype is tl.dtype("int16")
+
+
+def test_lists_of_arrays_meet_as_in_stack() -> None:
+    xp = tl.namespace("jax", np)
+    a, b = xp.asarray(2, dtype="int8"), xp.asarray(2.5, dtype="float16")
+    assert xp.asarray([a, b]).dtype is tl.dtype("float16")
+    assert np.asarray(xp.asarray([[a], [3]], dtype="int32")).tolist() == [[2], [3]]
+    with pytest.raises(tl.PromotionError):
+        (strict := tl.namespace("array-api", np)).asarray([strict.asarray(1, dtype="int8"), strict.asarray(1.0)])

@@ -125,8 +125,30 @@ def test_unsigned_integers_over_torch_are_taken_and_replaced() -> None:
         assert np.asarray(matrix @ matrix).tolist() == [[124, 54], [144, 88]]
         assert np.asarray(xp.searchsorted(xp.sort(x), x)).tolist() == [3, 0, 1, 1]
         assert np.asarray(xp.clip(x, 4, 9)).tolist() == [9, 4, 8, 8]
+        assert np.asarray(xp.diff(x, append=x[:1])).tolist() == [65529, 5, 0, 2]
+        large = xp.asarray(2**63 + 1, dtype="uint64")
+        assert (int(large), range(2**64)[large], bool(large)) == (2**63 + 1, 2**63 + 1, True)
         assert np.asarray(300 - x).tolist() == [290, 297, 292, 292]
         assert np.asarray(xp.concat([xp.take(x, xp.asarray([3])), xp.tril(matrix)[1]])).tolist() == [8, 8, 8]
+
+
+BACKWARDS = (
+    *(np.s_[::-1], np.s_[2::-1], np.s_[:0:-2], np.s_[5:1:-3], np.s_[1:5:-1], np.s_[::-1, ::-1], np.s_[..., ::-2]),
+    *(np.s_[1, ::-1], np.s_[::-1, 0], np.s_[None, ::-1, None], np.s_[None, ..., None, ::-1], np.s_[::-1, 1:3]),
+)
+
+
+@pytest.mark.parametrize("key", BACKWARDS, ids=str)
+def test_slices_over_torch_go_backwards(key: Any) -> None:
+    torch, values = pytest.importorskip("torch"), np.arange(24, dtype=np.uint16).reshape(6, 4)
+    x, y = (tl.namespace("array-api", lib).asarray(values.copy()) for lib in (torch, np))
+    assert np.array_equal(np.asarray(x[key]), np.asarray(y[key]))
+    ours, theirs = (z + 100 for z in (x[key], y[key]))
+    x[key], y[key] = ours, theirs
+    assert np.array_equal(np.asarray(x), np.asarray(y))
+    x[key] = 7
+    y[key] = 7
+    assert np.array_equal(np.asarray(x), np.asarray(y))
 
 
 def test_what_a_library_lacks_is_said() -> None:

@@ -122,10 +122,10 @@ class Array:
         return self._data.__dlpack_device__()
 
     def __bool__(self) -> bool:
-        return bool(self._data)
+        return bool(self._space.backend.number_of(self._data))
 
     def __int__(self) -> int:
-        return int(self._data)
+        return int(self._space.backend.number_of(self._data))
 
     def __float__(self) -> float:
         return float(self._data)
@@ -134,7 +134,7 @@ class Array:
         return complex(self._data)
 
     def __index__(self) -> int:
-        return self._data.__index__()  # type: ignore[no-any-return]
+        return self._space.backend.number_of(self._data).__index__()  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         return len(self._data)

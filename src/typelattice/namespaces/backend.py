@@ -11,7 +11,7 @@ from typing import Any
 
 from typelattice.adapters import native
 from typelattice.dtypes import DTYPES, DType, DTypeError
-from typelattice.namespaces.unsigned import completed, signed
+from typelattice.namespaces.gaps import as_signed, completed, forward
 from typelattice.operand import operand
 
 LINALG = (
@@ -113,14 +113,24 @@ class Backend:
             return completed(name, found, self.library) if self.root == "torch" else found
         raise NamespaceError(f"{self.name} has no function {name}")
 
+    def number_of(self, data: Any) -> Any:
+        """What Python makes a number of; PyTorch's own conversion stops at int64."""
+        return data.item() if self.root == "torch" else data
+
     def items(self, data: Any, key: Any) -> Any:
         """What indexing gives."""
-        return completed("", lambda x: x[key], self.library)(data) if self.root == "torch" else data[key]
+        if self.root != "torch":
+            return data[key]
+        key, axes = forward(key, data.shape)
+        found = completed("", lambda x: x[key], self.library)(data)
+        return self.function("flip")(found, axis=tuple(axes)) if axes else found
 
     def put(self, data: Any, key: Any, value: Any) -> None:
         """Elements replaced in place by a value of the dtype."""
         if self.root == "torch":
-            data, value = (signed(x, self.library) for x in (data, value))
+            key, axes = forward(key, data.shape)
+            data, value = (as_signed(x, self.library) for x in (data, value))
+            value = value.broadcast_to(data[key].shape).flip(axes) if axes else value
         data[key] = value
 
     def casting(self, name: str, to: Any, sources: Iterable[Any], zero_d: bool) -> Callable[..., Any]:

@@ -42,6 +42,8 @@ def asarray(space: Namespace) -> Function:
             if d is own.dtype and not copy and device is None:
                 return own
             return space.wrap(_made(space, own._data, space.backend.native(d), device, copy), d, own.weak and dtype is None)
+        if _holds_arrays(obj):
+            return asarray(space.stack([asarray(item) for item in obj]), dtype=dtype, device=device)
         kind = highest(obj) if dtype is None else None
         to = space.dtype(dtype) if dtype is not None else space.default(kind) if kind is not None else None
         data = _made(space, obj, None if to is None else space.backend.native(to), device, copy)
@@ -49,6 +51,11 @@ def asarray(space: Namespace) -> Function:
         return space.wrap(data, to, alone or (dtype is None and space.backend.weak(data)))
 
     return asarray
+
+
+def _holds_arrays(x: Any) -> bool:
+    """Whether nested sequences have our arrays among their items, which meet as in `stack`."""
+    return isinstance(x, (list, tuple)) and any(isinstance(item, Array) or _holds_arrays(item) for item in x)
 
 
 def _made(space: Namespace, obj: Any, to: Any, device: Any, copy: bool | None) -> Any:

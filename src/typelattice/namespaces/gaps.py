@@ -1,11 +1,12 @@
-"""Unsigned integers wider than a byte where PyTorch stores them and has no kernel: computed in int64, modulo 2**64.
+"""What PyTorch lacks of the standard, made of what it has: kernels of unsigned integers, and slices that go backwards.
 
-Narrow ones keep their values there. uint64 keeps its bits, with which sums, products and bits agree; what compares is
-shifted by 2**63 first, which keeps the order; quotients, remainders and shifts to the right are put together.
+Unsigned integers wider than a byte are computed in int64, modulo 2**64. Narrow ones keep their values there. uint64 keeps
+its bits, with which sums, products and bits agree; what compares is shifted by 2**63 first, which keeps the order;
+quotients, remainders and shifts to the right are put together.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 COMPARING = ("less", "less_equal", "greater", "greater_equal", "argmax", "argmin", "searchsorted", "argsort")
@@ -22,7 +23,7 @@ def completed(name: str, function: Callable[..., Any], torch: Any) -> Callable[.
         try:
             return function(*args, **options)
         except (NotImplementedError, RuntimeError) as e:
-            dtypes = (*(getattr(x, "dtype", None) for x in _flat(args)), options.get("dtype"))
+            dtypes = (*(getattr(x, "dtype", None) for x in _flat((args, *options.values()))), options.get("dtype"))
             given = [d for d in dtypes if d in wide]
             if not given or "not implemented for 'UInt" not in str(e):
                 raise
@@ -33,7 +34,11 @@ def completed(name: str, function: Callable[..., Any], torch: Any) -> Callable[.
         turn = large and name in (*COMPARING, *CHOOSING)
         if options.get("dtype") in wide:
             options["dtype"] = torch.int64
-        args = _each(args, lambda x: _turned(x.to(torch.int64), turn) if getattr(x, "dtype", None) in wide else x)
+
+        def signed(x: Any) -> Any:
+            return _turned(x.to(torch.int64), turn) if getattr(x, "dtype", None) in wide else x
+
+        args, options = _each(args, signed), {k: _each(v, signed) for k, v in options.items()}
         out = (BY_HAND.get(name, function) if large else function)(*args, **options)
         if name in PLACES:
             return out
@@ -42,10 +47,29 @@ def completed(name: str, function: Callable[..., Any], torch: Any) -> Callable[.
     return call
 
 
-def signed(x: Any, torch: Any) -> Any:
+def as_signed(x: Any, torch: Any) -> Any:
     """The same memory as signed integers, where it holds wide unsigned ones."""
     to = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(getattr(x, "dtype", None))
     return x.view(to) if to else x
+
+
+def forward(key: Any, shape: Sequence[int]) -> tuple[Any, list[int]]:
+    """A key whose slices all go forwards, and the axes of what it gives that are to be flipped then."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    backwards = any(isinstance(part, slice) and (part.step or 1) < 0 for part in parts)
+    if not backwards or any(hasattr(part, "ndim") for part in parts):
+        return key, []
+    for at in [i for i, part in enumerate(parts) if part is Ellipsis]:
+        parts[at : at + 1] = [slice(None)] * (len(shape) - sum(part is not None for part in parts) + 1)
+    axes, axis, source = [], 0, 0
+    for i, part in enumerate(parts):
+        if isinstance(part, slice) and (part.step or 1) < 0:
+            there = range(*part.indices(shape[source]))
+            parts[i] = slice(there[-1], there[0] + 1, -part.step) if there else slice(0, 0)
+            axes.append(axis)
+        source += part is not None
+        axis += part is None or isinstance(part, slice)
+    return tuple(parts), axes
 
 
 def _turned(x: Any, turn: bool) -> Any:

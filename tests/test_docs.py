@@ -62,6 +62,14 @@ def test_console_examples_print_what_the_page_says(
                 assert same(expected, printed), f"{page.name}: $ {command}\n{printed}"
 
 
+@pytest.mark.live
+def test_examples_that_need_a_framework_run() -> None:
+    found = [text for page in PAGES for info, text in blocks(page) if info == "python live"]
+    assert found
+    for text in found:
+        exec(compile(text, "example", "exec"), {})
+
+
 def first_column(page: Path, heading: str) -> set[str]:
     """The code words in the first column of the table under a heading."""
     section = page.read_text(encoding="utf-8").partition(f"# {heading}\n")[2].partition("\n#")[0]

@@ -354,3 +354,19 @@ def test_lists_of_arrays_meet_as_in_stack() -> None:
     assert np.asarray(xp.asarray([[a], [3]], dtype="int32")).tolist() == [[2], [3]]
     with pytest.raises(tl.PromotionError):
         (strict := tl.namespace("array-api", np)).asarray([strict.asarray(1, dtype="int8"), strict.asarray(1.0)])
+
+
+NONSENSE = {
+    "vecdot takes an array": lambda xp: xp.vecdot(1, 2.5),
+    "stack takes a list of arrays": lambda xp: xp.stack(xp.ones(2)),
+    "numpy makes no array of this int": lambda xp: xp.logical_xor(2**70, 1),
+    "numpy cannot carry out full": lambda xp: xp.full(3, 2**70),
+    "numpy cannot carry out from_dlpack": lambda xp: xp.from_dlpack(1),
+    "numpy cannot carry out ones": lambda xp: xp.ones("x"),
+}
+
+
+@pytest.mark.parametrize("said", NONSENSE)
+def test_nonsense_has_one_error(said: str) -> None:
+    with pytest.raises(tl.NamespaceError, match=said):
+        NONSENSE[said](tl.namespace("jax", np))

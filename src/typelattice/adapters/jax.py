@@ -4,9 +4,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from typelattice.adapters import known
-from typelattice.adapters.numpy import native as native
-from typelattice.dtypes import DType
+from typelattice.adapters import known, numpy
+from typelattice.dtypes import DType, DTypeError
 from typelattice.operand import Operand, of
 
 
@@ -23,3 +22,16 @@ def read(x: Any) -> Operand | None:
     found = _known(d)
     aval = getattr(x, "aval", x)
     return of(found, bool(getattr(aval, "weak_type", False)), "0d" if getattr(aval, "shape", None) == () else "array")
+
+
+@cache
+def native(d: DType) -> Any:
+    """NumPy's and ml_dtypes' own, as far as JAX takes them."""
+    import jax
+
+    found = numpy.native(d)
+    try:
+        jax.dtypes.result_type(found)
+    except TypeError:
+        raise DTypeError(f"JAX has no dtype {d}; cast to one that it has") from None
+    return found

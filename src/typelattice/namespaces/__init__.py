@@ -10,30 +10,14 @@
 from __future__ import annotations
 
 import os
-from functools import cache
-from types import ModuleType
 from typing import Any
 
 from typelattice.format import system as load
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.backend import Backend, NamespaceError
-from typelattice.namespaces.space import Namespace
+from typelattice.namespaces.backend import NamespaceError
+from typelattice.namespaces.space import Namespace, namespace
 from typelattice.operand import operand
 from typelattice.system import System
-
-
-def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> Namespace:
-    """An array-API namespace that computes with a library and promotes by a system; the same for the same two.
-
-    `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. Raises UnknownSystem or
-    FormatError for the system, NamespaceError for the library.
-    """
-    return _namespace(load(system), library)
-
-
-@cache
-def _namespace(system: System, library: ModuleType) -> Namespace:
-    return Namespace(system, Backend(library))
 
 
 def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tuple[Any, ...]:

@@ -23,6 +23,7 @@ FFT = (
     "fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftshift", "ifftshift", "fftfreq",
     "rfftfreq",
 )  # fmt: skip
+LACKS = (NotImplementedError, TypeError)  # what libraries raise where a function has no kernel for a dtype
 
 
 class NamespaceError(TypeError):

@@ -2,14 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from typelattice.dtypes import DType, Kind
+from typelattice.dtypes import DType, DTypeError, Kind
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.backend import NamespaceError
+from typelattice.namespaces.backend import LACKS, NamespaceError
 from typelattice.namespaces.plan import number
 from typelattice.namespaces.signatures import named
 from typelattice.operand import SCALARS
+from typelattice.promotion import PromotionError
 
 if TYPE_CHECKING:
     from typelattice.namespaces.space import Namespace
@@ -62,7 +64,7 @@ def _made(space: Namespace, obj: Any, to: Any, device: Any, copy: bool | None) -
     options = {k: v for k, v in (("dtype", to), ("device", device), ("copy", copy)) if v is not None}
     try:
         data = space.backend.xp.asarray(space.bare(obj), **options)
-    except TypeError as e:
+    except (TypeError, OverflowError) as e:
         what = f"{type(obj).__module__}.{type(obj).__qualname__}".removeprefix("builtins.")
         why = f"{space.backend.name} makes no array of this {what}: {e}"
         raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
@@ -153,9 +155,30 @@ def frequencies(name: str) -> Callable[[Namespace], Function]:
     return build
 
 
-CREATION: dict[str, Callable[[Namespace], Function]] = {
+def _guarded(build: Callable[[Namespace], Function]) -> Callable[[Namespace], Function]:
+    """A function that says so where the library cannot carry it out."""
+
+    def guarded(space: Namespace) -> Function:
+        function = build(space)
+
+        @wraps(function)
+        def call(*args: Any, **options: Any) -> Any:
+            try:
+                return function(*args, **options)
+            except (NamespaceError, PromotionError, DTypeError):
+                raise
+            except (*LACKS, RuntimeError, OverflowError, AttributeError) as e:
+                why = f"{space.backend.name} cannot carry out {function.__name__} ({' '.join(str(e).split())[:160]})"
+                raise NamespaceError(f"{why}; give other arguments, or another dtype") from e
+
+        return call
+
+    return guarded
+
+
+CREATION: dict[str, Callable[[Namespace], Function]] = {name: _guarded(build) for name, build in {
     "asarray": asarray, "full": full, "arange": arange, "from_dlpack": from_dlpack, "astype": astype,
     **{name: shaped(name) for name in ("zeros", "ones", "empty", "eye", "linspace")},
     **{name: like(name) for name in ("zeros_like", "ones_like", "empty_like", "full_like")},
     **{name: frequencies(name) for name in ("fftfreq", "rfftfreq")},
-}  # fmt: skip
+}.items()}  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from typelattice.dtypes import Kind
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.backend import NamespaceError
+from typelattice.namespaces.backend import LACKS, NamespaceError
 from typelattice.namespaces.plan import Plan
 from typelattice.namespaces.signatures import named
 from typelattice.promotion import Promotion
@@ -16,7 +16,6 @@ from typelattice.promotion import Promotion
 if TYPE_CHECKING:
     from typelattice.namespaces.space import Namespace
 
-LACKS = (NotImplementedError, TypeError)  # what libraries raise where a function has no kernel for a dtype
 Function: TypeAlias = "Callable[..., Any]"
 ACCUMULATING = ("sum", "prod", "trace", "cumulative_sum", "cumulative_prod")
 
@@ -130,13 +129,15 @@ def several(space: Namespace, op: str) -> Function:
     """A function of a list of arrays, which promote together."""
 
     def function(arrays: Sequence[Any], /, **options: Any) -> Any:
+        if not isinstance(arrays, (list, tuple)):
+            raise NamespaceError(f"{op} takes a list of arrays; write {op}([x, y])")
         listed = [space.array(op, x) for x in arrays]
         if not listed:
             raise NamespaceError(f"{op} of no arrays has no dtype; give one at least")
         p = space.planner.promote(op, space.operands(op, listed))
         to = space.backend.native(p.compute or p.result)
         cast = [space.backend.cast(x._data, to) for x in listed]
-        return space.wrap(space.backend.function(op)(cast, **options), p.result, p.weak)
+        return space.wrap(space.carried(p, space.backend.function(op), cast, **options), p.result, p.weak)
 
     return named(function, op)
 
@@ -162,7 +163,7 @@ def clip(space: Namespace, op: str) -> Function:
         data = iter(space.data(p, (x, *given)))
         to = space.backend.native(p.compute or p.result)
         a, low, high = (space.backend.cast(next(data), to) if b is not None else None for b in (x, min, max))
-        out = space.backend.function(op)(a, low, high)
+        out = space.carried(p, space.backend.function(op), a, low, high)
         return space.wrap(space.backend.cast(out, space.backend.native(p.result)), p.result, p.weak)
 
     return named(function, op)
@@ -178,10 +179,7 @@ def parts(space: Namespace, op: str) -> Function:
         p = promote(x)
         to = space.backend.native(p.compute or p.result)
         library = space.backend.function(op)
-        try:
-            made = library(space.backend.cast(x._data, to), *space.bare(args), **space.bare(options))
-        except LACKS as e:
-            raise space.lacking(p, e) from e
+        made = space.carried(p, library, space.backend.cast(x._data, to), *space.bare(args), **space.bare(options))
         if not isinstance(made, (tuple, list)):
             return space.own(made, p)
         wrapped = [space.own(out, p) for out in made]

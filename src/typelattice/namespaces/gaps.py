@@ -26,7 +26,7 @@ def completed(name: str, function: Callable[..., Any], torch: Any) -> Callable[.
             dtypes = (*(getattr(x, "dtype", None) for x in _flat((args, *options.values()))), options.get("dtype"))
             given = [d for d in dtypes if d in wide]
             if not given or "not implemented for 'UInt" not in str(e):
-                raise
+                raise NotImplementedError(str(e)) if "not implemented" in str(e) else e from None
             return instead(given[0], *args, **options)
 
     def instead(to: Any, *args: Any, **options: Any) -> Any:

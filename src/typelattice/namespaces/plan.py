@@ -125,7 +125,11 @@ class Planner:
         if fit and fit.outcome in RAW and not fitted(value, to)[0]:
             beyond = float("inf") if isinstance(value, complex) or value > 0 else -float("inf")
             return value if self.backend.numpy else beyond  # others than NumPy would wrap it; an infinity compares alike
-        return self.backend.number(value if fit is None or fit.becomes is None else fit.becomes, self.backend.native(to), like)
+        shown = value if fit is None or fit.becomes is None else fit.becomes
+        try:
+            return self.backend.number(shown, self.backend.native(to), like)
+        except (OverflowError, TypeError) as e:
+            raise NamespaceError(f"{self.backend.name} makes no {to} of {value} ({e}); use a value within its range") from e
 
 
 def number(x: object) -> Value | None:

@@ -2,17 +2,19 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from typelattice.dtypes import DTYPES, DType, Kind, dtype
 from typelattice.format import system as find_system
 from typelattice.namespaces.array import COMPARISONS, OPERATORS, SIGNS, Array
-from typelattice.namespaces.backend import BOTH, FFT, LINALG, Backend, NamespaceError
+from typelattice.namespaces.backend import BOTH, FFT, LACKS, LINALG, Backend, NamespaceError
 from typelattice.namespaces.creation import CREATION
-from typelattice.namespaces.functions import FORMS, LACKS, OTHERS
+from typelattice.namespaces.functions import FORMS, OTHERS
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
 from typelattice.operand import Operand, Value
@@ -106,7 +108,9 @@ class Namespace:
 
     def data(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
         """The library's arrays of operands; Python scalars made some, as the promotion says."""
-        like = next(x._data for x in xs if isinstance(x, Array))
+        like = next((x._data for x in xs if isinstance(x, Array)), None)
+        if like is None:
+            raise NamespaceError(f"{p.op} takes an array at least; make one with asarray")
         return tuple(x._data if isinstance(x, Array) else self.planner.number(self.number("", x), p, like) for x in xs)
 
     def bare(self, x: Any) -> Any:
@@ -161,10 +165,7 @@ class Namespace:
     ) -> Array:
         """What the library's function gives for operands that are cast first; cast to the dtype of the result."""
         to, function = self.backend.native(p.compute or p.result), self.backend.function(op)
-        try:
-            out = function(*before, *(self.backend.cast(x, to) for x in data), *args, **options)
-        except LACKS as e:
-            raise self.lacking(p, e) from e
+        out = self.carried(p, function, *before, *(self.backend.cast(x, to) for x in data), *args, **options)
         if self.backend.numpy and not hasattr(out, "__setitem__"):
             out = self.backend.library.asarray(out)
         return self.wrap(self.backend.cast(out, self.backend.native(p.result)), p.result, p.weak)
@@ -173,6 +174,13 @@ class Namespace:
         """An operation on arrays and Python scalars, carried out by the library's function of that name."""
         p = self.planner.promote(op, self.operands(op, xs))
         return self.computed(op, p, self.data(p, xs), **self.bare(options))
+
+    def carried(self, p: Promotion, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """What a function of the library gives. Raises NamespaceError where it does not compute with these dtypes."""
+        try:
+            return function(*args, **options)
+        except LACKS as e:
+            raise self.lacking(p, e) from e
 
     def lacking(self, p: Promotion, cause: Exception) -> Exception:
         """The error of a function that the library does not have for these dtypes; our own as it is."""
@@ -238,10 +246,22 @@ class Namespace:
         jax.tree_util.register_pytree_node(self.Array, flatten, unflatten)
 
 
-def _again(system: System | str, library: str) -> Namespace:
-    """A pickled namespace; the same as the one that is there, if its system is one that comes along."""
-    from typelattice.namespaces import namespace
+def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> Namespace:
+    """An array-API namespace that computes with a library and promotes by a system; the same for the same two.
 
+    `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. Raises UnknownSystem or
+    FormatError for the system, NamespaceError for the library.
+    """
+    return _namespace(find_system(system), library)
+
+
+@cache
+def _namespace(system: System, library: ModuleType) -> Namespace:
+    return Namespace(system, Backend(library))
+
+
+def _again(system: System | str, library: str) -> Namespace:
+    """A pickled namespace; the one that is there, if its system is one that comes along."""
     return namespace(system, import_module(library))
 
 

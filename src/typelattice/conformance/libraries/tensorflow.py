@@ -48,14 +48,6 @@ FURTHER = {
 }
 """What tf calls the further operations."""
 
-LEGACY = {
-    **{name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")},
-    "cumulative_prod": "cumprod",
-    "permute_dims": "transpose",
-    "bitwise_right_shift": "right_shift",
-}
-"""What tf.experimental.numpy calls them."""
-
 
 class TensorFlow(Framework):
     """Functions of tf, which convert the right operand to the dtype of the left."""
@@ -123,18 +115,14 @@ class Legacy(TensorFlow):
         super().__init__()
 
     def functions(self) -> Operations:
-        condition = tf.constant([True, True])
-        standard = standard_operations(
+        return standard_operations(
             tf.experimental.numpy,
-            condition,
+            tf.constant([True, True]),
             atan2="arctan2",
             concat="concatenate",
             bitwise_invert="bitwise_not",
             cumulative_sum="cumsum",
         )
-        return standard | further_operations((tf.experimental.numpy,), condition, LEGACY, _matrix) | {
-            "expand_dims": lambda x: tf.experimental.numpy.expand_dims(x, 0),
-        }
 
 
 class Safe(Legacy):

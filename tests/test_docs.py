@@ -67,7 +67,9 @@ def test_examples_that_need_a_framework_run() -> None:
     found = [text for page in PAGES for info, text in blocks(page) if info == "python live"]
     assert found
     for text in found:
-        exec(compile(text, "example", "exec"), {})
+        env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stderr
 
 
 def first_column(page: Path, heading: str) -> set[str]:

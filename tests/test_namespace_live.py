@@ -164,6 +164,22 @@ def test_what_a_library_lacks_is_said() -> None:
         x + xp.ones(2)
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("system", ["jax", "torch", "numpy"])
+def test_what_others_wrote_against_the_standard_runs(system: str, library: str) -> None:
+    xpx = pytest.importorskip("array_api_extra")
+    xp = tl.namespace(system, pytest.importorskip(library))
+    x = xp.asarray([[1.0, 2.0, 4.0], [3.0, 5.0, 1.0]], dtype="float32")
+    i = xp.asarray([3, 1, 2])
+    made = [
+        xpx.cov(x), xpx.kron(i, i), xpx.pad(i, 2), xpx.sinc(x), xpx.isclose(x, x), xpx.at(x)[0, 0].add(1.5), xpx.nunique(i),
+        xpx.one_hot(i, 4), xpx.setdiff1d(i, i[:1]), xpx.argpartition(i, 1), xpx.create_diagonal(i), xpx.nan_to_num(x),
+        xpx.apply_where(x > 2, x, lambda each: each * 2, lambda each: each - 1), xpx.isin(i, i[:1]), xpx.union1d(i, i),
+    ]  # fmt: skip
+    assert {type(each) for each in made} == {xp.Array}
+    assert made[5].dtype is made[-3].dtype is tl.dtype("float32")
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Any:
     distributed = pytest.importorskip("distributed")

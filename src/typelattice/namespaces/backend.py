@@ -126,13 +126,19 @@ class Backend:
         found = completed("", lambda x: x[key], self.library)(data)
         return self.function("flip")(found, axis=tuple(axes)) if axes else found
 
-    def put(self, data: Any, key: Any, value: Any) -> None:
-        """Elements replaced in place by a value of the dtype."""
+    def put(self, data: Any, key: Any, value: Any) -> Any:
+        """The array with elements replaced by a value of the dtype: itself, or JAX's changed copy."""
+        if self.root == "jax":
+            return data.at[key].set(value)
+        if not self.mutable:
+            raise NamespaceError(f"arrays of {self.name} do not change; use where, or concat")
+        whole = data
         if self.root == "torch":
             key, axes = forward(key, data.shape)
             data, value = (as_signed(x, self.library) for x in (data, value))
             value = value.broadcast_to(data[key].shape).flip(axes) if axes else value
         data[key] = value
+        return whole
 
     def casting(self, name: str, to: Any, sources: Iterable[Any], zero_d: bool) -> Callable[..., Any]:
         """A function of positional arrays alone that casts each to a native dtype before, in blocks if it can."""

@@ -194,14 +194,12 @@ class Namespace:
 
     def write(self, x: Array, key: Any, value: Any) -> None:
         """Elements of an array replaced. Raises NamespaceError of a library whose arrays do not change."""
-        if not self.backend.mutable:
-            raise NamespaceError(f"arrays of {self.backend.name} do not change; use where, or concat")
         p = self.system.promote(*self.operands("assignment", (x, value)))
         if self.into(x, p.result) is not x.dtype:
             raise NamespaceError(f"{p.result} cannot be written into {x.dtype}; cast the value with astype")
         data = value._data if isinstance(value, Array) else self.planner.number(self.number("assignment", value), p, x._data)
         value = self.backend.cast(data, x._standing.native) if hasattr(data, "dtype") else data
-        self.backend.put(x._data, key, value)
+        x._data = self.backend.put(x._data, key, value)
 
     def into(self, x: Array, d: DType) -> DType:
         """The dtype of an array once a result has been written into it, or has taken its place. Raises NamespaceError."""

@@ -20,7 +20,8 @@ from typelattice.conformance.library import (
     library,
 )
 from typelattice.conformance.record import asked, main, record
-from typelattice.conformance.recording import RECORDINGS, Line, Recording, RecordingError, recorded
+from typelattice.conformance.recording import RECORDINGS, Recording, recorded
+from typelattice.conformance.rows import Line, RecordingError
 from typelattice.ops import FORM
 
 ROOMS = ("int8", "int16", "float32")
@@ -152,12 +153,13 @@ def smudge(document: dict) -> None:
 
 DAMAGE: dict[str, Callable[[dict], object]] = {
     r"operands: is missing": lambda d: d.pop("operands"),
-    r"format: is 2, this version reads 1": lambda d: d.update(format=2),
+    r"format: is 1, this version reads 2": lambda d: d.update(format=1),
     r"library: 3 is not a string": lambda d: d.update(library=3),
     r"versions\.tiny: 1 is not a string": lambda d: d.update(versions={"tiny": 1}),
     r"operands, entry 2: 'int8' occurs twice": lambda d: d["operands"].__setitem__(1, "int8"),
     r"binary\.add, row 2: 2 characters, not 3": cut,
     r"binary\.add, row 3, column 2: '~' is no answer": smudge,
+    r"binary\.add, row 3: there is no row 2 above": lambda d: d["binary"]["add"]["rows"].__setitem__(2, 2),
     r"binary\.power: 2 rows for 3 operands": lambda d: d["binary"]["power"]["rows"].pop(),
     r"binary\.add\.rows: is not a list": lambda d: d["binary"]["add"].pop("rows"),
     r"binary\.add\.operands, entry 1: there is no operand 9": lambda d: d["binary"]["add"].update(operands=[9, 1, 2]),

@@ -10,7 +10,8 @@ from pathlib import Path
 from typelattice.conformance.compare import Report, compare
 from typelattice.conformance.deviations import DeviationError, deviations
 from typelattice.conformance.library import SOURCES, MissingLibrary, UnknownLibrary
-from typelattice.conformance.recording import Recording, RecordingError
+from typelattice.conformance.recording import Recording
+from typelattice.conformance.rows import RecordingError
 from typelattice.format import system
 
 ERRORS = (RecordingError, DeviationError, MissingLibrary, UnknownLibrary)

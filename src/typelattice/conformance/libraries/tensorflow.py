@@ -48,6 +48,13 @@ FURTHER = {
 }
 """What tf calls the further operations."""
 
+LEGACY = {
+    **{name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")},
+    "cumulative_prod": "cumprod",
+    "permute_dims": "transpose",
+}
+"""What tf.experimental.numpy calls them."""
+
 
 class TensorFlow(Framework):
     """Functions of tf, which convert the right operand to the dtype of the left."""
@@ -115,14 +122,18 @@ class Legacy(TensorFlow):
         super().__init__()
 
     def functions(self) -> Operations:
-        return standard_operations(
-            tf.experimental.numpy,
-            tf.constant([True, True]),
+        numpy, condition = tf.experimental.numpy, tf.constant([True, True])
+        standard = standard_operations(
+            numpy,
+            condition,
             atan2="arctan2",
             concat="concatenate",
             bitwise_invert="bitwise_not",
             cumulative_sum="cumsum",
         )
+        return standard | further_operations((numpy,), condition, LEGACY, _matrix) | {
+            "expand_dims": lambda x: numpy.expand_dims(x, 0),
+        }
 
 
 class Safe(Legacy):

@@ -151,6 +151,20 @@ def test_slices_over_torch_go_backwards(key: Any) -> None:
     assert np.array_equal(np.asarray(x), np.asarray(y))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "uint16", "uint32", "uint64", "int32", "int64"])
+def test_indices_over_torch_are_of_any_integer_dtype(dtype: str) -> None:
+    """PyTorch takes uint8 for a mask, and of the others int32 and int64 only."""
+    torch = pytest.importorskip("torch")
+    xp = tl.namespace("array-api", torch)
+    x, m = xp.asarray([10.0, 20.0, 30.0]), xp.reshape(xp.arange(6), (2, 3))
+    i, one = xp.asarray([2, 0], dtype=dtype), xp.asarray(1, dtype=dtype)
+    found = [x[i], x[one], m[one, i], m[0, i], m[xp.asarray([1], dtype=dtype), i], xp.take(x, i), xp.take_along_axis(x, i)]
+    assert [y.bare.tolist() for y in found] == [[30, 10], 20, [5, 3], [2, 0], [5, 3], [30, 10], [30, 10]]
+    assert xp.repeat(x[:2], xp.asarray([1, 2], dtype=dtype)).bare.tolist() == [10, 20, 20]
+    x[i] = xp.asarray([5.0, 6.0])
+    assert x.bare.tolist() == [6, 20, 5]
+
+
 def test_what_a_library_lacks_is_said() -> None:
     torch = pytest.importorskip("torch")
     xp = tl.namespace("numpy", torch)

@@ -122,7 +122,7 @@ class Backend:
         """What indexing gives."""
         if self.root != "torch":
             return data[key]
-        key, axes = forward(key, data.shape)
+        key, axes = forward(key, data.shape, self.library)
         found = completed("", lambda x: x[key], self.library)(data)
         return self.function("flip")(found, axis=tuple(axes)) if axes else found
 
@@ -134,7 +134,7 @@ class Backend:
             raise NamespaceError(f"arrays of {self.name} do not change; use where, or concat")
         whole = data
         if self.root == "torch":
-            key, axes = forward(key, data.shape)
+            key, axes = forward(key, data.shape, self.library)
             data, value = (as_signed(x, self.library) for x in (data, value))
             value = value.broadcast_to(data[key].shape).flip(axes) if axes else value
         data[key] = value

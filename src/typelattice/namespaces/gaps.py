@@ -1,8 +1,8 @@
-"""What PyTorch lacks of the standard, made of what it has: kernels of unsigned integers, and slices that go backwards.
+"""What PyTorch lacks of the standard, made of what it has: unsigned integers, indices of any dtype, slices that go backwards.
 
 Unsigned integers wider than a byte are computed in int64, modulo 2**64. Narrow ones keep their values there. uint64 keeps
 its bits, with which sums, products and bits agree; what compares is shifted by 2**63 first, which keeps the order;
-quotients, remainders and shifts to the right are put together.
+quotients, remainders and shifts to the right are put together. Indices become int64: uint8 would be taken for a mask.
 """
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 COMPARING = ("less", "less_equal", "greater", "greater_equal", "argmax", "argmin", "searchsorted", "argsort")
 CHOOSING = ("maximum", "minimum", "max", "min", "clip", "sort")  # compare, and give elements
 PLACES = ("argmax", "argmin", "argsort", "searchsorted", "nonzero", "count_nonzero")
+INDEXED = ("take", "take_along_axis", "repeat")
 LEAST = -(2**63)
 
 
@@ -20,6 +21,8 @@ def completed(name: str, function: Callable[..., Any], torch: Any) -> Callable[.
     wide = (torch.uint16, torch.uint32, torch.uint64)
 
     def call(*args: Any, **options: Any) -> Any:
+        if name in INDEXED:
+            args = (args[0], *(index(x, torch) for x in args[1:]))
         try:
             return function(*args, **options)
         except (NotImplementedError, RuntimeError) as e:
@@ -53,12 +56,18 @@ def as_signed(x: Any, torch: Any) -> Any:
     return x.view(to) if to else x
 
 
-def forward(key: Any, shape: Sequence[int]) -> tuple[Any, list[int]]:
+def index(x: Any, torch: Any) -> Any:
+    """Indices as PyTorch takes them; a mask, and what is no array, as it is."""
+    integers = getattr(x, "dtype", torch.bool) != torch.bool and not x.is_floating_point()
+    return x.to(torch.int64) if integers else x
+
+
+def forward(key: Any, shape: Sequence[int], torch: Any) -> tuple[Any, list[int]]:
     """A key whose slices all go forwards, and the axes of what it gives that are to be flipped then."""
-    parts = list(key) if isinstance(key, tuple) else [key]
+    parts = [index(part, torch) for part in (key if isinstance(key, tuple) else (key,))]
     backwards = any(isinstance(part, slice) and (part.step or 1) < 0 for part in parts)
     if not backwards or any(hasattr(part, "ndim") for part in parts):
-        return key, []
+        return tuple(parts), []
     for at in [i for i, part in enumerate(parts) if part is Ellipsis]:
         parts[at : at + 1] = [slice(None)] * (len(shape) - sum(part is not None for part in parts) + 1)
     axes, axis, source = [], 0, 0

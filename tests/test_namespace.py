@@ -370,3 +370,86 @@ NONSENSE = {
 def test_nonsense_has_one_error(said: str) -> None:
     with pytest.raises(tl.NamespaceError, match=said):
         NONSENSE[said](tl.namespace("jax", np))
+
+
+def test_each_number_of_a_call_has_its_own_fit() -> None:
+    xp = tl.namespace("torch", np)
+    assert np.asarray(xp.clip(xp.asarray([1, 200], dtype="uint8"), -5, 100)).tolist() == [100, 100]  # -5 is 251 there
+    assert [int(x) for x in tl.implicit_cast("jax", np.zeros((), "uint8"), 300, 1)] == [0, 44, 1]
+
+
+def test_what_diff_puts_before_and_after_promotes() -> None:
+    xp, strict = tl.namespace("numpy", np), tl.namespace("array-api", np)
+    found = xp.diff(xp.asarray([1, 2, 4]), prepend=xp.asarray([0.5]), append=xp.asarray([1], dtype="int8"))
+    assert (found.dtype.name, np.asarray(found).tolist()) == ("float64", [0.5, 1.0, 2.0, -3.0])
+    with pytest.raises(tl.PromotionError):
+        strict.diff(strict.asarray([1, 2]), prepend=strict.asarray([0.5]))
+
+
+@pytest.mark.parametrize("op", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+def test_numpy_compares_integers_of_two_signs_exactly(op: str) -> None:
+    xp = tl.namespace("numpy", np)
+    x, y = np.array([2**53 + 1, 2**63, 5], "uint64"), np.array([2**53, 2**63 - 1, -5])
+    for a, b in ((x, y), (y, x), (x[0], y[0])):
+        assert np.array_equal(np.asarray(getattr(xp, op)(xp.asarray(a), xp.asarray(b))), getattr(np, op)(a, b))
+
+
+def test_a_result_without_dimensions_counts_as_one() -> None:
+    xp = tl.namespace("torch", np)
+    a, single = xp.asarray([1.0, 2.0], dtype="float64"), xp.ones(2, dtype="float32")
+    for result in (a @ a, xp.linalg.det(xp.eye(2, dtype="float64")), xp.vecdot(a, a), xp.sum(a), a[0]):
+        assert isinstance(result.bare, np.ndarray)
+        assert (result * single).dtype is tl.dtype("float32")
+    result = a @ a
+    result += 1
+    assert float(result) == 6.0
+
+
+def test_default_dtypes_are_the_systems_and_numbers_of_the_library_keep_theirs() -> None:
+    xp = tl.namespace("numpy", np)
+    assert tl.namespace("torch", np).asarray([[]]).dtype is tl.dtype("float32")
+    assert [xp.arange(np.int64(3)).dtype.name, xp.full(2, np.int8(3)).dtype.name, xp.full(2, np.True_).dtype.name] == [
+        "int64", "int8", "bool",
+    ]  # fmt: skip
+    assert xp.asarray([1], dtype=np.int8).dtype is xp.zeros(1, dtype=np.dtype("int8")).dtype is tl.dtype("int8")
+    assert np.asarray(xp.full_like(xp.asarray([1]), fill_value=7)).tolist() == [7]
+    mlx = tl.namespace("mlx", np)
+    for d in ("int8", "int64", "float32"):
+        assert mlx.unique_counts(mlx.asarray([1], dtype=d)).counts.dtype is mlx.asarray([1]).dtype
+
+
+def test_weakness_of_full_and_of_what_is_written_into() -> None:
+    xp = tl.namespace("jax", np)
+    assert (xp.full(2, 1.0) * xp.ones(2, dtype="float16")).dtype is tl.dtype("float16")
+    x = xp.asarray(2.0)
+    x += xp.asarray(1.0, dtype="float64")
+    assert not x.weak
+
+
+def test_parts_are_of_the_dtype_computed_in() -> None:
+    pytest.importorskip("ml_dtypes")
+    xp = tl.namespace("jax", np)
+    assert {part.dtype.name for part in xp.linalg.qr(xp.eye(2, dtype="bfloat16"))} == {"bfloat16"}
+
+
+def test_threads_that_ask_first_get_one_namespace(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\ntitle = "Mine"\norder = "i8 -> i16"\n')
+    system = tl.system(path)
+    with ThreadPoolExecutor(8) as pool:
+        assert len({id(xp) for xp in pool.map(lambda _: tl.namespace(system, np), range(64))}) == 1
+    assert tl.namespace(system, np).__array_namespace_info__().default_dtypes().keys() == {"integral", "indexing"}
+
+
+def test_copies_and_slices_are_numpys() -> None:
+    xp = tl.namespace("numpy", np)
+    x = xp.asarray([1, 2, 3])
+    y = copy.copy(x)
+    y[0] = 9
+    assert np.asarray(x).tolist() == [1, 2, 3]
+    assert np.asarray(x[xp.asarray(1) : xp.asarray(3)]).tolist() == [2, 3]
+    if np.__version__ >= "2":
+        with pytest.raises(ValueError, match="copy"):
+            np.asarray(x, dtype="float32", copy=False)
+    with pytest.raises(tl.NamespaceError, match="bare arrays"):
+        tl.implicit_cast("numpy", np.ones(1), "int8")

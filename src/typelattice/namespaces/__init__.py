@@ -15,8 +15,8 @@ from typing import Any
 from typelattice.format import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import NamespaceError
+from typelattice.namespaces.plan import number
 from typelattice.namespaces.space import Namespace, namespace
-from typelattice.operand import operand
 from typelattice.system import System
 
 
@@ -30,21 +30,28 @@ def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tupl
     ['float16', 'float16']
     """
     chosen = load(system)
-    own = [x for x in arrays if not isinstance(operand(x), type(None)) and hasattr(x, "dtype") and hasattr(x, "ndim")]
-    if not own:
-        raise NamespaceError("implicit_cast is of arrays; give one at least")
-    space = _over(chosen, own[0])
-    p = chosen.promote(*arrays)
+    values: list[Any] = [x if _bare(x) else number(x) for x in arrays]
+    own = [x for x in values if _bare(x)]
+    if not own or any(x is None for x in values):
+        raise NamespaceError("implicit_cast takes bare arrays, one at least, and Python numbers; of a namespace's, give x.bare")
+    space = _over(chosen, own)
+    p = chosen.promote(*values)
     native = space.backend.native(p.result)
-    return tuple(
-        space.backend.cast(x, native) if any(x is y for y in own) else space.planner.number(x, p, own[0]) for x in arrays
-    )
+    return tuple(space.backend.cast(x, native) if _bare(x) else space.planner.number(x, p, own[0]) for x in values)
 
 
-def _over(system: System, array: Any) -> Namespace:
+def _bare(x: object) -> bool:
+    """Whether it is an array, and none of a namespace."""
+    return hasattr(x, "dtype") and hasattr(x, "ndim") and not isinstance(x, Array)
+
+
+def _over(system: System, arrays: list[Any]) -> Namespace:
     import array_api_compat
 
-    return namespace(system, array_api_compat.array_namespace(array))
+    try:
+        return namespace(system, array_api_compat.array_namespace(*arrays))
+    except TypeError as e:
+        raise NamespaceError(f"these arrays are of no one library ({e}); take all over to one, as with from_dlpack") from None
 
 
 __all__ = ["Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"]

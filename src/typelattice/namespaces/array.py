@@ -110,7 +110,7 @@ class Array:
         import numpy
 
         data = self._data.detach().cpu() if hasattr(self._data, "detach") else self._data
-        return numpy.array(data, dtype=dtype) if copy else numpy.asarray(data, dtype=dtype)
+        return numpy.array(data, dtype=dtype, copy=copy)
 
     def __dlpack__(
         self, /, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
@@ -146,6 +146,10 @@ class Array:
 
     def __contains__(self, value: object) -> bool:
         return bool(self._space.any(self == value))
+
+    def __copy__(self) -> Self:
+        copied: Self = self._space.asarray(self, copy=True)
+        return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self._space, self._data, self.dtype, self.weak)

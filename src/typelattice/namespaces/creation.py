@@ -10,7 +10,7 @@ from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import LACKS, NamespaceError
 from typelattice.namespaces.plan import number
 from typelattice.namespaces.signatures import named
-from typelattice.operand import SCALARS
+from typelattice.operand import SCALARS, operand
 from typelattice.promotion import PromotionError
 
 if TYPE_CHECKING:
@@ -27,6 +27,12 @@ def highest(x: Any) -> Kind | None:
         return max(kinds, key=lambda kind: kind.rank) if kinds and len(kinds) == len(found) else None
     value = number(x)
     return None if value is None else SCALARS[type(value)]
+
+
+def kind_of(x: Any) -> Kind | None:
+    """The kind of a Python number, or of one of the library's; None of nested sequences with anything else."""
+    found = highest(x)
+    return operand(x).kind if found is None and hasattr(x, "dtype") else found
 
 
 def _options(space: Namespace, given: object, kind: Kind, device: Any) -> tuple[DType, dict[str, Any]]:
@@ -46,13 +52,18 @@ def asarray(space: Namespace) -> Function:
             return space.wrap(_made(space, own._data, space.backend.native(d), device, copy), d, own.weak and dtype is None)
         if _holds_arrays(obj):
             return asarray(space.stack([asarray(item) for item in obj]), dtype=dtype, device=device)
-        kind = highest(obj) if dtype is None else None
+        kind = (Kind.FLOAT if _empty(obj) else highest(obj)) if dtype is None else None
         to = space.dtype(dtype) if dtype is not None else space.default(kind) if kind is not None else None
         data = _made(space, obj, None if to is None else space.backend.native(to), device, copy)
         alone = kind is not None and kind is not Kind.BOOL and not isinstance(obj, (list, tuple))
         return space.wrap(data, to, alone or (dtype is None and space.backend.weak(data)))
 
     return asarray
+
+
+def _empty(x: Any) -> bool:
+    """Whether nested sequences hold nothing."""
+    return isinstance(x, (list, tuple)) and all(map(_empty, x))
 
 
 def _holds_arrays(x: Any) -> bool:
@@ -88,8 +99,11 @@ def shaped(name: str, kind: Kind = Kind.FLOAT) -> Callable[[Namespace], Function
 def full(space: Namespace) -> Function:
     def full(shape: Any, fill_value: Any, *, dtype: object = None, device: Any = None) -> Array:
         """An array of one value; by default of the default dtype of its kind."""
-        d, said = _options(space, dtype, highest(fill_value) or Kind.FLOAT, device)
-        return space.wrap(space.backend.checked(space.backend.xp.full(shape, fill_value, **said), said["dtype"]), d)
+        own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
+        d, said = _options(space, own, highest(fill_value) or Kind.FLOAT, device)
+        weak = own is None and d.kind is not Kind.BOOL
+        fill = space.bare(fill_value)
+        return space.wrap(space.backend.checked(space.backend.xp.full(shape, fill, **said), said["dtype"]), d, weak)
 
     return full
 
@@ -97,7 +111,8 @@ def full(space: Namespace) -> Function:
 def arange(space: Namespace) -> Function:
     def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: object = None, device: Any = None) -> Array:
         """Evenly spaced numbers; by default of the default dtype of their kind."""
-        kind = highest([start, step, *([] if stop is None else [stop])]) or Kind.FLOAT
+        kinds = [kind_of(x) or Kind.FLOAT for x in (start, step, *([] if stop is None else [stop]))]
+        kind = max(kinds, key=lambda each: each.rank)
         d, said = _options(space, dtype, Kind.SIGNED if kind is Kind.BOOL else kind, device)
         return space.wrap(space.backend.checked(space.backend.xp.arange(start, stop, step, **said), said["dtype"]), d)
 
@@ -108,12 +123,13 @@ def like(name: str) -> Callable[[Namespace], Function]:
     """A function that makes an array like another: of its shape and, by default, of its dtype."""
 
     def build(space: Namespace) -> Function:
-        def function(x: Any, /, *args: Any, dtype: object = None, device: Any = None) -> Array:
+        def function(x: Any, /, *args: Any, dtype: object = None, device: Any = None, **fill: Any) -> Array:
             own = space.array(name, x)
             d = own.dtype if dtype is None else space.dtype(dtype)
             said = {"dtype": space.backend.native(d), **({} if device is None else {"device": device})}
             weak = dtype is None and space.planner.promote(name, (own._standing.operand,)).weak
-            return space.wrap(space.backend.function(name)(own._data, *args, **said), d, weak)
+            more = space.bare({**fill, **said})
+            return space.wrap(space.backend.function(name)(own._data, *space.bare(args), **more), d, weak)
 
         return named(function, name)
 

@@ -79,7 +79,7 @@ def unary(space: Namespace, op: str) -> Function:
         if args or options:
             return space.computed(op, plan.promotion, (x._data,), *space.bare(args), **space.bare(options))
         try:
-            return space.made(plan.finish(plan.compute(x._data)), plan.standing)  # type: ignore[misc]
+            return space.placed(plan.finish(plan.compute(x._data)), plan.standing)  # type: ignore[misc]
         except LACKS as e:
             raise space.lacking(plan.promotion, e) from e
 
@@ -107,6 +107,20 @@ def reduction(space: Namespace, op: str) -> Function:
         if op in ACCUMULATING:
             options["dtype"] = backend.native(p.compute or p.result)
         return space.computed(op, p, (x._data,), **space.bare(options))
+
+    return named(function, op)
+
+
+def difference(space: Namespace, op: str) -> Function:
+    """`diff`: what is put before and after promotes with what is subtracted."""
+
+    def function(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+        given = {"": space.array(op, x), "prepend": prepend, "append": append}
+        listed = {k: space.array(op, v) for k, v in given.items() if v is not None}
+        met = space.planner.promote("concat", space.operands(op, list(listed.values()))) if len(listed) > 1 else None
+        same = {k: space.wrap(space.backend.cast(v._data, space.backend.native(met.result)), met.result) if met else v
+                for k, v in listed.items()}  # fmt: skip
+        return space.call(op, (same.pop(""),), axis=axis, n=n, **same)
 
     return named(function, op)
 
@@ -181,8 +195,9 @@ def parts(space: Namespace, op: str) -> Function:
         library = space.backend.function(op)
         made = space.carried(p, library, space.backend.cast(x._data, to), *space.bare(args), **space.bare(options))
         if not isinstance(made, (tuple, list)):
-            return space.own(made, p)
-        wrapped = [space.own(out, p) for out in made]
+            return space.own(made, p, None)
+        later = p.result if op == "nonzero" else space.default(Kind.SIGNED) if op.startswith("unique") else None
+        wrapped = [space.own(out, p, later if i or op == "nonzero" else None) for i, out in enumerate(made)]
         return RESULTS[op](*wrapped) if op in RESULTS else tuple(wrapped)
 
     return named(function, op)
@@ -231,6 +246,7 @@ FORMS: dict[str, Callable[[Namespace, str], Function]] = {
     "parts": parts, "indexed": indexed,
 }  # fmt: skip
 OTHERS: dict[str, Callable[[Namespace, str], Function]] = {
-    **dict.fromkeys(("tensordot", "vecdot", "cross", "searchsorted"), binary_with_options),
+    **dict.fromkeys(("matmul", "tensordot", "vecdot", "cross", "searchsorted"), binary_with_options),
     **dict.fromkeys(("meshgrid", "broadcast_arrays"), each),
+    "diff": difference,
 }

@@ -13,6 +13,7 @@ COMPARING = ("less", "less_equal", "greater", "greater_equal", "argmax", "argmin
 CHOOSING = ("maximum", "minimum", "max", "min", "clip", "sort")  # compare, and give elements
 PLACES = ("argmax", "argmin", "argsort", "searchsorted", "nonzero", "count_nonzero")
 INDEXED = ("take", "take_along_axis", "repeat")
+LACKING = ("not implemented", "not support", "only support", "invalid type", "unsupported")  # in PyTorch's errors
 LEAST = -(2**63)
 
 
@@ -29,7 +30,7 @@ def completed(name: str, function: Callable[..., Any], torch: Any) -> Callable[.
             dtypes = (*(getattr(x, "dtype", None) for x in _flat((args, *options.values()))), options.get("dtype"))
             given = [d for d in dtypes if d in wide]
             if not given or "not implemented for 'UInt" not in str(e):
-                raise NotImplementedError(str(e)) if "not implemented" in str(e) else e from None
+                raise NotImplementedError(str(e)) if any(word in str(e) for word in LACKING) else e from None
             return instead(given[0], *args, **options)
 
     def instead(to: Any, *args: Any, **options: Any) -> Any:

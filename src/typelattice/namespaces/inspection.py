@@ -73,7 +73,8 @@ class Info:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The default dtypes: the system's, and where it has none, the library's on that device."""
-        return {word: self.space.system.defaults.get(kind) or self.default_of(kind, device) for word, kind in DEFAULTS.items()}
+        own, have = self.space.system.defaults, {d.kind for d in self.space.dtypes.values()}
+        return {word: own.get(kind) or self.default_of(kind, device) for word, kind in DEFAULTS.items() if kind in have}
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """The standard's dtypes that system and library have in common, of some kinds."""

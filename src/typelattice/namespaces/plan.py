@@ -13,6 +13,7 @@ from typelattice.dtypes import DType, Kind
 from typelattice.fit import fitted
 from typelattice.namespaces.backend import Backend, NamespaceError
 from typelattice.operand import SCALARS, Operand, Value, of, scalar
+from typelattice.ops import CLASS, find
 from typelattice.promotion import Promotion
 from typelattice.system import System
 
@@ -74,7 +75,9 @@ class Planner:
     def operand(self, standing: Standing, data: Any) -> Operand:
         """The operand that an array is; with its value where the system looks at values."""
         o = standing.operand
-        return of(o.dtype, tier="0d", value=data.item()) if self.by_value and o.tier == "0d" and o.dtype else o
+        if not self.by_value or o.tier != "0d" or o.dtype is None:
+            return o
+        return of(o.dtype, tier="0d", value=(data.compute() if hasattr(data, "compute") else data).item())
 
     def promote(self, op: str, operands: Sequence[Operand]) -> Promotion:
         """The system's answer. Raises PromotionError of a refusal, in an unknown operation OpError."""
@@ -85,11 +88,19 @@ class Planner:
         p = self.promote(op, operands)
         compute, result = self.natives(p)
         zero_d = all(o.tier != "array" for o in operands)
+        if self.exact(op, operands, p):
+            compute = None
         sources = [self.backend.native(o.dtype) if o.dtype and o.tier != "scalar" else compute for o in operands]
-        function = self.backend.casting(name, compute, sources, zero_d)
+        function = self.backend.casting(name, compute, sources if compute is not None else [None] * len(sources), zero_d)
         standing = self.standing(p.result, p.weak, zero_d)
         low, high = self.range(operands, p)
         return Plan(p, function, self.finish(result), standing, low, high)
+
+    def exact(self, op: str, operands: Sequence[Operand], p: Promotion) -> bool:
+        """Whether NumPy compares integers of two signs exactly, as the system does that says nothing of values there."""
+        exact = CLASS[op] in ("comparison", "ordering") and find(op, self.system.ops).fit == {} and self.backend.numpy
+        mixed = all(o.dtype and o.kind.rank == 1 for o in operands) and p.compute is not None
+        return exact and mixed and p.compute is not None and p.compute.kind is Kind.FLOAT
 
     def natives(self, p: Promotion) -> tuple[Any, Any]:
         """The library's own dtypes to compute in and of the result."""
@@ -118,7 +129,7 @@ class Planner:
         Raises NamespaceError where the system refuses the value.
         """
         to = p.compute or p.result
-        fit = next((f for f in p.fits if f.kind is SCALARS[type(value)]), None)
+        fit = next((f for f in p.fits if f.kind is SCALARS[type(value)] and f.value == value), None)
         if fit and fit.outcome == "raise":
             what = f"{value} is out of range for {to} under {self.system.name}"
             raise NamespaceError(f"{what}; use a value within it, or cast first")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
+from threading import Lock
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ from typelattice.namespaces.creation import CREATION
 from typelattice.namespaces.functions import FORMS, OTHERS
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
-from typelattice.operand import Operand, Value
-from typelattice.operation import write
+from typelattice.operand import SCALARS, Operand, Value, operand
+from typelattice.operation import real, write
 from typelattice.ops import FORM, find
 from typelattice.promotion import Promotion, Refused
 from typelattice.source import systems
@@ -40,7 +41,7 @@ class Namespace:
         self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and backend.has(d)}
         vars(self).update(self.dtypes, pi=math.pi, e=math.e, inf=math.inf, nan=math.nan, newaxis=None)
         functions = {op: build(self, op) for op in FORM if (build := self._builder(op)) and self._has(op)}
-        created = {name: make(self) for name, make in CREATION.items()}
+        created = {name: make(self) for name, make in CREATION.items() if name != "from_dlpack" or self._has(name)}
         found = {**functions, **created, **inspection(self)}
         vars(self).update({name: f for name, f in found.items() if name not in (*LINALG, *FFT)})
         self.linalg = SimpleNamespace(**{name: found[name] for name in (*LINALG, *BOTH) if name in found})
@@ -118,14 +119,20 @@ class Namespace:
         if isinstance(x, Array):
             return self.array("indexing", x)._data
         if isinstance(x, (tuple, list)):
-            return type(x)(map(self.bare, x)) if any(isinstance(i, (Array, tuple, list)) for i in x) else x
+            return type(x)(map(self.bare, x)) if any(isinstance(i, (Array, tuple, list, slice)) for i in x) else x
+        if isinstance(x, slice):
+            return slice(*(i.__index__() if isinstance(i, Array) else i for i in (x.start, x.stop, x.step)))
         if isinstance(x, dict):
             return {k: self.bare(v) for k, v in x.items()}
         return x
 
     def dtype(self, given: object) -> DType:
         """A dtype that is asked for: ours, its name, or the library's own. Raises DTypeError, NamespaceError."""
-        found = given if isinstance(given, DType) else dtype(given)
+        found = given if isinstance(given, DType) else dtype(given) if isinstance(given, str) else None
+        if found is None and given not in SCALARS and not hasattr(given, "__dlpack__"):
+            found = operand(given).dtype
+        if found is None:
+            found = dtype(given)
         self.backend.native(found)
         return found
 
@@ -142,23 +149,33 @@ class Namespace:
         result._data, result._standing = data, standing
         return result
 
+    def placed(self, data: Any, standing: Standing) -> Array:
+        """An array of a standing, or of that without dimensions if it has none, or with some."""
+        if self.backend.numpy and not hasattr(data, "__setitem__"):
+            data = self.backend.library.asarray(data)
+        o = standing.operand
+        if o.dtype is not None and (data.ndim == 0) is (o.tier == "array"):
+            standing = self.planner.standing(o.dtype, o.weak, data.ndim == 0)
+        return self.made(data, standing)
+
     def wrap(self, data: Any, d: DType | None = None, weak: bool = False) -> Array:
         """The library's array as one of ours; NumPy's scalars too."""
         if self.backend.numpy and not hasattr(data, "__setitem__"):
             data = self.backend.library.asarray(data)
         return self.made(data, self.planner.of(data, d, weak))
 
-    def own(self, data: Any, p: Promotion) -> Any:
-        """A part of a result: other integers than were computed with are of the default dtype; Python's stay what they are."""
+    def own(self, data: Any, p: Promotion, given: DType | None) -> Any:
+        """A part of a result: of the dtype given, or of that computed in or of its parts; Python's own stay what they are."""
         if not hasattr(data, "dtype"):
             return data
-        d = self.backend.dtype(data)
-        if d is p.compute:
-            return self.wrap(data, d, p.weak)
-        if d.kind in (Kind.SIGNED, Kind.UNSIGNED):
-            d = self.default(Kind.SIGNED)
-            data = self.backend.cast(data, self.backend.native(d))
-        return self.wrap(data, d)
+        d, compute = self.backend.dtype(data), p.compute or p.result
+        if given is not None:
+            to = given
+        elif d.kind is Kind.FLOAT and compute.kind is Kind.COMPLEX:
+            to = real(compute)
+        else:
+            to = compute if d.kind is compute.kind else d
+        return self.wrap(self.backend.cast(data, self.backend.native(to)), to, p.weak and given is None and to is compute)
 
     def computed(
         self, op: str, p: Promotion, data: Sequence[Any], *args: Any, before: tuple[Any, ...] = (), **options: Any
@@ -250,7 +267,12 @@ def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> N
     `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. Raises UnknownSystem or
     FormatError for the system, NamespaceError for the library.
     """
-    return _namespace(find_system(system), library)
+    found = find_system(system)
+    with ONE_AT_A_TIME:
+        return _namespace(found, library)
+
+
+ONE_AT_A_TIME = Lock()  # two threads that ask first at the same moment are to get the same namespace
 
 
 @cache
@@ -280,6 +302,7 @@ def _in_place(space: Namespace, function: Callable[..., Any]) -> Callable[..., A
             shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
             raise NamespaceError(f"a result of shape {shapes}; use x = x + y")
         self._data[...] = cast
+        self._standing = space.planner.standing(into, out.weak, self._data.ndim == 0)
         return self
 
     return operate

@@ -183,3 +183,38 @@ def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixt
     told = capsys.readouterr().err
     assert match in told
     assert told.count("\n") == 1
+
+
+def test_arithmetic_of_literals_is_pythons() -> None:
+    numpy = tl.system("numpy")
+
+    def whole(text: str, **bound: str) -> str:
+        return str(tl.formula(text, **bound).under(numpy)[-1])
+
+    assert whole("a + 3*100", a="uint8") == whole("a + (+300)", a="uint8") == whole("a + 300", a="uint8") == "refused"
+    assert whole("a + 3*50", a="uint8") == "uint8"
+    assert whole("a * 2**-1", a="int8") == "float64"
+    assert whole("a * (-2)**0.5", a="float32") == "complex64"
+    assert whole("a * (1/0)", a="int8") == "float64"  # only its kind is known
+    assert whole("a * 2**9**9**9", a="int8") == "int8"  # and is not computed
+
+
+def test_a_default_that_is_named_changes_nothing() -> None:
+    torch = tl.system("torch")
+    for text in ("sum(a)*b", "sum(a, axis=None)*b", "prod(a, keepdims=False)*b"):
+        assert str(tl.formula(text, a="float64", b="float32").under(torch)[-1]) == "float32"
+    assert str(tl.formula("sum(a, axis=0)*b", a="float64", b="float32").under(torch)[-1]) == "float64"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a + 0x" + "f" * 4000, "more than 4096 bits"),
+        ("a.maximum(a) + a", "of methods there is astype alone"),
+        ("sum(a, axis=0, axis=1)", "given twice"),
+        ("meshgrid(a, a)", "meshgrid gives several arrays"),
+    ],
+)
+def test_what_an_expression_cannot_say(text: str, said: str) -> None:
+    with pytest.raises(tl.FormulaError, match=said):
+        tl.formula(text, a="int8")

@@ -18,7 +18,7 @@ ROOT = Path(typelattice.__file__).parent
 HOUSE = [  # each imports only what stands before it
     "nearest", "order", "dtypes", "loss", "operand", "ops", "fit", "strings", "promotion", "values", "operation", "system",
     "source", "where", "words", "format", "adapters", "explanation", "expression", "render", "table", "consensus", "audit",
-    "joins", "formulas",
+    "joins", "literals", "formulas",
     "laws", "criteria", "survey", "designer", "namespaces", "graph", "tracer", "conformance", "__init__", "explorer",
     "commands", "cli",
     "__main__",

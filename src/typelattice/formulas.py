@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from typelattice.dtypes import DType, Kind, dtype
+from typelattice.dtypes import DType, dtype
 from typelattice.explanation import data as told
+from typelattice.literals import WIDEST, kind_of, number_of
 from typelattice.nearest import nearest, short
-from typelattice.operand import SCALARS, Operand, OperandError, Value, of, operand, scalar
+from typelattice.operand import SCALARS, Operand, OperandError, of, operand, scalar
 from typelattice.ops import FORM
 from typelattice.promotion import Promotion
 from typelattice.strings import parse
@@ -41,7 +42,7 @@ class FormulaError(OperandError):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of an expression: its text, its operation and the indices of its own parts; or a leaf's operand.
+    """A part of an expression: its text, its operation and the indices of its own parts; the operand of a leaf or a number.
 
     `to` is the dtype of an explicit cast; `whole`: whether a reduction leaves no axis.
     """
@@ -116,6 +117,9 @@ def _measure(tree: ast.expr) -> None:
     for _ in range(DEEPEST):
         level = [child for node in level for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
         parts += len(level)
+    numbers = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is int)
+    if any(number.bit_length() > WIDEST for number in numbers):
+        raise FormulaError(f"a number of more than {WIDEST} bits; no dtype holds it")
     if level or parts > MOST:
         raise FormulaError(f"an expression of more than {MOST} parts or {DEEPEST} levels; take it apart")
 
@@ -138,22 +142,25 @@ class _Reader:
 
     def part(self, node: ast.expr) -> Part:
         text = ast.unparse(node)
-        number = _number(node)
-        if number is not None:
-            return Part(text, operand=scalar(SCALARS[type(number)], number))
+        number = number_of(node)
+        known = None if number is None else scalar(SCALARS[type(number)], number)
         match node:
+            case ast.Constant() | ast.UnaryOp(operand=ast.Constant(), op=ast.USub()) if known:
+                return Part(text, operand=known)
             case ast.Name(id=name):
                 return Part(text, operand=self.name(name))
             case ast.BinOp(left=a, right=b, op=op):
-                return Part(text, OPERATORS[type(op)], (self.read(a), self.read(b)))
+                return Part(text, OPERATORS[type(op)], (self.read(a), self.read(b)), known)
             case ast.UnaryOp(operand=a, op=op) if type(op) in OPERATORS:
-                return Part(text, OPERATORS[type(op)], (self.read(a),))
+                return Part(text, OPERATORS[type(op)], (self.read(a),), known)
             case ast.Compare(left=a, comparators=[b], ops=[op]) if type(op) in OPERATORS:
                 return Part(text, OPERATORS[type(op)], (self.read(a), self.read(b)))
             case ast.Compare() | ast.BoolOp():
                 raise FormulaError(f"{short(text)}: Python asks arrays one by one there; compare two, and join with & or |")
             case ast.Call(func=ast.Attribute(value=x, attr="astype"), args=[to], keywords=[]) if not self.is_module(x):
                 return Part(text, "astype", (self.read(x),), to=_dtype(to))
+            case ast.Call(func=ast.Attribute(value=x, attr=name)) if not self.is_module(x) and not isinstance(x, ast.Attribute):
+                raise FormulaError(f"{short(text)}: of methods there is astype alone; write {name}(...) as a function")
             case ast.Call(func=function, args=args, keywords=keywords):
                 return self.call(text, _called(function), args, keywords)
         raise FormulaError(f"{short(text)} is nothing that promotion knows of; give {POSSIBLE}")
@@ -172,9 +179,13 @@ class _Reader:
     def call(self, text: str, name: str, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Part:
         if name == "astype" and len(args) == 2 and not keywords:
             return Part(text, "astype", (self.read(args[0]),), to=_dtype(args[1]))
+        if FORM.get(name) == "each":
+            raise FormulaError(f"{name} gives several arrays, each of its operand's dtype; ask of one")
         if name not in FORM or FORM[name] not in COUNTS:
             raise FormulaError(f"unknown function {short(name)}{nearest(name, FORM)}; functions are the array API standard's")
         form = FORM[name]
+        if len({keyword.arg for keyword in keywords}) < len(keywords):
+            raise FormulaError(f"{short(text)}: a name is given twice; give it once")
         for keyword in keywords:
             if keyword.arg not in ("axis", "keepdims") or form not in ("reduction", "several", "indexed", "unary"):
                 raise FormulaError(f"{short(text)}: only axis and keepdims may be named; cast with .astype(dtype)")
@@ -187,10 +198,16 @@ class _Reader:
             raise FormulaError(f"{name} takes {wanted} operand{'s' * (most > 1)}, not {len(given)}")
         indices = tuple(self.read(x) for x in given)
         promoting = indices[1:] if form == "choice" else indices[:1] if form == "indexed" else indices
-        return Part(text, name, promoting, whole=form == "reduction" and not keywords and name not in KEEPING)
+        whole = form == "reduction" and name not in KEEPING and all(map(_says_nothing, keywords))
+        return Part(text, name, promoting, whole=whole)
 
 
 KEEPING = ("sort", "argsort", "diff", "cumulative_sum", "cumulative_prod")  # reductions by signature that keep their axis
+
+
+def _says_nothing(keyword: ast.keyword) -> bool:
+    """Whether a keyword is given its default."""
+    return isinstance(keyword.value, ast.Constant) and (keyword.value.value is None or keyword.value.value is False)
 
 
 def _called(function: ast.expr) -> str:
@@ -200,16 +217,6 @@ def _called(function: ast.expr) -> str:
         case ast.Attribute(value=ast.Attribute(value=ast.Name()), attr=name):  # np.linalg.inv
             return name
     raise FormulaError(f"{short(ast.unparse(function))} is no function of the array API standard")
-
-
-def _number(node: ast.expr) -> Value | None:
-    """The Python number that a literal is, its sign included."""
-    match node:
-        case ast.Constant(value=value) if type(value) in SCALARS:
-            return value  # type: ignore[return-value]
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)) if type(value) in (int, float, complex):
-            return -value  # type: ignore[operator]
-    return None
 
 
 def _dtype(node: ast.expr) -> DType:
@@ -231,32 +238,13 @@ def _outcome(system: System, part: Part, made: Sequence[Outcome]) -> Outcome:
         return Outcome(of(part.to, tier="array" if tiers == {"array"} else "0d"))
     by_python = tiers == {"scalar"} and any(part.op == op for op in OPERATORS.values())
     if by_python:
-        kind = _python(part.op or "", [o.kind for o in operands])
+        kind = kind_of(part.op or "", [o.kind for o in operands])
         return Outcome(scalar(kind) if kind else None, refused=kind is None)
     p = system.explain(*operands, op=part.op)
     if p.dtype is None:
         return Outcome(None, p, refused=True)
     zero_d = part.whole or "array" not in tiers
     return Outcome(of(p.dtype, p.weak and "scalar" not in system.tiers, "0d" if zero_d else "array"), p)
-
-
-def _python(op: str, kinds: Sequence[Kind]) -> Kind | None:
-    """The kind that Python's own operator gives for numbers of these kinds; None where it raises TypeError."""
-    highest = max(kinds, key=lambda kind: kind.rank)
-    if op in ("equal", "not_equal"):
-        return Kind.BOOL
-    most = 1 if op.startswith("bitwise") else 3 if op in WIDE else 2
-    if op == "matmul" or highest.rank > most:
-        return None
-    if op in ("less", "less_equal", "greater", "greater_equal"):
-        return Kind.BOOL
-    if op == "divide" and highest.rank < Kind.FLOAT.rank:
-        return Kind.FLOAT
-    whole = highest is Kind.BOOL and op not in ("bitwise_and", "bitwise_or", "bitwise_xor")
-    return Kind.SIGNED if whole else highest
-
-
-WIDE = ("add", "subtract", "multiply", "divide", "pow", "negative", "positive")  # Python's operators of complex numbers
 
 
 def data(f: Formula, systems: Sequence[System], outcomes: Sequence[Sequence[Outcome]]) -> dict[str, object]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typelattice.system import System
 
 
-ONE = ("unary", "reduction", "parts", "indexed")  # forms of operations of one operand
+ONE = ("unary", "reduction", "parts", "indexed", "each")  # forms of operations of one operand, or of each by itself
 Answer = tuple[Node | None, DType, DType, bool, tuple[Fit, ...]]  # node, computed in, result, weak, values
 
 

@@ -386,9 +386,10 @@ def test_what_diff_puts_before_and_after_promotes() -> None:
         strict.diff(strict.asarray([1, 2]), prepend=strict.asarray([0.5]))
 
 
+@pytest.mark.parametrize("system", ["numpy", "numpy1"])
 @pytest.mark.parametrize("op", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
-def test_numpy_compares_integers_of_two_signs_exactly(op: str) -> None:
-    xp = tl.namespace("numpy", np)
+def test_numpy_compares_integers_of_two_signs_exactly(op: str, system: str) -> None:
+    xp = tl.namespace(system, np)
     x, y = np.array([2**53 + 1, 2**63, 5], "uint64"), np.array([2**53, 2**63 - 1, -5])
     for a, b in ((x, y), (y, x), (x[0], y[0])):
         assert np.array_equal(np.asarray(getattr(xp, op)(xp.asarray(a), xp.asarray(b))), getattr(np, op)(a, b))

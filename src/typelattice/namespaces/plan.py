@@ -98,9 +98,10 @@ class Planner:
 
     def exact(self, op: str, operands: Sequence[Operand], p: Promotion) -> bool:
         """Whether NumPy compares integers of two signs exactly, as the system does that says nothing of values there."""
-        exact = CLASS[op] in ("comparison", "ordering") and find(op, self.system.ops).fit == {} and self.backend.numpy
-        mixed = all(o.dtype and o.kind.rank == 1 for o in operands) and p.compute is not None
-        return exact and mixed and p.compute is not None and p.compute.kind is Kind.FLOAT
+        exact = self.by_value or find(op, self.system.ops).fit == {}
+        if not (self.backend.numpy and exact and CLASS[op] in ("comparison", "ordering") and p.compute is not None):
+            return False
+        return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.rank == 1 for o in operands)
 
     def natives(self, p: Promotion) -> tuple[Any, Any]:
         """The library's own dtypes to compute in and of the result."""

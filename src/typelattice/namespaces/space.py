@@ -264,6 +264,8 @@ class Namespace:
 def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> Namespace:
     """An array-API namespace that computes with a library and promotes by a system; the same for the same two.
 
+    A file is read anew each time: keep the namespace, or the System, of one.
+
     `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. Raises UnknownSystem or
     FormatError for the system, NamespaceError for the library.
     """

@@ -454,3 +454,14 @@ def test_copies_and_slices_are_numpys() -> None:
             np.asarray(x, dtype="float32", copy=False)
     with pytest.raises(tl.NamespaceError, match="bare arrays"):
         tl.implicit_cast("numpy", np.ones(1), "int8")
+
+
+@pytest.mark.parametrize(("system", "becomes"), [("jax", 44), ("numpy", None), ("torch", None), ("mlx", None)])
+def test_a_number_out_of_range_is_assigned_as_the_library_does(system: str, becomes: int | None) -> None:
+    x = tl.namespace(system, np).asarray([1, 2], dtype="uint8")
+    if becomes is None:
+        with pytest.raises((tl.PromotionError, tl.NamespaceError), match="300 is out of range for uint8"):
+            x[0] = 300
+    else:
+        x[0] = 300
+    assert np.asarray(x).tolist() == [becomes or 1, 2]

@@ -211,7 +211,10 @@ class Namespace:
 
     def write(self, x: Array, key: Any, value: Any) -> None:
         """Elements of an array replaced. Raises NamespaceError of a library whose arrays do not change."""
-        p = self.system.promote(*self.operands("assignment", (x, value)))
+        operands = self.operands("assignment", (x, value))
+        p = self.system.promote(*operands)
+        if not isinstance(value, Array):
+            self.system.promote(*operands, op="where")  # which refuses a number where arithmetic wraps it, as assignment does
         if self.into(x, p.result) is not x.dtype:
             raise NamespaceError(f"{p.result} cannot be written into {x.dtype}; cast the value with astype")
         data = value._data if isinstance(value, Array) else self.planner.number(self.number("assignment", value), p, x._data)

@@ -465,3 +465,12 @@ def test_a_number_out_of_range_is_assigned_as_the_library_does(system: str, beco
     else:
         x[0] = 300
     assert np.asarray(x).tolist() == [becomes or 1, 2]
+
+
+def test_a_dtype_is_ours_its_name_or_the_librarys_own() -> None:
+    xp = tl.namespace("numpy", np)
+    assert {xp.zeros(1, dtype=d).dtype for d in (xp.bool, "bool", np.bool_, np.dtype(bool), bool)} == {tl.dtype("bool")}
+    for nonsense in ([1], True, float, 3, np.ones(2), xp.ones(1), "int9", object()):
+        for ask in (lambda d: xp.zeros(1, dtype=d), lambda d: xp.sum(xp.ones(2), dtype=d), lambda d: xp.astype(xp.ones(2), d)):
+            with pytest.raises((tl.DTypeError, tl.OperandError)):
+                ask(nonsense)

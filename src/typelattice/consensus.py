@@ -10,8 +10,7 @@ from typelattice.dtypes import DType, DTypeError, dtype
 from typelattice.explanation import place
 from typelattice.format import system as find_system
 from typelattice.operand import Operand, Tier, of
-from typelattice.operation import ONE
-from typelattice.ops import FORM
+from typelattice.operation import alone
 from typelattice.promotion import Promotion
 from typelattice.render import Cell, Grid, render
 from typelattice.strings import parse
@@ -114,7 +113,7 @@ def consensus(
     if not columns:
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
     rows = _of_tier(columns, tier)
-    beside = {op: ()} if op and FORM.get(op) in ONE else {str(c): (c,) for c in columns}
+    beside = {op: ()} if op and alone(op) else {str(c): (c,) for c in columns}
     answers = {(str(r), c): tuple(s.explain(r, *beside[c], op=op) for s in found) for r, c in product(rows, beside)}
     return Consensus(found, op, tuple(map(str, rows)), tuple(beside), answers)
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typelattice.system import System
 
 
-ONE = ("unary", "reduction", "parts", "indexed", "each")  # forms of operations of one operand, or of each by itself
 Answer = tuple[Node | None, DType, DType, bool, tuple[Fit, ...]]  # node, computed in, result, weak, values
 
 
@@ -31,14 +30,14 @@ def operate(system: System, op: str | None, operands: Sequence[Operand], trail: 
         node, dtype, is_weak = system.meet(operands, trail)
         return node, dtype, dtype, is_weak, tuple(fits(system, operands, dtype, None))
     rule = find(op, system.ops)
-    if len(operands) > 1 and FORM.get(op) in ONE:
+    if len(operands) > 1 and alone(op):
         raise OpError(f"{op} takes one operand, not {len(operands)}; ask it of each")
     met: Node | None = None
-    is_weak = alone = False
+    is_weak = beside = False
     dtypes = casting(system, rule, operands)
     if not dtypes:
-        alone = aside(rule, operands)
-        met, dtype, is_weak = system.meet(operands[:1] if alone else operands, trail, rule.first)
+        beside = aside(rule, operands)
+        met, dtype, is_weak = system.meet(operands[:1] if beside else operands, trail, rule.first)
         if rule.alike and any(o.dtype not in (None, dtype) for o in operands):
             step = Step("ops", entry(system, rule), tuple(o.dtype or dtype for o in operands), None)
             raise Refused(f"{rule.name} does not promote: operands have to be of one dtype", f"cast all, e.g. to {dtype}", step)
@@ -46,14 +45,19 @@ def operate(system: System, op: str | None, operands: Sequence[Operand], trail: 
     compute, result = apply(system, rule, dtypes, trail)
     if rule.gives == "left":
         result = write(system, rule, compute, operands[0], trail)
-    static = alone and "array" not in rule.left  # such an exponent is no operand
+    static = beside and "array" not in rule.left  # such an exponent is no operand
     values = tuple(fits(system, operands[:1] if static else operands, compute, rule))
     for off in (f for f in values if f.outcome == "raise"):
         step = Step("fit", off.kind.word, (off.target,), None)
         raise Refused(f"{off.value} is out of range for {off.target}", "use a value within it, or a wider dtype", step)
     if is_weak:
-        result, is_weak = weakness(system, rule, result, static or not alone or operands[1].weak)
+        result, is_weak = weakness(system, rule, result, static or not beside or operands[1].weak)
     return met, compute, result, is_weak, values
+
+
+def alone(op: str | None) -> bool:
+    """Whether an operation is of one operand, or of each by itself."""
+    return FORM.get(op or "") in ("unary", "reduction", "parts", "indexed", "each")
 
 
 def casting(system: System, rule: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:

@@ -49,7 +49,7 @@ class System:
     def __repr__(self) -> str:
         return f"<system {self.name}>"
 
-    def result_type(self, a: object = None, b: object = None, /, *more: object) -> DType:
+    def result_type(self, a: Any = None, b: Any = None, /, *more: object) -> DType:
         """The dtype at which operands meet; looked up where two were seen before. Raises PromotionError of a refusal.
 
         >>> from typelattice import system
@@ -60,8 +60,8 @@ class System:
         try:
             if cls is DType and not more:
                 return pairs[a][b]  # type: ignore[no-any-return]
-            if cls in PLAIN and cls is b.__class__ and not more and a.ndim and b.ndim:  # type: ignore[attr-defined]
-                pairs, a, b = pairs.setdefault(cls, {}), a.dtype, b.dtype  # type: ignore[attr-defined]
+            if cls in PLAIN and cls is b.__class__ and not more and a.ndim and b.ndim:
+                pairs, a, b = pairs.setdefault(cls, {}), a.dtype, b.dtype
                 return pairs[a][b]  # type: ignore[no-any-return]
         except (KeyError, TypeError):
             pass

@@ -11,7 +11,7 @@ from typelattice.dtypes import DType, DTypeError, Kind, Weak, numpy_reading, wea
 from typelattice.explanation import answer, cast_words, place, question
 from typelattice.format import system as find_system
 from typelattice.operand import BOOL, Operand, Tier, operand
-from typelattice.operation import ONE
+from typelattice.operation import alone
 from typelattice.ops import FORM
 from typelattice.promotion import Promotion
 from typelattice.render import Cell, Grid, render
@@ -150,14 +150,13 @@ def table(
     * is weak: it counts by its kind, and gives way to a dtype beside it
     """
     found = find_system(system)
-    alone = FORM.get(op or "") in ONE
     columns, left_out = ([str(_read(x, found)) for x in dtypes], ()) if dtypes is not None else _operands(found, all)
     if not columns:
         raise DTypeError("a table of no dtypes at all; name at least one")
     rows = _rows(columns, tier, found)
     columns = [c for c in columns if tier == "array" or dtypes is not None or c not in SCALARS]
-    columns = [op] if op and alone else columns
-    beside = [()] if alone else [(_read(c, found),) for c in columns]
+    columns = [op] if op and alone(op) else columns
+    beside = [()] if alone(op) else [(_read(c, found),) for c in columns]
     cells = tuple(tuple(found.explain(_read(r, found), *c, op=op) for c in beside) for r in rows)
     full = Table(found, op, tuple(rows), tuple(columns), cells)
     if dtypes is not None:

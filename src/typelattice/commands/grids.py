@@ -10,8 +10,7 @@ from typelattice.audit import audit
 from typelattice.commands import FEW, Command, Out
 from typelattice.consensus import contradicted, undefined
 from typelattice.explanation import answer
-from typelattice.operation import ONE
-from typelattice.ops import FORM
+from typelattice.operation import alone
 from typelattice.render import FORMATS
 from typelattice.render.terminal import beside, colour, width
 from typelattice.render.text import text
@@ -46,7 +45,7 @@ def _table(args: Namespace) -> Out:
 def _diff(args: Namespace) -> Out:
     yield from _grid(args, lambda **keys: tl.diff(args.a, args.b, **keys))
     a, b = tl.system(args.a), tl.system(args.b)
-    by_value = "value" in (a.combine, b.combine) and FORM.get(args.op or "add") not in ONE
+    by_value = "value" in (a.combine, b.combine) and not alone(args.op)
     if by_value and args.format == "text":
         lines = [str(part) for part in audit(a, b, args.op or "add")]
         yield f"\nAn array and a Python int, by the int's value, in {args.op or 'add'}: {a.name}, then {b.name}"

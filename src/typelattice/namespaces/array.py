@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from typelattice.dtypes import DType
 from typelattice.namespaces.backend import NamespaceError
 from typelattice.namespaces.plan import Standing
+from typelattice.namespaces.writing import assign
 
 if TYPE_CHECKING:
     from typelattice.namespaces.space import Namespace
@@ -134,7 +135,8 @@ class Array:
         return complex(self._data)
 
     def __index__(self) -> int:
-        return self._space.backend.number_of(self._data).__index__()  # type: ignore[no-any-return]
+        found: int = self._space.backend.number_of(self._data).__index__()
+        return found
 
     def __len__(self) -> int:
         return len(self._data)
@@ -160,7 +162,7 @@ class Array:
         return self._like(self._space.backend.items(self._data, self._space.bare(key)))
 
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        self._space.write(self, self._space.bare(key), value)
+        assign(self._space, self, key, value)
 
     # -- as text
 

@@ -87,6 +87,10 @@ class Backend:
         """Whether an array is weakly typed by the library itself."""
         return bool(getattr(data, "weak_type", False))
 
+    def array(self, data: Any) -> Any:
+        """An array, also where NumPy gave a scalar."""
+        return self.library.asarray(data) if self.numpy and not hasattr(data, "__setitem__") else data
+
     def cast(self, data: Any, to: Any) -> Any:
         """An array as another native dtype; itself if it is of that."""
         return data if data.dtype == to else self.checked(self.xp.astype(data, to), to)

@@ -10,7 +10,7 @@ from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import LACKS, NamespaceError
 from typelattice.namespaces.plan import number
 from typelattice.namespaces.signatures import named
-from typelattice.operand import SCALARS, operand
+from typelattice.operand import SCALARS, OperandError, operand
 from typelattice.promotion import PromotionError
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _guarded(build: Callable[[Namespace], Function]) -> Callable[[Namespace], Fu
         def call(*args: Any, **options: Any) -> Any:
             try:
                 return function(*args, **options)
-            except (NamespaceError, PromotionError, DTypeError):
+            except (NamespaceError, PromotionError, DTypeError, OperandError):
                 raise
             except (*LACKS, RuntimeError, OverflowError, AttributeError) as e:
                 why = f"{space.backend.name} cannot carry out {function.__name__} ({' '.join(str(e).split())[:160]})"

@@ -11,6 +11,7 @@ from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import LACKS, NamespaceError
 from typelattice.namespaces.plan import Plan
 from typelattice.namespaces.signatures import named
+from typelattice.ops import CLASS
 from typelattice.promotion import Promotion
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def unary(space: Namespace, op: str) -> Function:
         if args or options:
             return space.computed(op, plan.promotion, (x._data,), *space.bare(args), **space.bare(options))
         try:
-            return space.placed(plan.finish(plan.compute(x._data)), plan.standing)  # type: ignore[misc]
+            out = plan.compute(x._data)
+            return space.wrap(out if plan.finish is None else plan.finish(out), plan.promotion.result, plan.promotion.weak)
         except LACKS as e:
             raise space.lacking(plan.promotion, e) from e
 
@@ -196,8 +198,8 @@ def parts(space: Namespace, op: str) -> Function:
         made = space.carried(p, library, space.backend.cast(x._data, to), *space.bare(args), **space.bare(options))
         if not isinstance(made, (tuple, list)):
             return space.own(made, p, None)
-        later = p.result if op == "nonzero" else space.default(Kind.SIGNED) if op.startswith("unique") else None
-        wrapped = [space.own(out, p, later if i or op == "nonzero" else None) for i, out in enumerate(made)]
+        places = p.result if CLASS[op] == "position" else space.default(Kind.SIGNED) if CLASS[op] == "distinct" else None
+        wrapped = [space.own(out, p, None if i == 0 and CLASS[op] == "distinct" else places) for i, out in enumerate(made)]
         return RESULTS[op](*wrapped) if op in RESULTS else tuple(wrapped)
 
     return named(function, op)

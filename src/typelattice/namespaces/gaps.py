@@ -26,12 +26,14 @@ def completed(name: str, function: Callable[..., Any], torch: Any) -> Callable[.
             args = (args[0], *(index(x, torch) for x in args[1:]))
         try:
             return function(*args, **options)
-        except (NotImplementedError, RuntimeError) as e:
+        except RuntimeError as e:
             dtypes = (*(getattr(x, "dtype", None) for x in _flat((args, *options.values()))), options.get("dtype"))
             given = [d for d in dtypes if d in wide]
-            if not given or "not implemented for 'UInt" not in str(e):
-                raise NotImplementedError(str(e)) if any(word in str(e) for word in LACKING) else e from None
-            return instead(given[0], *args, **options)
+            if given and "not implemented for 'UInt" in str(e):
+                return instead(given[0], *args, **options)
+            if any(word in str(e) for word in LACKING):
+                raise NotImplementedError(str(e)) from e
+            raise
 
     def instead(to: Any, *args: Any, **options: Any) -> Any:
         large = to == torch.uint64

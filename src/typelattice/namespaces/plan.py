@@ -88,10 +88,9 @@ class Planner:
         p = self.promote(op, operands)
         compute, result = self.natives(p)
         zero_d = all(o.tier != "array" for o in operands)
-        if self.exact(op, operands, p):
-            compute = None
-        sources = [self.backend.native(o.dtype) if o.dtype and o.tier != "scalar" else compute for o in operands]
-        function = self.backend.casting(name, compute, sources if compute is not None else [None] * len(sources), zero_d)
+        as_is = self.exact(op, operands, p)
+        sources = [compute if as_is or not o.dtype or o.tier == "scalar" else self.backend.native(o.dtype) for o in operands]
+        function = self.backend.casting(name, compute, sources, zero_d)
         standing = self.standing(p.result, p.weak, zero_d)
         low, high = self.range(operands, p)
         return Plan(p, function, self.finish(result), standing, low, high)
@@ -146,9 +145,11 @@ class Planner:
 
 def number(x: object) -> Value | None:
     """A Python number, an IntEnum's or a subclass's as its plain value; None if it is none."""
+    if not isinstance(x, (int, float, complex)):
+        return None
     if type(x) in SCALARS:
-        return x  # type: ignore[return-value]
-    if isinstance(x, (int, float, complex)) and type(x).__module__.partition(".")[0] != "numpy":
+        return x
+    if type(x).__module__.partition(".")[0] != "numpy":
         return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
     return None
 

@@ -18,10 +18,11 @@ from typelattice.namespaces.creation import CREATION
 from typelattice.namespaces.functions import FORMS, OTHERS
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
-from typelattice.operand import SCALARS, Operand, Value, operand
-from typelattice.operation import real, write
-from typelattice.ops import FORM, find
-from typelattice.promotion import Promotion, Refused
+from typelattice.namespaces.writing import in_place
+from typelattice.operand import Operand, Value, operand
+from typelattice.operation import real
+from typelattice.ops import FORM
+from typelattice.promotion import Promotion
 from typelattice.source import systems
 from typelattice.system import System
 
@@ -128,11 +129,8 @@ class Namespace:
 
     def dtype(self, given: object) -> DType:
         """A dtype that is asked for: ours, its name, or the library's own. Raises DTypeError, NamespaceError."""
-        found = given if isinstance(given, DType) else dtype(given) if isinstance(given, str) else None
-        if found is None and given not in SCALARS and not hasattr(given, "__dlpack__"):
-            found = operand(given).dtype
-        if found is None:
-            found = dtype(given)
+        readable = not isinstance(given, (str, int, float, complex)) and not hasattr(given, "__dlpack__")
+        found = (operand(given).dtype if readable else None) or dtype(given)
         self.backend.native(found)
         return found
 
@@ -149,19 +147,9 @@ class Namespace:
         result._data, result._standing = data, standing
         return result
 
-    def placed(self, data: Any, standing: Standing) -> Array:
-        """An array of a standing, or of that without dimensions if it has none, or with some."""
-        if self.backend.numpy and not hasattr(data, "__setitem__"):
-            data = self.backend.library.asarray(data)
-        o = standing.operand
-        if o.dtype is not None and (data.ndim == 0) is (o.tier == "array"):
-            standing = self.planner.standing(o.dtype, o.weak, data.ndim == 0)
-        return self.made(data, standing)
-
     def wrap(self, data: Any, d: DType | None = None, weak: bool = False) -> Array:
         """The library's array as one of ours; NumPy's scalars too."""
-        if self.backend.numpy and not hasattr(data, "__setitem__"):
-            data = self.backend.library.asarray(data)
+        data = self.backend.array(data)
         return self.made(data, self.planner.of(data, d, weak))
 
     def own(self, data: Any, p: Promotion, given: DType | None) -> Any:
@@ -183,9 +171,7 @@ class Namespace:
         """What the library's function gives for operands that are cast first; cast to the dtype of the result."""
         to, function = self.backend.native(p.compute or p.result), self.backend.function(op)
         out = self.carried(p, function, *before, *(self.backend.cast(x, to) for x in data), *args, **options)
-        if self.backend.numpy and not hasattr(out, "__setitem__"):
-            out = self.backend.library.asarray(out)
-        return self.wrap(self.backend.cast(out, self.backend.native(p.result)), p.result, p.weak)
+        return self.wrap(self.backend.cast(self.backend.array(out), self.backend.native(p.result)), p.result, p.weak)
 
     def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
         """An operation on arrays and Python scalars, carried out by the library's function of that name."""
@@ -207,28 +193,6 @@ class Namespace:
         why = f"{self.backend.name} cannot compute {p.op} of {what} ({' '.join(str(cause).split())[:160]})"
         return NamespaceError(f"{why}; if that is about the dtype, cast to one that it computes with")
 
-    # -- writing
-
-    def write(self, x: Array, key: Any, value: Any) -> None:
-        """Elements of an array replaced. Raises NamespaceError of a library whose arrays do not change."""
-        operands = self.operands("assignment", (x, value))
-        p = self.system.promote(*operands)
-        if not isinstance(value, Array):
-            self.system.promote(*operands, op="where")  # which refuses a number where arithmetic wraps it, as assignment does
-        if self.into(x, p.result) is not x.dtype:
-            raise NamespaceError(f"{p.result} cannot be written into {x.dtype}; cast the value with astype")
-        data = value._data if isinstance(value, Array) else self.planner.number(self.number("assignment", value), p, x._data)
-        value = self.backend.cast(data, x._standing.native) if hasattr(data, "dtype") else data
-        x._data = self.backend.put(x._data, key, value)
-
-    def into(self, x: Array, d: DType) -> DType:
-        """The dtype of an array once a result has been written into it, or has taken its place. Raises NamespaceError."""
-        try:
-            return write(self.system, find("iadd", self.system.ops), d, x._standing.operand, [])
-        except Refused as refused:
-            reason, remedy, _ = refused.args
-            raise NamespaceError(f"{reason} under {self.system.name}: {remedy}") from None
-
     def _operators(self, functions: dict[str, Callable[..., Any]]) -> None:
         for name, op in {**OPERATORS, **COMPARISONS, **SIGNS}.items():
             if op in functions:
@@ -236,7 +200,7 @@ class Namespace:
         for name, op in OPERATORS.items():
             if op in functions:
                 setattr(self.Array, f"__r{name}__", _reflected(functions[op]))
-                setattr(self.Array, f"__i{name}__", _in_place(self, functions[op]))
+                setattr(self.Array, f"__i{name}__", in_place(self, functions[op]))
 
     def _builder(self, op: str) -> Callable[[Namespace, str], Callable[..., Any]] | None:
         return OTHERS.get(op) or FORMS.get(FORM[op])
@@ -292,22 +256,3 @@ def _again(system: System | str, library: str) -> Namespace:
 
 def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: function(other, self)
-
-
-def _in_place(space: Namespace, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The operator that writes its result into the left operand, if the system lets it and the library can."""
-
-    def operate(self: Array, other: Any) -> Any:
-        out = function(self, other)
-        into = space.into(self, out.dtype)
-        cast = space.backend.cast(out._data, space.backend.native(into))
-        if into is not self.dtype or not space.backend.mutable:
-            return space.wrap(cast, into, out.weak)
-        if tuple(out.shape) != tuple(self.shape):
-            shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
-            raise NamespaceError(f"a result of shape {shapes}; use x = x + y")
-        self._data[...] = cast
-        self._standing = space.planner.standing(into, out.weak, self._data.ndim == 0)
-        return self
-
-    return operate

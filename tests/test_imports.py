@@ -166,6 +166,10 @@ def test_one_framework_is_imported_where_it_is_meant() -> None:
     assert loaded.split() in (["numpy"], ["ml_dtypes", "numpy"])
 
 
+def test_a_framework_that_the_program_did_not_import_is_left_alone() -> None:
+    assert run("import typelattice as tl; tl.native('int8', 'jax'); print('jax' in sys.modules)") == "False"
+
+
 LATER = [n for n in typelattice.__all__ if n.islower() and n in typelattice.LATER]
 
 

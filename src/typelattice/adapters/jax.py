@@ -1,6 +1,7 @@
 """JAX: arrays and tracers, weak types seen."""
 from __future__ import annotations
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -24,14 +25,12 @@ def read(x: Any) -> Operand | None:
     return of(found, bool(getattr(aval, "weak_type", False)), "0d" if getattr(aval, "shape", None) == () else "array")
 
 
-@cache
 def native(d: DType) -> Any:
-    """NumPy's and ml_dtypes' own, as far as JAX takes them."""
-    import jax
-
-    found = numpy.native(d)
+    """NumPy's and ml_dtypes' own, as far as JAX takes them, where the program has imported it."""
+    found, jax = numpy.native(d), sys.modules.get("jax")
     try:
-        jax.dtypes.result_type(found)
+        if jax:
+            jax.dtypes.result_type(found)
     except TypeError:
         raise DTypeError(f"JAX has no dtype {d}; cast to one that it has") from None
     return found

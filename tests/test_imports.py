@@ -17,7 +17,8 @@ from typelattice.dtypes import CODES, DTYPES
 ROOT = Path(typelattice.__file__).parent
 HOUSE = [  # each imports only what stands before it
     "nearest", "order", "dtypes", "loss", "operand", "ops", "fit", "strings", "promotion", "values", "operation", "system",
-    "source", "where", "words", "format", "adapters", "explanation", "expression", "render", "table", "consensus", "audit",
+    "source", "where", "words", "departures", "format",
+    "adapters", "explanation", "expression", "render", "table", "consensus", "audit",
     "joins", "literals", "formulas",
     "laws", "criteria", "survey", "designer", "namespaces", "graph", "tracer", "conformance", "__init__", "explorer",
     "commands", "cli",

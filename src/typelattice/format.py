@@ -4,7 +4,7 @@ from __future__ import annotations
 import copyreg
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import cache, partial
 from itertools import combinations, pairwise, product
@@ -12,9 +12,8 @@ from os import PathLike
 from types import MappingProxyType as Frozen
 from typing import TypeVar
 
-from typelattice import ops
-from typelattice.dtypes import DType, Kind, Node
-from typelattice.fit import DEFAULT, OUTCOMES
+from typelattice.departures import TIERS, Departures
+from typelattice.dtypes import DType, Node
 from typelattice.nearest import nearest, short
 from typelattice.operand import WORDS
 from typelattice.order import Order, OrderError, collect
@@ -22,10 +21,9 @@ from typelattice.source import FOLDER, FormatError, Line, Spec, Text, UnknownSys
 from typelattice.system import System
 from typelattice.values import BELOW, SIGNED, UNSIGNED
 from typelattice.where import Where
-from typelattice.words import LIMIT_COVERS, LIMIT_NODES, Words, each_of, flag, items, kind_of, one_of, phrase, text
+from typelattice.words import LIMIT_COVERS, LIMIT_NODES, Words, items, one_of, phrase, text
 
 COMBINE = ("join", "fold", "comparable", "value")
-TIERS = ["array", "0d", "scalar"]
 VALUES = {*UNSIGNED, *SIGNED, *BELOW}  # what NumPy 1 takes values for
 T = TypeVar("T")
 Pair = frozenset[Node]
@@ -135,13 +133,14 @@ class _Reader:
         stands = {kind: d for kind, d in words.by_kind(stand_in).items() if self.present(d)}
         entries = self.get("both-ways", list[object]())
         both_ways = [frozenset(map(self.present, pair)) for entry in entries for pair in words.pairs(entry)]
+        departures = Departures(words, self.present)
         return System(
             name=name, title=title, source=source, library=library,
             order=self.order, ties=Frozen(self.ties), overrides=Frozen(overrides), refusals=Frozen(refusals),
             combine=self.combine, tiers=self.tiers, first=first, weak=width, defaults=Frozen(defaults),
-            before=Frozen(before), after=Frozen(after), fit=Frozen(self.fit(dict(self.table("fit")))),
+            before=Frozen(before), after=Frozen(after), fit=Frozen(departures.fit(dict(self.table("fit")))),
             beside=frozenset(beside), stand_in=Frozen(stands), both_ways=frozenset(both_ways),
-            ops=Frozen({op: Frozen(self.op(op, dict(items(given)))) for op, given in self.table("ops")}),
+            ops=Frozen({op: Frozen(departures.op(op, dict(items(given)))) for op, given in self.table("ops")}),
             dtypes=Frozen(dtypes), entries=Frozen(self.names),
             where=Where(self.spec, self.covers, build), replace=partial(replace, self.spec),
         )  # fmt: skip
@@ -244,55 +243,6 @@ class _Reader:
                     raise ValueError(f"{words} gives {node} already: the kind is no higher; leave it out")
                 self.told[pair] = self.names[key, pair] = entry
                 yield pair, said
-
-    def fit(self, table: object) -> dict[str, str]:
-        """Kind of scalar → what becomes of a value out of range."""
-        found = {kind_of(word, WORDS).word: text(how) for word, how in items(table)}
-        for word, how in found.items():
-            impossible = "inf" if word == "int" else "wrap"
-            one_of(how.removeprefix(DEFAULT), [x for x in OUTCOMES if x != impossible])
-        return found
-
-    def op(self, op: str, given: Mapping[str, object]) -> dict[str, object]:
-        """What the file says of an operation or of a class of them."""
-        if op not in ops.CLASS and op not in ops.STANDARD:
-            raise ValueError(f"unknown operation or class {short(op)}{nearest(op, {**ops.STANDARD, **ops.CLASS})}")
-        readers: dict[str, Callable[[object], object]] = {
-            "takes": lambda words: ops.kinds(",".join(each_of(words, ops.KINDS))),
-            "to": self.to,
-            "loops": self.loops,
-            "own": self.loops,
-            "gives": lambda code: code if code in ops.PARTS else self.target(self.words.node(code)),
-            "into": lambda word: one_of(word, ops.INTO),
-            "weak": lambda word: one_of(word, ops.WEAK),
-            "left": lambda words: each_of(words, TIERS),
-            "first": flag,
-            "alike": flag,
-            "fit": self.fit,
-        }
-        for key in given:
-            if key not in readers:
-                raise ValueError(f"unknown key {short(key)} of an operation; these are {', '.join(readers)}")
-        return {key: readers[key](value) for key, value in given.items()}
-
-    def target(self, node: Node) -> DType | Kind:
-        """A dtype, or `i*` for the default dtype of a kind."""
-        return self.words.dtype(node) if isinstance(node, DType) or node.dtype else node.kind
-
-    def loops(self, names: object) -> tuple[DType, ...]:
-        """Dtypes that an operation computes in."""
-        return tuple(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
-
-    def to(self, table: object) -> dict[DType | Kind, DType | Kind]:
-        """`"bool, i8" = "i32"`: dtypes or kinds → a dtype, or the default dtype of a kind."""
-        found: dict[DType | Kind, DType | Kind] = {}
-        for names, code in items(table):
-            for word in map(str.strip, names.split(",")):
-                for source in ops.KINDS[word] if word in ops.KINDS else map(self.words.dtype, self.words.nodes(word)):
-                    if source in found:
-                        raise ValueError(f"{source} is mapped twice")
-                    found[source] = self.target(self.words.node(code))
-        return found
 
 
 def fault(chains: list[list[list[Node]]]) -> str:

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 import typelattice as tl
-from typelattice.promotion import Cast
+from typelattice.engine.answer import Cast
 
 ARRAYS: dict[object, np.ndarray[Any, Any]] = {
     "i8": np.ones(3, np.int8), "u8": np.ones(3, np.uint8), "i32": np.ones(3, np.int32), "i64": np.ones(3, np.int64),

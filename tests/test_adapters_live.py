@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.dtypes import DTYPES, DType
+from typelattice.facts.dtypes import DTYPES, DType
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 NO_NUMBERS = r"is in no promotion table; tables are of numbers: convert it first$"

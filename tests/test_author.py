@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.cli import main
-from typelattice.conformance.deviations import deviations
+from typelattice.cli.main import main
 from typelattice.conformance.testing import check, promotion_tests
+from typelattice.recorded.deviations import deviations
 
 AUTHOR = Path(__file__).parents[1] / "examples" / "author"
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.cli import COMMANDS, command, main
-from typelattice.ops import CLASS
-from typelattice.render import FORMATS
+from typelattice.cli.main import COMMANDS, command, main
+from typelattice.engine.operations import CLASS
+from typelattice.rendering import FORMATS
 
 SYSTEMS = tl.systems()
 MINE = """
@@ -341,4 +341,4 @@ def test_no_command_line_makes_it_fall_over(monkeypatch: pytest.MonkeyPatch, min
 
 def test_the_project_file_names_the_command() -> None:
     project = Path(__file__).parents[1] / "pyproject.toml"
-    assert tomllib.loads(project.read_text())["project"]["scripts"] == {"typelattice": "typelattice.cli:main"}
+    assert tomllib.loads(project.read_text())["project"]["scripts"] == {"typelattice": "typelattice.cli.main:main"}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.audit import audit
-from typelattice.cli import main
-from typelattice.consensus import contradicted, undefined
+from typelattice.cli.main import main
+from typelattice.study.consensus import contradicted, undefined
+from typelattice.study.value_audit import audit
 
 ROOT = Path(__file__).parents[1]
 FOUR = ("numpy", "jax", "torch", "tensorflow-all")

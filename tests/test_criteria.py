@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.cli import main
-from typelattice.criteria import CRITERIA, Criteria, width
-from typelattice.dtypes import DType, Kind
-from typelattice.survey import survey
+from typelattice.cli.main import main
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.study.criteria import CRITERIA, Criteria, width
+from typelattice.study.survey import survey
 
 OPTIONS = [f"jep9407-{n}" for n in range(4)]
 DOCUMENT = [n for n in tl.system("jep9407-3-bf16").order.nodes if isinstance(n, DType)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.cli import main
+from typelattice.cli.main import main
 from typelattice.designer import (
     WORDS,
     BeyondReach,
@@ -27,11 +27,11 @@ from typelattice.designer.demands import Member, members, tally
 from typelattice.designer.front import front, place
 from typelattice.designer.problem import problem
 from typelattice.designer.solver import solve
-from typelattice.designer.writing import reduced
-from typelattice.dtypes import DTYPES, Node
-from typelattice.format import parse
-from typelattice.order import Order
-from typelattice.system import System
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DTYPES, Node
+from typelattice.facts.order import Order
+from typelattice.files.reader import parse
+from typelattice.files.writer import reduced
 
 DESIGNS = Path(__file__).parents[1] / "examples" / "designs"
 KEPT = ["component", "overflow", "subset", "weak"]
@@ -170,7 +170,7 @@ def test_completions_are_files_that_check_accepts(name: str | Path, tmp_path: Pa
 
 def test_counts_are_the_criteria_of_the_system() -> None:
     """Of arrays; the criteria count pairs of a system, the designer those of an order."""
-    from typelattice.criteria import criteria
+    from typelattice.study.criteria import criteria
 
     same = {"lattice": "refused", "overflow": "overflow", "magnitude": "magnitude", "precision": "precision"}
     same |= {"width": "wider", "width64": "64 bits"}

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.cli import main
-from typelattice.dtypes import Kind
-from typelattice.fit import DEFAULT, OUTCOMES
-from typelattice.format import COMBINE
-from typelattice.ops import CLASS, KINDS, STANDARD, Op
-from typelattice.source import KEYS
-from typelattice.words import FACTS
+from typelattice.cli.main import main
+from typelattice.engine.fit import DEFAULT, OUTCOMES
+from typelattice.engine.operations import CLASS, KINDS, STANDARD, Op
+from typelattice.facts.dtypes import Kind
+from typelattice.files.reader import COMBINE
+from typelattice.files.text import KEYS
+from typelattice.files.vocabulary import FACTS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

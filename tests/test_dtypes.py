@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.dtypes import CODES, DTYPES, DType, Kind, weak
-from typelattice.operation import real
+from typelattice.engine.operate import real
+from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, weak
 
 ML = [np.dtype(t) for t in vars(ml_dtypes).values() if isinstance(t, type) and issubclass(t, np.generic)]
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from typelattice.dtypes import DTYPES, DType, Kind
-from typelattice.fit import fitted
+from typelattice.facts.dtypes import DTYPES, DType, Kind
+from typelattice.facts.range import fitted
 
 
 def native(d: DType) -> np.dtype | None:  # type: ignore[type-arg]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice import source
-from typelattice.dtypes import CODES, weak
-from typelattice.format import parse
-from typelattice.source import KEYS, FormatError, read
+from typelattice.facts.dtypes import CODES, weak
+from typelattice.files import text as source
+from typelattice.files.reader import parse
+from typelattice.files.text import KEYS, FormatError, read
 
 FOLDER = Path(source.FOLDER)
 

@@ -8,8 +8,8 @@ import string
 import pytest
 
 import typelattice as tl
-from typelattice.cli import main
-from typelattice.formulas import OPERATORS
+from typelattice.cli.main import main
+from typelattice.programs.expression import OPERATORS
 
 np = pytest.importorskip("numpy")
 
@@ -149,7 +149,7 @@ def test_random_texts_give_an_error_or_an_expression() -> None:
 
 
 def test_every_operator_is_an_operation() -> None:
-    from typelattice.ops import CLASS
+    from typelattice.engine.operations import CLASS
 
     assert {*OPERATORS.values()} <= {*CLASS}
 

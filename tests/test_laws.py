@@ -9,12 +9,12 @@ from itertools import permutations, product
 import pytest
 
 import typelattice as tl
-from typelattice.adapters.written import form
-from typelattice.conformance.recording import recorded
-from typelattice.dtypes import DType
-from typelattice.expression import leaves, plain, value, written
-from typelattice.joins import Joins, domain
-from typelattice.laws import LAWS, Counterexample, Verdict
+from typelattice.explain.library_code import leaves, plain, value, written
+from typelattice.explain.library_forms import form
+from typelattice.facts.dtypes import DType
+from typelattice.recorded.recording import recorded
+from typelattice.study.closure import Joins, domain
+from typelattice.study.laws import LAWS, Counterexample, Verdict
 
 np = pytest.importorskip("numpy")
 SYSTEMS = tl.systems()

@@ -9,9 +9,9 @@ import pytest
 
 import typelattice as tl
 from typelattice.conformance.compare import Mismatch
-from typelattice.conformance.deviations import Deviation
 from typelattice.conformance.library import NoSuchOperand, OperandString
 from typelattice.conformance.live import Asker, check, shrink
+from typelattice.recorded.deviations import Deviation
 
 
 class Stuck:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.dtypes import DTYPES, DType, Kind
-from typelattice.loss import Loss
-from typelattice.operation import real
+from typelattice.engine.operate import real
+from typelattice.facts.dtypes import DTYPES, DType, Kind
+from typelattice.facts.loss import Loss
 
 F64 = np.ndarray[tuple[int], np.dtype[np.float64]]
 BOOL = DTYPES["bool"]

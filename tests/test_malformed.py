@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from typelattice import source
-from typelattice.format import parse, system
-from typelattice.source import LIMIT_DEEP, FormatError, UnknownSystem, read
-from typelattice.words import LIMIT_COVERS, LIMIT_NODES
+from typelattice.files import text as source
+from typelattice.files.reader import parse, system
+from typelattice.files.text import LIMIT_DEEP, FormatError, UnknownSystemError, read
+from typelattice.files.vocabulary import LIMIT_COVERS, LIMIT_NODES
 
 FOLDER = Path(source.FOLDER)
 
@@ -144,7 +144,7 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
     ],
 )
 def test_what_is_no_system_or_cannot_be_read(which: str | Path, message: str) -> None:
-    with pytest.raises(UnknownSystem) as caught:
+    with pytest.raises(UnknownSystemError) as caught:
         system(which)
     assert str(caught.value) == message
 
@@ -154,7 +154,7 @@ def test_a_folder_a_long_name_and_a_locked_file_cannot_be_read(tmp_path: Path) -
     locked.touch(0)
     paths = [tmp_path, Path("n" * 5000 + ".toml"), Path("x" * 90 + "/") / ("\n" * 50)]
     for path in paths if os.access(locked, os.R_OK) else [*paths, locked]:
-        with pytest.raises(UnknownSystem) as caught:
+        with pytest.raises(UnknownSystemError) as caught:
             system(path)
         assert str(caught.value).startswith("cannot read ")
         assert len(str(caught.value)) < 600

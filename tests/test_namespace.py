@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.dtypes import DTYPES
-from typelattice.ops import FORM
+from typelattice.engine.operations import FORM
+from typelattice.facts.dtypes import DTYPES
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")
@@ -239,7 +239,7 @@ def test_a_library_without_the_standard_is_refused() -> None:
     for library in (sys, ModuleType("nothing"), 3):
         with pytest.raises(tl.NamespaceError, match="no array library"):
             tl.namespace("jax", library)  # type: ignore[arg-type]
-    with pytest.raises(tl.UnknownSystem):
+    with pytest.raises(tl.UnknownSystemError):
         tl.namespace("jaxx", np)
 
 

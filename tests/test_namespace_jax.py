@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.conformance.deviations import deviations
-from typelattice.ops import FORM
+from typelattice.engine.operations import FORM
+from typelattice.recorded.deviations import deviations
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 np = pytest.importorskip("numpy")

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import typelattice as tl
-from typelattice.dtypes import DTYPES, DType, Kind
-from typelattice.operand import Operand
+from typelattice.facts.dtypes import DTYPES, DType, Kind
+from typelattice.operands.operand import Operand
 
 NAMES = sorted(DTYPES)
 

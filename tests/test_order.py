@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from typelattice import Order, OrderError
-from typelattice.order import collect, statements
+from typelattice.facts.order import collect, statements
 
 Covers = dict[int, list[int]]
 MANY = 10  # nodes of a random order, at most

@@ -20,9 +20,9 @@ from typelattice.conformance.library import (
     library,
 )
 from typelattice.conformance.record import asked, main, record
-from typelattice.conformance.recording import RECORDINGS, Recording, recorded
-from typelattice.conformance.rows import Line, RecordingError
-from typelattice.ops import FORM
+from typelattice.engine.operations import FORM
+from typelattice.recorded.recording import RECORDINGS, Recording, recorded
+from typelattice.recorded.rows import Line, RecordingError
 
 ROOMS = ("int8", "int16", "float32")
 

@@ -7,8 +7,8 @@ import pytest
 
 import typelattice as tl
 from typelattice.conformance.compare import Report, compare
-from typelattice.conformance.deviations import FOLDER, deviations
-from typelattice.conformance.recording import RECORDINGS, Recording, recorded
+from typelattice.recorded.deviations import FOLDER, deviations
+from typelattice.recorded.recording import RECORDINGS, Recording, recorded
 
 SYSTEMS = (
     "array-api", "arrow", "arrow-unify", "c", "c-llp64", "dask", "jax", "jax-lax", "jax-strict", "jax-x32", "keras",

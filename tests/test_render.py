@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from typelattice.render import FORMATS, Cell, Grid, render
-from typelattice.render.text import runs, text
+from typelattice.rendering import FORMATS, Cell, Grid, render
+from typelattice.rendering.text import runs, text
 
 HOSTILE = '<script>alert("x")</script> & "q" a|b *c* _d_ \x1b[31m\n, `e` \\'
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.dtypes import CODES, DType, Kind, Node, Weak, weak
+from typelattice.facts.dtypes import CODES, DType, Kind, Node, Weak, weak
 
 SEEDS = Path(__file__).with_name("seeds")
 GRAPHS = json.loads((SEEDS / "jep9407_graphs.json").read_text())["graphs"]

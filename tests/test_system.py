@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pytest
 
 import typelattice as tl
-from typelattice.format import parse
-from typelattice.operand import PLAIN
-from typelattice.promotion import Step
+from typelattice.engine.answer import Step
+from typelattice.files.reader import parse
+from typelattice.operands.operand import PLAIN
 
 DIAMOND = "u8, i8 -> i16, f16\ni16, f16 -> f32 -> f64, c64 -> c128"  # u8 and i8 have two minimal bounds
 CHAIN = "b -> u8 -> i16 -> i32 -> f32 -> f64\ni8 -> i16\nf32 -> c64 -> c128\nf64 -> c128"
@@ -556,7 +556,7 @@ class Plain:
 
 @contextmanager
 def plain_arrays() -> Iterator[None]:
-    from typelattice.operand import READERS, of
+    from typelattice.operands.operand import READERS, of
 
     module = Plain.__module__.partition(".")[0]
     PLAIN.add(Plain)

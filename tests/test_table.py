@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.render import Grid
-from typelattice.table import CODES, short
+from typelattice.rendering import Grid
+from typelattice.study.tables import CODES, short
 
 own = """
 name = "mine"

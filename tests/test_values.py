@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 import typelattice as tl
-from typelattice.explanation import sections
-from typelattice.values import UNKNOWN, intervals
+from typelattice.engine.numpy1 import UNKNOWN, intervals
+from typelattice.explain.english import sections
 
 NUMPY1 = tl.system("numpy1")
 INTEGERS = [d for d in NUMPY1.order.nodes if isinstance(d, tl.DType) and d.kind.rank == 1]

@@ -41,7 +41,7 @@ def test_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
     sources = {path.relative_to(PACKAGE.parent).as_posix() for path in PACKAGE.rglob("*") if path.is_file()}
     wanted = {name for name in sources if "__pycache__" not in name}
     assert {"typelattice/py.typed", "typelattice/systems/numpy.toml"} <= wanted
-    assert any(name.startswith("typelattice/conformance/recordings/") for name in wanted)
+    assert any(name.startswith("typelattice/recorded/recordings/") for name in wanted)
     assert wanted <= set(ZipFile(wheel).namelist())
 
 

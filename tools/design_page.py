@@ -13,9 +13,9 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.designer import WORDS, Completion, Conflict, Design, design, repairs
 from typelattice.designer.front import AXES, Place, front, place
-from typelattice.designer.writing import code
-from typelattice.render.plot import Mark, Steps, plot
-from typelattice.system import System
+from typelattice.engine.system import System
+from typelattice.files.writer import code
+from typelattice.rendering.plot import Mark, Steps, plot
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

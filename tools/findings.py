@@ -10,9 +10,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-from typelattice.conformance.recording import Recording
-from typelattice.strings import parse
-from typelattice.system import System
+from typelattice.engine.system import System
+from typelattice.operands.notation import parse
+from typelattice.recorded.recording import Recording
 
 DOCS = Path(__file__).parents[1] / "docs"
 KINDS = {

@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.criteria import CRITERIA
-from typelattice.expression import plain
-from typelattice.laws import LAWS
-from typelattice.render import Grid
-from typelattice.survey import HEADS, dtypes_of, survey
+from typelattice.explain.library_code import plain
+from typelattice.rendering import Grid
+from typelattice.study.criteria import CRITERIA
+from typelattice.study.laws import LAWS
+from typelattice.study.survey import HEADS, dtypes_of, survey
 
 PAGE = Path(__file__).parents[1] / "docs" / "laws.md"
 DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.consensus import contradicted, undefined
+from typelattice.study.consensus import contradicted, undefined
 
 PAGE = Path(__file__).parents[1] / "docs" / "standard.md"
 AGREEING = ("numpy", "jax", "torch", "tensorflow-all")

@@ -4,75 +4,68 @@
 >>> tl.system("jax").result_type("int8", "uint8")
 int16
 """
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from typelattice.adapters import native, register
-from typelattice.dtypes import DType, DTypeError, Kind, dtype
-from typelattice.format import system
-from typelattice.loss import Loss, loss
-from typelattice.operand import Operand, OperandError, operand
-from typelattice.ops import OpError
-from typelattice.order import Order, OrderError
-from typelattice.promotion import Promotion, PromotionError
-from typelattice.source import FormatError, UnknownSystem, systems
-from typelattice.system import System
+from typelattice.engine.answer import Promotion, PromotionError
+from typelattice.engine.operations import OpError
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.loss import Loss, loss
+from typelattice.facts.order import Order, OrderError
+from typelattice.files.reader import system
+from typelattice.files.text import FormatError, UnknownSystemError, systems
+from typelattice.operands.adapters import native, register
+from typelattice.operands.operand import Operand, OperandError, operand
 
 if TYPE_CHECKING:
-    from typelattice.consensus import Consensus, consensus
-    from typelattice.criteria import Criteria, criteria
     from typelattice.designer import design
-    from typelattice.formulas import Formula, FormulaError, formula
-    from typelattice.laws import Laws, laws
     from typelattice.namespaces import Array, Namespace, NamespaceError, implicit_cast, namespace
-    from typelattice.render import render
-    from typelattice.table import Diff, Table, diff, table
+    from typelattice.programs.expression import Formula, FormulaError, formula
+    from typelattice.rendering import render
+    from typelattice.study.consensus import Consensus, consensus
+    from typelattice.study.criteria import Criteria, criteria
+    from typelattice.study.laws import Laws, laws
+    from typelattice.study.tables import Diff, Table, diff, table
 
 register()
 
-LATER = {
+# Public names that are loaded when they are first asked for, so that `import typelattice` stays fast.
+_LATER = {
     name: module
     for module, names in {
-        "consensus": "Consensus consensus",
-        "criteria": "Criteria criteria",
-        "designer": "design",
-        "formulas": "Formula FormulaError formula",
-        "laws": "Laws laws",
-        "namespaces": "Array Namespace NamespaceError implicit_cast namespace",
-        "render": "render",
-        "table": "Diff Table diff table",
+        "designer": ("design",),
+        "namespaces": ("Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"),
+        "programs.expression": ("Formula", "FormulaError", "formula"),
+        "rendering": ("render",),
+        "study.consensus": ("Consensus", "consensus"),
+        "study.criteria": ("Criteria", "criteria"),
+        "study.laws": ("Laws", "laws"),
+        "study.tables": ("Diff", "Table", "diff", "table"),
     }.items()
-    for name in names.split()
+    for name in names
 }
 
 
 def __getattr__(name: str) -> object:
-    """What is loaded when it is first asked for."""
-    if name not in LATER:
+    """Loads a name of `_LATER`, and keeps it."""
+    if name not in _LATER:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
-    return getattr(import_module(f"typelattice.{LATER[name]}"), name)
+    found: object = getattr(import_module(f"typelattice.{_LATER[name]}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *LATER]
+    return [*__all__, "__version__"]
 
-
-class _Package(ModuleType):
-    """Keeps `tl.laws` the function: to import a module makes it an attribute of its package, under the same name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name not in LATER or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 __all__ = [
-    "Array", "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Formula", "FormulaError", "Kind", "Laws",
-    "Loss", "Namespace", "NamespaceError", "OpError", "Operand", "OperandError", "Order", "OrderError", "Promotion",
-    "PromotionError", "System", "Table", "UnknownSystem", "consensus", "criteria", "design", "diff", "dtype", "formula",
-    "implicit_cast", "laws", "loss", "namespace", "native", "operand", "render", "system", "systems", "table",
+    "Array", "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Formula", "FormulaError",
+    "Kind", "Laws", "Loss", "Namespace", "NamespaceError", "OpError", "Operand", "OperandError", "Order",
+    "OrderError", "Promotion", "PromotionError", "System", "Table", "TypelatticeError", "UnknownSystemError",
+    "consensus", "criteria", "design", "diff", "dtype", "formula", "implicit_cast", "laws", "loss", "namespace",
+    "native", "operand", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

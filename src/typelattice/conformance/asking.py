@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Self
 
 from typelattice.conformance.library import Library, NoSuchOperand
+from typelattice.facts.errors import TypelatticeError
 
 TIERS = ("", ":0d", ":scalar", ":weak")
 KINDS = ("True", "int", "float", "complex")
@@ -42,7 +43,7 @@ HANG = ("!hang", "no answer within the time limit")
 CRASH = ("!crash", "the process died")
 
 
-class CannotRecord(RuntimeError):
+class CannotRecord(TypelatticeError, RuntimeError):
     """The library could not even be asked."""
 
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from typelattice.conformance.deviations import Deviation
-from typelattice.conformance.recording import Call
-from typelattice.ops import CLASS
-from typelattice.promotion import Promotion
-from typelattice.strings import parse
-from typelattice.system import System
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operations import CLASS
+from typelattice.engine.system import System
+from typelattice.operands.notation import parse
+from typelattice.recorded.deviations import Deviation
+from typelattice.recorded.recording import Call
 
 PROMOTION = ("result_type", "promote_types")  # asked of promotion itself, not of an operation
 NOT_ASKED = "!NotAsked"

@@ -13,16 +13,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from typelattice.facts.errors import TypelatticeError
 
-class NoSuchOperand(LookupError):
+
+class NoSuchOperand(TypelatticeError, LookupError):
     """The library has no object for this operand string: not an error, the recorder skips it."""
 
 
-class MissingLibrary(ImportError):
+class MissingLibrary(TypelatticeError, ImportError):
     """The library is not installed, or not in the version that this recording is of."""
 
 
-class UnknownLibrary(LookupError):
+class UnknownLibrary(TypelatticeError, LookupError):
     """No recording goes by this name."""
 
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from typelattice.conformance.asking import EDGES, KINDS, TIERS
 from typelattice.conformance.compare import PROMOTION, Mismatch, Report, compare
-from typelattice.conformance.deviations import Deviation
 from typelattice.conformance.functions import JOINED, PAIRS
 from typelattice.conformance.library import BINARY, Library, NoSuchOperand
 from typelattice.conformance.record import asked
-from typelattice.conformance.recording import Call
-from typelattice.ops import CLASS
-from typelattice.system import System
+from typelattice.engine.operations import CLASS
+from typelattice.engine.system import System
+from typelattice.recorded.deviations import Deviation
+from typelattice.recorded.recording import Call
 
 MOST = 5  # operands a call
 ARRAYS_ONLY = ("concat", "matmul")

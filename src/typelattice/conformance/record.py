@@ -14,8 +14,8 @@ from pathlib import Path
 from typelattice.conformance.asking import KINDS, Call, CannotRecord, Catalogue, answers, catalogue
 from typelattice.conformance.functions import JOINED, PAIRS, SINGLE, USUAL
 from typelattice.conformance.library import UNARY, Library, OperandString, library
-from typelattice.conformance.recording import RECORDINGS, Recording
-from typelattice.conformance.rows import Line, Square
+from typelattice.recorded.recording import RECORDINGS, Recording
+from typelattice.recorded.rows import Line, Square
 
 WHOLE = ("result_type", "add", "divide", "power", "equal", "bitwise_and")
 """Operations asked of every operand; the others only of arrays and of `KINDS`."""

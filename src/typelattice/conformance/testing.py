@@ -14,13 +14,13 @@ from pathlib import Path
 
 from typelattice.conformance.asking import KINDS, TIERS, Catalogue
 from typelattice.conformance.compare import Report, compare
-from typelattice.conformance.deviations import Deviation, deviations
 from typelattice.conformance.library import Library
 from typelattice.conformance.live import Asker
 from typelattice.conformance.record import plan
-from typelattice.conformance.recording import Call
-from typelattice.format import system as find_system
-from typelattice.system import System
+from typelattice.engine.system import System
+from typelattice.files.reader import system as find_system
+from typelattice.recorded.deviations import Deviation, deviations
+from typelattice.recorded.recording import Call
 
 
 def check(library: Library, system: str | Path | System, listed: Sequence[Deviation] = (), op: str | None = None) -> Report:

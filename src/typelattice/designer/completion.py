@@ -10,12 +10,13 @@ from typelattice.designer.demands import WORDS, Demand, tally
 from typelattice.designer.plan import Plan, PlanError, plan
 from typelattice.designer.problem import Problem, problem
 from typelattice.designer.solver import Answer, Progress, solve
-from typelattice.designer.writing import code, reduced, system_file
-from typelattice.dtypes import Node
-from typelattice.format import parse
-from typelattice.format import system as find_system
-from typelattice.nearest import nearest, short
-from typelattice.system import System
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import Node
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggest import nearest, short
+from typelattice.files.reader import parse
+from typelattice.files.reader import system as find_system
+from typelattice.files.writer import code, reduced, system_file
 
 Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # the most that it may count
@@ -65,7 +66,7 @@ class Design:
         return self.completions[i]
 
 
-class Conflict(ValueError):
+class Conflict(TypelatticeError, ValueError):
     """Rules that no completion keeps together; leave out any of `rules`, and there is one."""
 
     def __init__(self, partial: System, rules: Sequence[str]) -> None:

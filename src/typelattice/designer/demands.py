@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 
-from typelattice.criteria import WIDE, width
-from typelattice.dtypes import DType, Kind, Node, Weak
-from typelattice.loss import Loss, loss
-from typelattice.order import Order
-from typelattice.system import System
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, Kind, Node, Weak
+from typelattice.facts.loss import Loss, loss
+from typelattice.facts.order import Order
+from typelattice.study.criteria import WIDE, width
 
 FLOAT = Kind.FLOAT.rank
 

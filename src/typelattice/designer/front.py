@@ -9,10 +9,10 @@ from pathlib import Path
 from typelattice.designer.completion import Completion, best
 from typelattice.designer.demands import WORDS, Member, members
 from typelattice.designer.plan import RULES
-from typelattice.dtypes import Node, Weak
-from typelattice.format import system as find_system
-from typelattice.promotion import Promotion
-from typelattice.system import System
+from typelattice.engine.answer import Promotion
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import Node, Weak
+from typelattice.files.reader import system as find_system
 
 AXES = ("lattice", "precision", "width")  # what a system is compared by: pairs refused, results that lose, results too wide
 

@@ -7,11 +7,12 @@ from itertools import pairwise, product
 from pathlib import Path
 
 from typelattice.designer.demands import WORDS, Demand, Member
-from typelattice.dtypes import DType, Node
-from typelattice.nearest import nearest, short
-from typelattice.order import OrderError, statements
-from typelattice.source import UnknownSystem, article
-from typelattice.words import Words, items, phrase, text
+from typelattice.facts.dtypes import DType, Node
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.order import OrderError, statements
+from typelattice.facts.suggest import nearest, short
+from typelattice.files.text import UnknownSystemError, article
+from typelattice.files.vocabulary import Words, items, phrase, text
 
 RULES = ("lattice", "component", "overflow", "subset", "weak")
 COSTS = ("deference", "width64", "width", "precision", "relations")
@@ -19,7 +20,7 @@ KEYS = {"rules": list, "costs": list, "demands": dict}
 FIELDS = ("avoid", "want", "results", "weight", "counts")
 
 
-class PlanError(ValueError):
+class PlanError(TypelatticeError, ValueError):
     """Rules or costs that cannot be read."""
 
 
@@ -79,7 +80,7 @@ def _read(path: Path) -> tuple[str, Mapping[str, object]]:
             return path.name, tomllib.load(file)
     except (OSError, ValueError) as e:
         if isinstance(e, OSError):
-            raise UnknownSystem(f"cannot read {str(path)[:120]!r}: {e.strerror}; give the path of a .toml file") from None
+            raise UnknownSystemError(f"cannot read {str(path)[:120]!r}: {e.strerror}; give the path of a .toml file") from None
         raise PlanError(f"{path.name}: not TOML: {e}") from None
 
 

@@ -7,13 +7,14 @@ from itertools import combinations
 
 from typelattice.designer.demands import Demand, Member, members
 from typelattice.designer.plan import Plan
-from typelattice.system import System
+from typelattice.engine.system import System
+from typelattice.facts.errors import TypelatticeError
 
 LIMIT = 3_000_000  # constraints; more than this takes more than a minute to write down
 MOST_NODES = 200  # or writing down what may be added takes as long
 
 
-class BeyondReach(ValueError):
+class BeyondReach(TypelatticeError, ValueError):
     """An order too large to complete; said before anything starts."""
 
 

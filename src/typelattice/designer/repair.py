@@ -11,11 +11,11 @@ from typelattice.designer.demands import WORDS, Demand, tally
 from typelattice.designer.plan import RULES, Plan, plan
 from typelattice.designer.problem import Problem, bits, problem
 from typelattice.designer.solver import Atom, Progress, solve
-from typelattice.designer.writing import code, reduced, system_file
-from typelattice.dtypes import Node
-from typelattice.format import parse
-from typelattice.format import system as find_system
-from typelattice.system import System
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import Node
+from typelattice.files.reader import parse
+from typelattice.files.reader import system as find_system
+from typelattice.files.writer import code, reduced, system_file
 
 KEPT = tuple(word for word in RULES if word != "lattice")
 

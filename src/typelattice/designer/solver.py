@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+from typelattice.facts.errors import TypelatticeError
+
 Atom = tuple[str, int, int]
 Progress = Callable[[float, tuple[int, ...], tuple[int, ...] | None], None]  # seconds, least costs possible, best found
 TICK = 0.2  # seconds between looks at the clock and the keyboard
 
 
-class MissingSolver(ImportError):
+class MissingSolver(TypelatticeError, ImportError):
     """The solver is not installed."""
 
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from typelattice.format import system as load
+from typelattice.engine.system import System
+from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import NamespaceError
 from typelattice.namespaces.plan import number
 from typelattice.namespaces.space import Namespace, namespace
-from typelattice.system import System
 
 
 def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tuple[Any, ...]:

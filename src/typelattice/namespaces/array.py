@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any, Self
 
-from typelattice.dtypes import DType
+from typelattice.facts.dtypes import DType
 from typelattice.namespaces.backend import NamespaceError
 from typelattice.namespaces.plan import Standing
 from typelattice.namespaces.writing import assign

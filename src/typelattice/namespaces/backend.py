@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from typelattice.adapters import native
-from typelattice.dtypes import DTYPES, DType, DTypeError
+from typelattice.facts.dtypes import DTYPES, DType, DTypeError
+from typelattice.facts.errors import TypelatticeError
 from typelattice.namespaces.gaps import as_signed, completed, forward
-from typelattice.operand import operand
+from typelattice.operands.adapters import native
+from typelattice.operands.operand import operand
 
 LINALG = (
     "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_power", "matrix_rank", "outer",
@@ -26,7 +27,7 @@ FFT = (
 LACKS = (NotImplementedError, TypeError)  # what libraries raise where a function has no kernel for a dtype
 
 
-class NamespaceError(TypeError):
+class NamespaceError(TypelatticeError, TypeError):
     """Arrays that do not go together, or what the array library below cannot do; the message says what to do instead."""
 
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from typelattice.dtypes import DType, DTypeError, Kind
+from typelattice.engine.answer import PromotionError
+from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import LACKS, NamespaceError
 from typelattice.namespaces.plan import number
 from typelattice.namespaces.signatures import named
-from typelattice.operand import SCALARS, OperandError, operand
-from typelattice.promotion import PromotionError
+from typelattice.operands.operand import SCALARS, OperandError, operand
 
 if TYPE_CHECKING:
     from typelattice.namespaces.space import Namespace

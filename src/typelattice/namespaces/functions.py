@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from typelattice.dtypes import Kind
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operations import CLASS
+from typelattice.facts.dtypes import Kind
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import LACKS, NamespaceError
 from typelattice.namespaces.plan import Plan
 from typelattice.namespaces.signatures import named
-from typelattice.ops import CLASS
-from typelattice.promotion import Promotion
 
 if TYPE_CHECKING:
     from typelattice.namespaces.space import Namespace

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from typelattice.dtypes import DType, Kind
-from typelattice.format import system as load
+from typelattice.engine.answer import PromotionError
+from typelattice.engine.operate import real, whole
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import NamespaceError
 from typelattice.namespaces.plan import number, scalar_of
-from typelattice.operand import Operand, of
-from typelattice.operation import real, whole
-from typelattice.promotion import PromotionError
+from typelattice.operands.operand import Operand, of
 
 if TYPE_CHECKING:
     from typelattice.namespaces.space import Namespace

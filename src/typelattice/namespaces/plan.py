@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.dtypes import DType, Kind
-from typelattice.fit import fitted
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operations import CLASS, find
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.range import Value, fitted
 from typelattice.namespaces.backend import Backend, NamespaceError
-from typelattice.operand import SCALARS, Operand, Value, of, scalar
-from typelattice.ops import CLASS, find
-from typelattice.promotion import Promotion
-from typelattice.system import System
+from typelattice.operands.operand import SCALARS, Operand, of, scalar
 
 RAW = ("exact", "unsaid", "widen")  # what becomes of a value that the library is to see as it is
 

@@ -10,8 +10,14 @@ from threading import Lock
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from typelattice.dtypes import DTYPES, DType, Kind, dtype
-from typelattice.format import system as find_system
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operate import real
+from typelattice.engine.operations import FORM
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype
+from typelattice.facts.range import Value
+from typelattice.files.reader import system as find_system
+from typelattice.files.text import systems
 from typelattice.namespaces.array import COMPARISONS, OPERATORS, SIGNS, Array
 from typelattice.namespaces.backend import BOTH, FFT, LACKS, LINALG, Backend, NamespaceError
 from typelattice.namespaces.creation import CREATION
@@ -19,12 +25,7 @@ from typelattice.namespaces.functions import FORMS, OTHERS
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
 from typelattice.namespaces.writing import in_place
-from typelattice.operand import Operand, Value, operand
-from typelattice.operation import real
-from typelattice.ops import FORM
-from typelattice.promotion import Promotion
-from typelattice.source import systems
-from typelattice.system import System
+from typelattice.operands.operand import Operand, operand
 
 VERSIONS = ("2022.12", "2023.12", "2024.12")
 class Namespace:
@@ -233,7 +234,7 @@ def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> N
 
     A file is read anew each time: keep the namespace, or the System, of one.
 
-    `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. Raises UnknownSystem or
+    `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. Raises UnknownSystemError or
     FormatError for the system, NamespaceError for the library.
     """
     found = find_system(system)

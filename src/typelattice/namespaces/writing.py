@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from typelattice.dtypes import DType
+from typelattice.engine.answer import Refused
+from typelattice.engine.operate import write
+from typelattice.engine.operations import find
+from typelattice.facts.dtypes import DType
 from typelattice.namespaces.backend import NamespaceError
-from typelattice.operation import write
-from typelattice.ops import find
-from typelattice.promotion import Refused
 
 if TYPE_CHECKING:
     from typelattice.namespaces.array import Array

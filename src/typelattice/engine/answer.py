@@ -1,0 +1,121 @@
+"""An answer: what a system makes of operands, with all that led to it. Everything that shows an answer reads this."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typelattice.engine.fit import Fit
+from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.loss import Loss, loss
+from typelattice.operands.operand import Operand
+
+if TYPE_CHECKING:
+    from typelattice.engine.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision on the way: which key (and entry) of the file made what of which nodes; None: a refusal."""
+
+    key: str
+    entry: str | None
+    nodes: tuple[Node, ...]
+    node: Node | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The lines of a file without which an answer would be another."""
+
+    file: str
+    key: str
+    lines: tuple[int, ...]
+
+    def __str__(self) -> str:
+        lines = f"line{'s' * (len(self.lines) > 1)} {', '.join(map(str, self.lines))}"
+        return f"{self.file}, {lines if self.lines else self.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """An operand that changes its dtype on the way in. A Python scalar has a kind only, and its loss is its `Fit`."""
+
+    operand: Operand
+    source: DType | Kind
+    target: DType
+    loss: Loss | None
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """An answer and all that led to it. Where the system refuses, `dtype` is None; `reason` and `remedy` say why.
+
+    The operands meet at `node` and are cast to `compute`; `dtype` is the result's, another only for `equal` or the like.
+    """
+
+    system: System
+    operands: tuple[Operand, ...]
+    op: str | None
+    steps: tuple[Step, ...]
+    node: Node | None = None
+    compute: DType | None = None
+    dtype: DType | None = None
+    weak: bool = False
+    fits: tuple[Fit, ...] = ()
+    reason: str | None = None
+    remedy: str | None = None
+
+    @property
+    def sure(self) -> Promotion:
+        """Itself, if it is no refusal; PromotionError of one that is."""
+        if self.dtype is None:
+            raise PromotionError(self)
+        return self
+
+    @property
+    def result(self) -> DType:
+        """The dtype of an answer that is no refusal; PromotionError of one that is."""
+        if self.dtype is None:
+            raise PromotionError(self)
+        return self.dtype
+
+    @property
+    def decision(self) -> Step:
+        """The step that settled it: the last that had something to decide."""
+        return next((s for s in reversed(self.steps) if len(s.nodes) > 1 or s.node is None), self.steps[-1])
+
+    @property
+    def bounds(self) -> tuple[Node, ...]:
+        """The minimal bounds of the nodes that decided; one of them is the join, several are a tie or a refusal."""
+        nodes = [n for n in self.decision.nodes if n in self.system.order]
+        return self.system.order.minimal_bounds(*nodes) if nodes else ()
+
+    @property
+    def rule(self) -> Rule:
+        """Where the file says so."""
+        return self.system.where(self)
+
+    @property
+    def casts(self) -> tuple[Cast, ...]:
+        """The implicit casts, one for each operand that is not of the dtype computed in already."""
+        to = self.compute
+        cast = [] if to is None else [(o, o.dtype, to) for o in self.operands if o.dtype is not to]
+        return tuple(Cast(o, d or o.kind, to, loss(d, to) if d else None) for o, d, to in cast)
+
+
+class Refused(Exception):
+    """Ends a promotion inside the engine: the reason, what to do next, and the step that refuses."""
+
+
+class PromotionError(TypelatticeError, TypeError):
+    """A combination that a system refuses; `promotion` holds all that is known of it."""
+
+    def __init__(self, promotion: Promotion) -> None:
+        super().__init__(promotion)
+        self.promotion = promotion
+
+    def __str__(self) -> str:
+        p = self.promotion
+        what = f"{' with '.join(dict.fromkeys(map(str, p.operands)))}{f' in {p.op}' if p.op else ''}"
+        return f"{p.system.name} refuses {what}\n  {p.reason} ({p.rule}): {p.remedy}"

@@ -1,0 +1,1 @@
+"""An answer in English, as plain data, and as the library's own code."""

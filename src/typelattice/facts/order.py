@@ -1,0 +1,168 @@
+"""Finite partial orders of any nodes.
+
+A set of nodes is a bit mask. `up(a)` is all that lies above a, a included, and
+
+    join(a, b) = c   exactly when   up(a) & up(b) = up(c)
+
+so a join is one AND a node and one look-up: bits are handed out from the top of the order down, which makes the
+highest bit of a common up-set the only node that can be its least.
+"""
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import reduce
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise, permutations, product
+from operator import and_
+from typing import Generic, TypeVar
+
+from typelattice.facts.errors import TypelatticeError
+
+N = TypeVar("N", bound=Hashable)
+
+
+class OrderError(TypelatticeError, ValueError):
+    """A description that is no partial order given by its covers; also a node that an order does not have."""
+
+
+class Order(Generic[N]):
+    """A finite partial order, made from its covers: `{a: [b]}` says that b is an immediate successor of a.
+
+    Raises OrderError for a cycle, and for a cover stated twice or implied by others.
+
+    >>> order = Order.parse("a -> b -> d; a -> c -> d; d -> e, f")
+    >>> order.join("b", "c"), order.join("e", "f"), order.meet("b", "c"), order.minimal_bounds("b", "d")
+    ('d', None, 'a', ('d',))
+    """
+
+    __slots__ = ("_above", "_bit", "_down", "_downward", "_up", "nodes")
+
+    def __init__(self, covers: Mapping[N, Iterable[N]]) -> None:
+        above = {a: tuple(bs) for a, bs in covers.items()}
+        above |= {b: () for bs in list(above.values()) for b in bs if b not in above}
+        try:
+            self._downward = tuple(TopologicalSorter(above).static_order())
+        except CycleError as e:
+            raise OrderError(f"a cycle: {' -> '.join(map(str, e.args[1][::-1]))}; an order has none") from None
+        self.nodes, self._above = tuple(above), above
+        self._bit = {a: 1 << i for i, a in enumerate(self._downward)}
+        self._up, self._down = dict(self._bit), dict(self._bit)
+        for a in self._downward:
+            for b in above[a]:
+                self._up[a] |= self._up[b]
+        for a in reversed(self._downward):
+            for b in above[a]:
+                self._down[b] |= self._down[a]
+        for a, bs in above.items():
+            for b, c in permutations(bs, 2):
+                if b == c:
+                    raise OrderError(f"the cover {a} -> {b} is stated twice")
+                if self._up[b] & self._bit[c]:
+                    raise OrderError(f"the cover {a} -> {c} is implied by {a} -> {b}; leave it out")
+
+    @classmethod
+    def parse(cls, text: str) -> Order[str]:
+        """The order that arrow text describes: `a, b -> c -> d; e`. A list means each of its members."""
+        return Order(collect([chain for _, chain in statements(text)]))
+
+    def le(self, a: N, b: N) -> bool:
+        """Whether a may become b: b lies above a, or is a."""
+        return bool(self._common(self._up, a) & self._common(self._bit, b))
+
+    def join(self, *nodes: N) -> N | None:
+        """The least upper bound; None where there is no single one."""
+        up = self._up
+        try:
+            rest = iter(nodes)
+            common = up[next(rest)]
+            for a in rest:
+                common &= up[a]
+        except (KeyError, StopIteration):
+            common = self._common(up, *nodes)
+        least = self._downward[common.bit_length() - 1]
+        return least if up[least] == common else None
+
+    def meet(self, *nodes: N) -> N | None:
+        """The greatest lower bound; None where there is no single one."""
+        common = self._common(self._down, *nodes)
+        greatest = self._downward[(common & -common).bit_length() - 1]
+        return greatest if self._down[greatest] == common else None
+
+    def bounds(self, *nodes: N) -> tuple[N, ...]:
+        """All upper bounds: what lies above every one of the nodes."""
+        return self._members(self._common(self._up, *nodes))
+
+    def lower_bounds(self, *nodes: N) -> tuple[N, ...]:
+        """All lower bounds: what lies below every one of the nodes."""
+        return self._members(self._common(self._down, *nodes))
+
+    def minimal_bounds(self, *nodes: N) -> tuple[N, ...]:
+        """The lowest of the upper bounds. One: the join. None, or several: there is no join."""
+        common = self._common(self._up, *nodes)
+        return tuple(a for a in self._members(common) if self._down[a] & common == self._bit[a])
+
+    def covers(self, a: N) -> tuple[N, ...]:
+        """The immediate successors of a node."""
+        return self._above[a] if self._common(self._bit, a) else ()
+
+    def paths(self, a: N, b: N) -> Iterator[tuple[N, ...]]:
+        """The chains of covers that lead from a up to b, made as they are asked for; the first is one of the shortest."""
+        steps = {b: 0} if self.le(a, b) else {}
+        for n in self._downward:
+            steps |= {n: 1 + min(steps[c] for c in self._above[n] if c in steps)} if {*self._above[n]} & steps.keys() else {}
+
+        def climb(n: N) -> Iterator[tuple[N, ...]]:
+            if n == b:
+                yield (n,)
+            for c in sorted((c for c in self._above[n] if c in steps), key=lambda c: steps[c]):
+                yield from ((n, *rest) for rest in climb(c))
+
+        return climb(a) if steps else iter(())
+
+    @property
+    def top(self) -> N | None:
+        """The node above all others, if there is one."""
+        return self.join(*self.nodes) if self.nodes else None
+
+    @property
+    def bottom(self) -> N | None:
+        """The node below all others, if there is one."""
+        return self.meet(*self.nodes) if self.nodes else None
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._bit
+
+    def _common(self, masks: dict[N, int], *nodes: N) -> int:
+        if not nodes:
+            raise OrderError("a bound of no nodes at all; name at least one")
+        if missing := [a for a in nodes if a not in masks]:
+            raise OrderError(f"no node {missing[0]} in this order; it has {', '.join(map(str, self.nodes))}")
+        return reduce(and_, (masks[a] for a in nodes))
+
+    def _members(self, mask: int) -> tuple[N, ...]:
+        return tuple(a for a in self.nodes if self._bit[a] & mask)
+
+
+def statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
+    """(line, chain of lists of words) of each statement of arrow text, which ends at `;` or with its line."""
+    for number, line in enumerate(text.split("\n")):
+        for statement in filter(str.strip, line.split(";")):
+            chain = [[word.strip() for word in part.split(",")] for part in statement.split("->")]
+            if any(len(word.split()) != 1 for part in chain for word in part):
+                raise OrderError(f"cannot read {statement.strip()[:60]!r}; write a, b -> c")
+            yield number, chain
+
+
+def collect(chains: Iterable[list[list[N]]]) -> dict[N, list[N]]:
+    """The covers that chains of lists state, as a mapping; a chain of one list states its nodes alone."""
+    covers: dict[N, list[N]] = {}
+    for chain in chains:
+        for part in chain:
+            for a in part:
+                if part.count(a) > 1 or (len(chain) == 1 and a in covers):
+                    raise OrderError(f"{a} is named twice")
+                covers.setdefault(a, [])
+        for lower, upper in pairwise(chain):
+            for a, b in product(lower, upper):
+                covers[a].append(b)
+    return covers

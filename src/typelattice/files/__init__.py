@@ -1,0 +1,1 @@
+"""System files: TOML read into rules, every mistake named by its place."""

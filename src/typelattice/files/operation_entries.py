@@ -1,0 +1,71 @@
+"""What a system file says of operations: keys that each departs from the standard by, and what becomes of values."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from typelattice.engine import operations as ops
+from typelattice.engine.fit import DEFAULT, OUTCOMES
+from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.suggest import nearest, short
+from typelattice.files.vocabulary import Words, each_of, flag, items, kind_of, one_of, text
+from typelattice.operands.operand import WORDS
+
+TIERS = ["array", "0d", "scalar"]
+
+
+@dataclass(frozen=True, slots=True)
+class Departures:
+    """A reader of the entries of `ops` and `fit`; `present` lets nodes of the file's order pass. All raise ValueError."""
+
+    words: Words
+    present: Callable[[Node], Node]
+
+    def fit(self, table: object) -> dict[str, str]:
+        """Kind of scalar → what becomes of a value out of range."""
+        found = {kind_of(word, WORDS).word: text(how) for word, how in items(table)}
+        for word, how in found.items():
+            impossible = "inf" if word == "int" else "wrap"
+            one_of(how.removeprefix(DEFAULT), [x for x in OUTCOMES if x != impossible])
+        return found
+
+    def op(self, op: str, given: Mapping[str, object]) -> dict[str, object]:
+        """What the file says of an operation or of a class of them."""
+        if op not in ops.CLASS and op not in ops.STANDARD:
+            raise ValueError(f"unknown operation or class {short(op)}{nearest(op, {**ops.STANDARD, **ops.CLASS})}")
+        readers: dict[str, Callable[[object], object]] = {
+            "takes": lambda words: ops.kinds(",".join(each_of(words, ops.KINDS))),
+            "to": self.to,
+            "loops": self.loops,
+            "own": self.loops,
+            "gives": lambda code: code if code in ops.PARTS else self.target(self.words.node(code)),
+            "into": lambda word: one_of(word, ops.INTO),
+            "weak": lambda word: one_of(word, ops.WEAK),
+            "left": lambda words: each_of(words, TIERS),
+            "first": flag,
+            "alike": flag,
+            "fit": self.fit,
+        }
+        for key in given:
+            if key not in readers:
+                raise ValueError(f"unknown key {short(key)} of an operation; these are {', '.join(readers)}")
+        return {key: readers[key](value) for key, value in given.items()}
+
+    def target(self, node: Node) -> DType | Kind:
+        """A dtype, or `i*` for the default dtype of a kind."""
+        return self.words.dtype(node) if isinstance(node, DType) or node.dtype else node.kind
+
+    def loops(self, names: object) -> tuple[DType, ...]:
+        """Dtypes that an operation computes in."""
+        return tuple(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
+
+    def to(self, table: object) -> dict[DType | Kind, DType | Kind]:
+        """`"bool, i8" = "i32"`: dtypes or kinds → a dtype, or the default dtype of a kind."""
+        found: dict[DType | Kind, DType | Kind] = {}
+        for names, code in items(table):
+            for word in map(str.strip, names.split(",")):
+                for source in ops.KINDS[word] if word in ops.KINDS else map(self.words.dtype, self.words.nodes(word)):
+                    if source in found:
+                        raise ValueError(f"{source} is mapped twice")
+                    found[source] = self.target(self.words.node(code))
+        return found

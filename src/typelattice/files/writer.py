@@ -1,0 +1,63 @@
+"""Systems as text: the file that states an order, in as few chains as it takes."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from json import dumps
+
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import Node, Weak
+from typelattice.facts.order import Order
+from typelattice.files.text import Spec
+
+GONE = ("name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals", "both-ways")
+
+
+def system_file(system: System, order: Order[Node], name: str, title: str) -> str:
+    """A system with another order, as the text of a file; what it says of ties and single pairs is left out."""
+    spec: Spec = system.replace.args[0]  # type: ignore[attr-defined]
+    kept = {key: value for key, value in spec.values.items() if key not in GONE}
+    head = [f"name  = {dumps(name)}", f"title = {dumps(title, ensure_ascii=False)}"]
+    head += [f"{key} = {_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)]
+    body = ['order = """', *chains(order), '"""']
+    tables = [f"{key} = {_value(value)}" for key, value in kept.items() if isinstance(value, Mapping)]
+    return "\n".join([*head, *tables, *body]) + "\n"
+
+
+def reduced(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Order[Node]:
+    """The order of these nodes that holds these relations, which are all it holds."""
+    above: dict[Node, list[Node]] = {a: [] for a in nodes}
+    for a, b in relations:
+        if a is not b:
+            above[a].append(b)
+    beyond = {a: {c for b in bs for c in above[b]} for a, bs in above.items()}
+    return Order({a: [b for b in bs if b not in beyond[a]] for a, bs in above.items()})
+
+
+def chains(order: Order[Node]) -> list[str]:
+    """The covers of an order as lines of arrow text, each a chain as long as it goes; nodes without covers by themselves."""
+    left = {a: list(order.covers(a)) for a in order.nodes}
+    below = {b for bs in left.values() for b in bs}
+    lines = []
+    for start in sorted(left, key=lambda a: a in below):
+        while left[start]:
+            chain = [start]
+            while left[chain[-1]]:
+                chain.append(left[chain[-1]].pop(0))
+            lines.append(" -> ".join(map(code, chain)))
+        if start not in below and not order.covers(start):
+            lines.append(code(start))
+    return lines
+
+
+def code(node: Node) -> str:
+    """A node as a system file calls it."""
+    return repr(node) if isinstance(node, Weak) else node.code
+
+
+def _value(value: object) -> str:
+    """A value in TOML; strings as in JSON, which TOML reads alike."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{dumps(str(k), ensure_ascii=False)} = {_value(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return dumps(value, ensure_ascii=False)

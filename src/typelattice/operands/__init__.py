@@ -1,0 +1,1 @@
+"""What takes part in a promotion, and how strings and frameworks' objects are read as that."""

@@ -1,0 +1,14 @@
+"""Dask arrays, whose dtypes are NumPy's."""
+from __future__ import annotations
+
+from typing import Any
+
+from typelattice.operands.adapters import known
+from typelattice.operands.adapters.numpy import native as native
+from typelattice.operands.operand import Operand, of
+
+
+def read(x: Any) -> Operand | None:
+    """A Dask array, never computed."""
+    d = getattr(x, "dtype", None)
+    return of(known(d.name, "Dask"), tier="0d" if x.ndim == 0 else "array") if d is not None else None

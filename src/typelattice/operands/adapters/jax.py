@@ -1,0 +1,36 @@
+"""JAX: arrays and tracers, weak types seen."""
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import Any
+
+from typelattice.facts.dtypes import DType, DTypeError
+from typelattice.operands.adapters import known, numpy
+from typelattice.operands.operand import Operand, of
+
+
+@cache
+def _known(d: Any) -> DType:
+    return known(getattr(d, "name", None) or str(d), "JAX")
+
+
+def read(x: Any) -> Operand | None:
+    """An array, a tracer, an abstract value or a scalar type such as jnp.int8."""
+    d = getattr(x, "dtype", None)
+    if d is None:
+        return None
+    found = _known(d)
+    aval = getattr(x, "aval", x)
+    return of(found, bool(getattr(aval, "weak_type", False)), "0d" if getattr(aval, "shape", None) == () else "array")
+
+
+def native(d: DType) -> Any:
+    """NumPy's and ml_dtypes' own, as far as JAX takes them, where the program has imported it."""
+    found, jax = numpy.native(d), sys.modules.get("jax")
+    try:
+        if jax:
+            jax.dtypes.result_type(found)
+    except TypeError:
+        raise DTypeError(f"JAX has no dtype {d}; cast to one that it has") from None
+    return found

@@ -1,0 +1,56 @@
+"""NumPy and ml_dtypes."""
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from typelattice.facts.dtypes import DType, DTypeError
+from typelattice.operands.adapters import known
+from typelattice.operands.operand import PLAIN, Operand, of
+
+PLAIN.add(np.ndarray)
+
+
+def read(x: Any) -> Operand | None:
+    """A dtype, a scalar type, an array or a scalar of NumPy's; a scalar counts as an array of no dimensions."""
+    if isinstance(x, type):
+        return of(_of_type(x)) if issubclass(x, np.generic) else None
+    if isinstance(x, np.dtype):
+        return of(_known(x))
+    if isinstance(x, (np.ndarray, np.generic)):
+        d = _known(x.dtype)
+        return of(d, tier="0d", value=value(x)) if x.ndim == 0 else of(d)
+    return None
+
+
+@cache
+def _known(d: Any) -> DType:
+    return known(d.name, "NumPy")
+
+
+def _of_type(x: Any) -> DType:
+    try:
+        return _known(np.dtype(x))
+    except TypeError:
+        raise DTypeError(f"numpy.{x.__name__} stands for many dtypes; name one, such as int8") from None
+
+
+def value(x: Any) -> bool | int | float | complex | None:
+    """The Python number in a 0-d array."""
+    item = x.item()
+    return item if isinstance(item, (bool, int, float, complex)) else None
+
+
+def native(d: DType) -> Any:
+    """The NumPy dtype; ml_dtypes gives those that NumPy lacks."""
+    if hasattr(np, d.name) and d.name not in ("float128", "complex256"):
+        return np.dtype(d.name)
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise DTypeError(f"NumPy has no {d} by itself; pip install ml_dtypes") from None
+    if not hasattr(ml_dtypes, d.name):
+        raise DTypeError(f"neither NumPy nor ml_dtypes has {d}; cast to one that they have")
+    return np.dtype(getattr(ml_dtypes, d.name))

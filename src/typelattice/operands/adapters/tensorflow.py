@@ -1,0 +1,25 @@
+"""TensorFlow: tensors, weak tensors, variables and dtypes."""
+from __future__ import annotations
+
+from typing import Any
+
+from typelattice.facts.dtypes import DType
+from typelattice.operands.adapters import attribute, known
+from typelattice.operands.operand import Operand, of
+
+
+def read(x: Any) -> Operand | None:
+    """A tf.DType, or whatever has one."""
+    d = getattr(x, "dtype", None)
+    name = getattr(d, "name", None) or getattr(x, "name", None)
+    if not isinstance(name, str) or (d is None and type(x).__name__ != "DType"):
+        return None
+    rank = getattr(getattr(x, "shape", None), "rank", None)
+    return of(known(name.removesuffix("_ref"), "TensorFlow"), type(x).__name__ == "WeakTensor", "0d" if rank == 0 else "array")
+
+
+def native(d: DType) -> Any:
+    """The tf.DType."""
+    import tensorflow as tf
+
+    return attribute(d, tf.dtypes)

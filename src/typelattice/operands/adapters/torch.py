@@ -1,0 +1,27 @@
+"""PyTorch."""
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from typelattice.facts.dtypes import DType
+from typelattice.operands.adapters import attribute, known
+from typelattice.operands.operand import PLAIN, Operand, of
+
+
+def read(x: Any) -> Operand | None:
+    """A tensor or a torch.dtype."""
+    torch = sys.modules["torch"]
+    if isinstance(x, torch.dtype):
+        return of(known(str(x).removeprefix("torch."), "PyTorch"))
+    if isinstance(x, torch.Tensor):
+        PLAIN.add(torch.Tensor)
+        return of(known(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array")
+    return None
+
+
+def native(d: DType) -> Any:
+    """The torch.dtype."""
+    import torch
+
+    return attribute(d, torch)

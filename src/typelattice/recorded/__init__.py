@@ -1,0 +1,1 @@
+"""What the real libraries answered, as data."""

@@ -1,0 +1,151 @@
+"""A recording's document read: every part checked, every fault placed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.recorded.rows import ALPHABET, FORMAT, Line, RecordingError, Row, Square, width
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A document on its way to a Recording: every part checked, every fault placed."""
+
+    path: str
+    document: object
+
+    def parts(self) -> dict[str, Any]:
+        """The fields of a Recording. Raises RecordingError."""
+        top = self.table(self.document, "the file")
+        if top.get("format") != FORMAT:
+            raise self.fault("format", f"is {top.get('format')!r}, this version reads {FORMAT}")
+        operands = self.names(top, "operands")
+        answers = self.names(top, "answers")
+        return {
+            "library": self.text(top, "library"),
+            "versions": self.texts(top, "versions"),
+            "python": self.text(top, "python"),
+            "date": self.text(top, "date"),
+            "how": self.text(top, "how"),
+            "operands": operands,
+            "answers": answers,
+            "errors": self.texts(top, "errors"),
+            "binary": {
+                op: self.square(value, f"binary.{op}", len(operands), answers)
+                for op, value in self.table(self.key(top, "binary"), "binary").items()
+            },
+            "unary": {
+                op: self.line(value, f"unary.{op}", len(operands), answers)
+                for op, value in self.table(self.key(top, "unary"), "unary").items()
+            },
+            "nary": tuple(
+                self.call(value, f"nary, call {number}", len(operands), len(answers))
+                for number, value in enumerate(self.array(top, "nary"), 1)
+            ),
+            "seed": self.number(self.key(top, "seed"), "seed"),
+        }
+
+    def fault(self, where: str, what: str) -> RecordingError:
+        return RecordingError(f"{self.path}: {where}: {what}; record it again")
+
+    def key(self, table: Mapping[str, object], key: str) -> object:
+        if key not in table:
+            raise self.fault(key, "is missing")
+        return table[key]
+
+    def table(self, value: object, where: str) -> dict[str, object]:
+        if not isinstance(value, dict):
+            raise self.fault(where, "is not an object")
+        return value
+
+    def array(self, table: Mapping[str, object], key: str) -> list[object]:
+        return self.list_of(self.key(table, key), key)
+
+    def list_of(self, value: object, where: str) -> list[object]:
+        if not isinstance(value, list):
+            raise self.fault(where, "is not a list")
+        return value
+
+    def number(self, value: object, where: str) -> int:
+        if type(value) is not int:
+            raise self.fault(where, f"{value!r} is not an integer")
+        return value
+
+    def text(self, table: Mapping[str, object], key: str, inside: str = "") -> str:
+        value = self.key(table, key)
+        if not isinstance(value, str):
+            raise self.fault(f"{inside}{key}", f"{value!r} is not a string")
+        return value
+
+    def texts(self, table: Mapping[str, object], key: str) -> dict[str, str]:
+        inner = self.table(self.key(table, key), key)
+        return {name: self.text(inner, name, f"{key}.") for name in inner}
+
+    def names(self, table: Mapping[str, object], key: str) -> tuple[str, ...]:
+        names: dict[str, None] = {}
+        for number, name in enumerate(self.array(table, key), 1):
+            if not isinstance(name, str) or name in names:
+                what = "is not a string" if not isinstance(name, str) else "occurs twice"
+                raise self.fault(f"{key}, entry {number}", f"{name!r} {what}")
+            names[name] = None
+        return tuple(names)
+
+    def indices(self, value: object, where: str, limit: int) -> tuple[int, ...]:
+        found = tuple(self.number(each, where) for each in self.list_of(value, where))
+        for number, index in enumerate(found, 1):
+            if not 0 <= index < limit:
+                raise self.fault(f"{where}, entry {number}", f"there is no operand {index}")
+        return found
+
+    def chosen(self, table: Mapping[str, object], where: str, operands: int) -> tuple[int, ...]:
+        if "operands" not in table:
+            return tuple(range(operands))
+        return self.indices(table["operands"], f"{where}.operands", operands)
+
+    def line(self, value: object, where: str, operands: int, answers: Sequence[str]) -> Line:
+        table = value if isinstance(value, dict) else {"row": value}
+        chosen = self.chosen(table, where, operands)
+        return Line(chosen, self.row(self.key(table, "row"), where, len(chosen), answers))
+
+    def square(self, value: object, where: str, operands: int, answers: Sequence[str]) -> Square:
+        table = self.table(value, where)
+        chosen = self.chosen(table, where, operands)
+        rows = self.list_of(self.key(table, "rows") if "rows" in table else None, f"{where}.rows")
+        if len(rows) != len(chosen):
+            raise self.fault(where, f"{len(rows)} rows for {len(chosen)} operands")
+        told: list[Row] = []
+        for number, row in enumerate(rows, 1):
+            place = f"{where}, row {number}"
+            if type(row) is int and not 0 <= row < len(told):
+                raise self.fault(place, f"there is no row {row} above")
+            told.append(told[row] if type(row) is int else self.row(row, place, len(chosen), answers))
+        return Square(chosen, tuple(told))
+
+    def row(self, value: object, where: str, length: int, answers: Sequence[str]) -> Row:
+        digits = width(answers)
+        if not isinstance(value, str):
+            raise self.fault(where, "is not a string")
+        if len(value) != length * digits:
+            raise self.fault(where, f"{len(value)} characters, not {length * digits}")
+        row = []
+        for start in range(0, len(value), digits):
+            index = 0
+            for character in value[start : start + digits]:
+                digit = ALPHABET.find(character)
+                index = index * len(ALPHABET) + digit if digit >= 0 else len(answers)
+            if index >= len(answers):
+                cell = value[start : start + digits]
+                raise self.fault(f"{where}, column {start // digits + 1}", f"{cell!r} is no answer")
+            row.append(index)
+        return tuple(row)
+
+    def call(self, value: object, where: str, operands: int, answers: int) -> tuple[str, tuple[int, ...], int]:
+        parts = self.list_of(value, where)
+        if len(parts) != 3 or not isinstance(parts[0], str):
+            raise self.fault(where, "is not [operation, operands, answer]")
+        answer = self.number(parts[2], where)
+        if not 0 <= answer < answers:
+            raise self.fault(where, f"there is no answer {answer}")
+        return parts[0], self.indices(parts[1], where, operands), answer

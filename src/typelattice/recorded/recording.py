@@ -1,0 +1,150 @@
+"""What a library answered: a recording, read from and written to one JSON file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from typelattice.recorded.reading import Reader
+from typelattice.recorded.rows import FORMAT, Line, RecordingError, Square, encode, folded, width
+
+RECORDINGS = Path(str(resources.files("typelattice.recorded"))) / "recordings"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call and its answer, all as strings."""
+
+    op: str
+    operands: tuple[str, ...]
+    answer: str
+
+    def __str__(self) -> str:
+        return f"{self.op}({', '.join(self.operands)}) = {self.answer}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A library's answers; operands and answers are referred to by index.
+
+    `errors` keeps one message of each exception; `nary` holds random calls of three operands and
+    more, drawn with `seed`.
+    """
+
+    library: str
+    versions: Mapping[str, str]
+    python: str
+    date: str
+    how: str
+    operands: tuple[str, ...]
+    answers: tuple[str, ...]
+    errors: Mapping[str, str]
+    binary: Mapping[str, Square]
+    unary: Mapping[str, Line]
+    nary: tuple[tuple[str, tuple[int, ...], int], ...]
+    seed: int
+
+    @classmethod
+    def load(cls, name: str | Path) -> Recording:
+        """The recording of that name, or in the file at that path."""
+        path = Path(name)
+        if path.suffix != ".json":
+            path = RECORDINGS / f"{name}.json"
+            if not path.exists():
+                there = ", ".join(recorded()) or "none"
+                raise RecordingError(f"there is no recording {str(name)!r}; there are {there}")
+        try:
+            text = path.read_text(encoding="utf-8")
+            return cls(**Reader(str(path), json.loads(text)).parts())
+        except OSError as error:
+            raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise RecordingError(f"{path} is not UTF-8 at byte {error.start}") from error
+        except json.JSONDecodeError as error:
+            where = f"line {error.lineno}, column {error.colno}"
+            raise RecordingError(f"{path} is not JSON: {where}: {error.msg}") from error
+
+    def save(self, path: str | Path) -> None:
+        """Write the file, one row a line, so that a changed answer is a changed line."""
+        digits = width(self.answers)
+
+        def chosen(value: Line | Square) -> dict[str, object]:
+            whole = value.operands == tuple(range(len(self.operands)))
+            return {} if whole else {"operands": list(value.operands)}
+
+        def line(value: Line) -> object:
+            row = encode(value.row, digits)
+            return {**chosen(value), "row": row} if chosen(value) else row
+
+        document = {
+            "format": FORMAT,
+            "library": self.library,
+            "versions": dict(self.versions),
+            "python": self.python,
+            "date": self.date,
+            "how": self.how,
+            "operands": list(self.operands),
+            "answers": list(self.answers),
+            "errors": dict(self.errors),
+            "binary": {
+                op: {**chosen(value), "rows": folded(encode(row, digits) for row in value.rows)}
+                for op, value in self.binary.items()
+            },
+            "unary": {op: line(value) for op, value in self.unary.items()},
+            "seed": self.seed,
+            "nary": [[op, list(operands), answer] for op, operands, answer in self.nary],
+        }
+        Path(path).write_text(_layout(document) + "\n", encoding="utf-8")
+
+    def calls(self) -> Iterator[Call]:
+        """Every call that was made, with its answer."""
+        names, answers = self.operands, self.answers
+        for op, line in self.unary.items():
+            for i, answer in zip(line.operands, line.row, strict=True):
+                yield Call(op, (names[i],), answers[answer])
+        for op, square in self.binary.items():
+            for first, row in zip(square.operands, square.rows, strict=True):
+                for second, answer in zip(square.operands, row, strict=True):
+                    yield Call(op, (names[first], names[second]), answers[answer])
+        for op, operands, answer in self.nary:
+            yield Call(op, tuple(names[i] for i in operands), answers[answer])
+
+    def answer(self, op: str, *operands: str) -> str:
+        """The library's answer to one call; RecordingError where it was not asked."""
+        try:
+            return self.answers[self._index(op, tuple(map(self.operands.index, operands)))]
+        except (KeyError, ValueError):
+            call = f"{op}({', '.join(operands)})"
+            raise RecordingError(f"{self.library} was not asked {call}") from None
+
+    def _index(self, op: str, operands: tuple[int, ...]) -> int:
+        if len(operands) == 1:
+            line = self.unary[op]
+            return line.row[line.operands.index(operands[0])]
+        if len(operands) == 2:
+            square = self.binary[op]
+            first, second = map(square.operands.index, operands)
+            return square.rows[first][second]
+        return {(name, asked): answer for name, asked, answer in self.nary}[op, operands]
+
+
+def recorded() -> tuple[str, ...]:
+    """The names of the recordings that are kept here."""
+    return tuple(sorted(path.stem for path in RECORDINGS.glob("*.json")))
+
+
+def _layout(value: object, key: str = "", margin: str = "") -> str:
+    """JSON with one line a key, a row or a random call."""
+    inner = margin + " "
+    if isinstance(value, dict):
+        items = [f"{json.dumps(k)}: {_layout(v, k, inner)}" for k, v in value.items()]
+        opening, closing = "{}"
+    elif isinstance(value, list) and key in ("rows", "nary"):
+        items = [_layout(each) for each in value]
+        opening, closing = "[]"
+    else:
+        return json.dumps(value, ensure_ascii=False)
+    return opening + ",".join(f"\n{inner}{item}" for item in items) + f"\n{margin}{closing}"

@@ -1,0 +1,66 @@
+"""How answers are written: a row of digits for a row of answers, and for a row that stands above already its number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from typelattice.facts.errors import TypelatticeError
+
+ALPHABET = "".join(chr(code) for code in range(33, 127) if chr(code) not in '"\\')[:90]
+"""The digits in which a row writes its answers, by index."""
+
+FORMAT = 2
+
+Row = tuple[int, ...]
+
+
+class RecordingError(TypelatticeError, ValueError):
+    """A recording that cannot be read, or a call that is not in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """A binary operation over every ordered pair of some operands: rows[i][j] is an answer's index."""
+
+    operands: tuple[int, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A unary operation over some operands: row[i] is an answer's index."""
+
+    operands: tuple[int, ...]
+    row: Row
+
+
+def width(answers: Sequence[str]) -> int:
+    """How many digits an answer takes."""
+    return 1 if len(answers) <= len(ALPHABET) else 2
+
+
+def encode(row: Row, width: int) -> str:
+    """The digits of a row.
+
+    >>> encode((0, 1, 2), 1)
+    '!#$'
+    """
+    base = len(ALPHABET)
+    if width == 1:
+        return "".join(ALPHABET[answer] for answer in row)
+    return "".join(ALPHABET[answer // base] + ALPHABET[answer % base] for answer in row)
+
+
+def folded(rows: Iterable[str]) -> list[str | int]:
+    """The rows, each that stands above already as its number there, if that is the shorter.
+
+    >>> folded(["!!!##", "!####", "!!!##", "!!!##"])
+    ['!!!##', '!####', 0, 0]
+    """
+    first: dict[str, int] = {}
+    found: list[str | int] = []
+    for number, row in enumerate(rows):
+        known = first.setdefault(row, number)
+        found.append(row if known == number or len(row) < len(str(known)) else known)
+    return found

@@ -1,0 +1,47 @@
+"""Grids as HTML fragments: no scripts, no files beside them."""
+from __future__ import annotations
+
+import re
+from html import escape
+
+from typelattice.rendering.grid import Cell, Grid, printable
+
+STYLE = """
+.tl-grid { font: 13px/1.4 system-ui, sans-serif; overflow-x: auto; }
+.tl-grid table { border-collapse: collapse; font-family: ui-monospace, monospace; }
+.tl-grid caption { text-align: left; padding: 0.3em 0; font: 600 14px system-ui, sans-serif; }
+.tl-grid th, .tl-grid td { padding: 0.1em 0.4em; border: 1px solid #8884; text-align: center; white-space: nowrap; }
+.tl-grid tbody th { text-align: right; }
+.tl-grid .tl-bool { background: #b07aa126; } .tl-grid .tl-unsigned { background: #4e9fa738; }
+.tl-grid .tl-signed { background: #4e79a738; } .tl-grid .tl-float { background: #59a14f38; }
+.tl-grid .tl-complex { background: #f28e2b38; } .tl-grid .tl-refused { background: none; opacity: 0.5; }
+.tl-grid .tl-weak { font-style: italic; } .tl-grid .tl-lossy { text-decoration: underline dotted; }
+.tl-grid .tl-same { background: none; opacity: 0.4; } .tl-grid .tl-differs { background: #f28e2b66; font-weight: 600; }
+.tl-grid p { margin: 0.3em 0; }
+"""
+
+
+def html(grid: Grid) -> str:
+    """A grid as a table within a div; every class begins with `tl-`."""
+    head = "".join(_cell("th", c, ' scope="col"') for c in grid.columns)
+    caption = f"<caption>{_text(grid.title)}</caption>\n" if grid.title else ""
+    notes = "".join(f"<p>{_text(note)}</p>\n" for note in grid.notes)
+    body = "\n".join(_line(label, row) for label, row in zip(grid.rows, grid.cells, strict=True))
+    head = f"<thead>\n<tr><td>{_text(grid.corner)}</td>{head}</tr>\n</thead>"
+    table = f"<table>\n{caption}{head}\n<tbody>\n{body}\n</tbody>\n</table>"
+    return f'<div class="tl-grid">\n<style>{STYLE}</style>\n{table}\n{notes}</div>'
+
+
+def _line(label: Cell, row: tuple[Cell, ...]) -> str:
+    return "<tr>" + _cell("th", label, ' scope="row"') + "".join(_cell("td", c) for c in row) + "</tr>"
+
+
+def _cell(tag: str, cell: Cell, more: str = "") -> str:
+    marks = " ".join(f"tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in cell.marks)
+    classes = f' class="{marks}"' if marks else ""
+    title = f' title="{_text(cell.title)}"' if cell.title else ""
+    return f"<{tag}{more}{classes}{title}>{_text(cell.text)}</{tag}>"
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))

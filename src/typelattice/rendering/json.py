@@ -1,0 +1,30 @@
+"""Grids as JSON."""
+from __future__ import annotations
+
+from json import dumps
+
+from typelattice.rendering.grid import Grid
+
+
+def json(grid: Grid) -> str:
+    """A grid's texts row by row, and of each mark the [row, column] places that bear it."""
+    marks: dict[str, list[list[int]]] = {}
+    for i, row in enumerate(grid.cells):
+        for j, cell in enumerate(row):
+            for mark in cell.marks:
+                marks.setdefault(mark, []).append([i, j])
+    parts = {
+        "title": grid.title,
+        "columns": [c.text for c in grid.columns],
+        "rows": [c.text for c in grid.rows],
+        "cells": [[c.text for c in row] for row in grid.cells],
+        "marks": marks,
+        "notes": list(grid.notes),
+    }
+    lines = [f"  {dumps(key)}: {_lines(value) if key == 'cells' else dumps(value)}" for key, value in parts.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _lines(rows: object) -> str:
+    """A list of lists, a row on each line."""
+    return "[\n" + ",\n".join(f"    {dumps(row)}" for row in rows) + "\n  ]"  # type: ignore[attr-defined]

@@ -1,0 +1,24 @@
+"""Grids as Markdown tables (GitHub's)."""
+from __future__ import annotations
+
+import re
+
+from typelattice.rendering.grid import Grid, printable
+
+
+def markdown(grid: Grid) -> str:
+    """A grid as a table; cells marked `same` are dots."""
+    cells = [["." if "same" in c.marks else _plain(c.text) for c in row] for row in grid.cells]
+    head = [_plain(grid.corner), *(_plain(c.text) for c in grid.columns)]
+    body = [[f"**{_plain(label.text)}**", *row] for label, row in zip(grid.rows, cells, strict=True)]
+    table = "\n".join([_row(head), "|" + "---|" * len(head), *map(_row, body)])
+    return "\n\n".join(filter(None, (_plain(grid.title), table, *(_plain(note) for note in grid.notes))))
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _plain(text: str) -> str:
+    """Text in which Markdown finds no markup: a word such as float8_e5m2 needs nothing."""
+    return re.sub(r"[\\`*\[\]<>|&#~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", printable(text))

@@ -1,0 +1,71 @@
+"""Grids as plain text, in colour on request."""
+from __future__ import annotations
+
+from itertools import pairwise
+from textwrap import fill
+
+from typelattice.rendering.grid import Cell, Grid, printable
+
+STYLES = {  # mark -> SGR code; the first that a cell bears counts
+    "differs": "1;33", "same": "2", "refused": "2",
+    "bool": "35", "unsigned": "36", "signed": "34", "float": "32", "complex": "33",
+}  # fmt: skip
+
+
+def text(grid: Grid, width: int = 80, colour: bool = False) -> str:
+    """A grid in columns; one wider than `width` goes on below in further blocks. Cells marked `same` are dots.
+
+    >>> print(text(Grid("", (Cell("x"), Cell("y")), (Cell("a"),), ((Cell("1"), Cell("22")),))))
+       | x y
+    ---+-----
+     a | 1 22
+    """
+    lines = [[Cell(printable(c.text), c.marks) for c in row] for row in (grid.columns, *map(_dotted, grid.cells))]
+    columns = [list(column) for column in zip(*lines, strict=True)]
+    stub = [Cell(printable(label)) for label in (grid.corner, *(c.text for c in grid.rows))]
+    parts = runs([_wide(c) + 1 for c in columns], width - _wide(stub) - 3)
+    blocks = [_block(stub, [columns[i] for i in part], colour) for part in parts]
+    title = _wrap(grid.title, width)
+    notes = "\n".join(_wrap(note, width) for note in grid.notes)
+    return "\n\n".join(filter(None, (paint(title, "1") if colour else title, *blocks, notes)))
+
+
+def runs(widths: list[int], room: int) -> list[range]:
+    """Columns in as few runs as fit in the room, about equally many in each."""
+    for count in range(1, len(widths) + 1):
+        ends = [len(widths) * i // count for i in range(count + 1)]
+        split = [range(a, b) for a, b in pairwise(ends)]
+        if count == len(widths) or all(sum(widths[i] for i in run) <= room for run in split):
+            return split
+    return []
+
+
+def paint(text: str, style: str) -> str:
+    """Text in a terminal's style, line by line."""
+    return "\n".join(f"\033[{style}m{line}\033[0m" if line else line for line in text.split("\n"))
+
+
+def _block(stub: list[Cell], columns: list[list[Cell]], colour: bool) -> str:
+    lines = []
+    for i, (label, *cells) in enumerate(zip(stub, *columns, strict=True)):
+        shown = [_padded(c, _wide(column), colour, bold=not i) for c, column in zip(cells, columns, strict=True)]
+        lines.append(f" {_padded(label, _wide(stub), colour, bold=True)} | {' '.join(shown)}".rstrip())
+    total = sum(_wide(c) + 1 for c in columns)
+    return "\n".join([lines[0], "-" * (_wide(stub) + 2) + "+" + "-" * total, *lines[1:]])
+
+
+def _dotted(row: tuple[Cell, ...]) -> list[Cell]:
+    return [Cell(".", c.marks) if "same" in c.marks else c for c in row]
+
+
+def _padded(cell: Cell, width: int, colour: bool, bold: bool) -> str:
+    style = "1" if bold else next((code for mark, code in STYLES.items() if mark in cell.marks), "")
+    return (paint(cell.text, style) if colour and style else cell.text) + " " * (width - len(cell.text))
+
+
+def _wide(cells: list[Cell]) -> int:
+    return max(len(c.text) for c in cells)
+
+
+def _wrap(line: str, width: int) -> str:
+    return fill(printable(line), width, subsequent_indent="  ", break_on_hyphens=False)

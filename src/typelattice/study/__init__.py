@@ -1,0 +1,1 @@
+"""Whole systems looked at: tables, comparisons, laws, costs."""

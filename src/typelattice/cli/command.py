@@ -1,23 +1,38 @@
-"""The commands: each its arguments, what it prints, and examples. The command line loads the one that is called."""
+"""What a command of the command line is, and the ways in which one ends."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-FEW = 4  # things that stand for all of their sort
-Out = Iterator[str]  # paragraphs
+from typelattice.facts.errors import TypelatticeError
+
+FEW = 4  # examples shown where there are many of the same sort
+Paragraphs = Iterator[str]  # what a command prints, each with a line break after it
 
 
-class Usage(Exception):
-    """A command line that cannot be read: one line that says why."""
+class UsageError(TypelatticeError, ValueError):
+    """A command line that cannot be read."""
+
+
+class DifferencesFound(Exception):
+    """Ends a command that compared two things and found differences, once it has shown them."""
+
+
+def some(items: Sequence[str], most: int = FEW) -> str:
+    """The first few of many, and dots for the others.
+
+    >>> some(["a", "b", "c"], most=2)
+    'a, b, ...'
+    """
+    return ", ".join(items[:most]) + (", ..." if len(items) > most else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: what it is for, its arguments, what it prints, examples."""
+    """One command: what it is for, the arguments it takes, what it prints, and examples of its arguments."""
 
     about: str
-    arguments: Callable[[ArgumentParser], object]
-    run: Callable[[Namespace], Out]
-    examples: Sequence[str]
+    arguments: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace], Paragraphs]
+    examples: tuple[str, ...]

@@ -1,51 +1,62 @@
-"""`explain` and `systems`."""
+"""The command `explain`: where operands meet, or what each part of an expression comes to, and why."""
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from json import dumps
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.cli.command import FEW, Command, Out
-from typelattice.cli.expression import BINDING, expression
+from typelattice.cli.command import FEW, Command, Paragraphs
 from typelattice.engine.answer import Promotion
-from typelattice.explain.english import answer, asked, data, fate, sections
+from typelattice.explain.english import answer, asked, cast_words, data, fate, fit_words, sections
 from typelattice.files.text import FOLDER
 from typelattice.operands.notation import parse
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import beside, bold, dim, folded, width
 
+if TYPE_CHECKING:
+    from typelattice.programs.expression import Formula, Outcome
 
-def _explain_arguments(parser: ArgumentParser) -> None:
+BINDING = re.compile(r"([^\W\d]\w*)=(?!=)(.*)", re.DOTALL)  # a=int8:0d; an operand has a colon before its =
+
+
+def arguments(parser: ArgumentParser) -> None:
     operands = "an array: int8; another: int8:0d, int8:weak; a Python scalar: int, float, complex, 300, True"
     whole = "; or one expression and its names: 'a*2.0 + b' a=int8:0d b=float16"
     parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
-    parser.add_argument("--system", action="append", metavar="NAME|FILE", help="that system in full; may be given again")
-    parser.add_argument("--op", metavar="OP", help="an operation, such as add, divide, equal (default: promotion alone)")
+    parser.add_argument(
+        "--system", action="append", metavar="NAME|FILE", help="that system in full; may be given again",
+    )  # fmt: skip
+    parser.add_argument(
+        "--op", metavar="OP", help="an operation, such as add, divide, equal (default: promotion alone)",
+    )  # fmt: skip
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
-def _explain(args: Namespace) -> Out:
-    found = [tl.system(s) for s in args.system or tl.systems()]
+def run(args: Namespace) -> Paragraphs:
+    """The systems that were named in full, or all of them grouped by answer."""
+    found = [tl.system(which) for which in args.system or tl.systems()]
     if any(map(BINDING.match, args.operands)):
-        yield from expression(args, found)
+        yield from _expression(args, found)
         return
     own = {name: d for s in found for name, d in s.dtypes.items()}
     operands = [parse(x, own) for x in args.operands]
     answers = [s.explain(*operands, op=args.op) for s in found]
     if args.format == "json":
-        from json import dumps
-
-        yield dumps({"operands": [str(o) for o in operands], "op": args.op, "answers": [data(p) for p in answers]}, indent=1)
+        told = {"operands": [str(o) for o in operands], "op": args.op, "answers": [data(p) for p in answers]}
+        yield dumps(told, indent=1)
     elif args.system:
-        for i, (p, given) in enumerate(zip(answers, args.system, strict=True)):
-            yield from ["", ""] * bool(i)
-            yield from _in_full(p, given)
+        for i, (p, which) in enumerate(zip(answers, args.system, strict=True)):
+            yield from ["", ""] if i else []
+            yield from _in_full(p, which)
     else:
         yield from _in_brief(answers, asked([str(o) for o in operands], args.op))
 
 
-def _in_full(p: Promotion, given: str) -> Out:
+def _in_full(p: Promotion, which: str) -> Paragraphs:
     """One system's answer, and the whole way to it."""
     operands = asked([str(o) for o in p.operands], p.op)
     library = f" ({p.system.library})" if p.system.library else ""
@@ -54,18 +65,18 @@ def _in_full(p: Promotion, given: str) -> Out:
     yield ""
     for heading, lines in sections(p):
         yield beside(heading, lines)
-    yield beside("rule", [str(p.rule), *_quoted(p, given)])
+    yield beside("rule", [str(p.rule), *_quoted(p, which)])
 
 
-def _quoted(p: Promotion, given: str) -> Out:
+def _quoted(p: Promotion, which: str) -> Paragraphs:
     """The lines of the file that the rule names, as far as the file is found."""
-    folders = [*([Path(given).parent] if given.endswith(".toml") else []), Path(FOLDER)]
+    folders = [*([Path(which).parent] if which.endswith(".toml") else []), Path(FOLDER)]
     path = next((folder / p.rule.file for folder in folders if (folder / p.rule.file).is_file()), None)
     lines = path.read_text(encoding="utf-8").split("\n") if path else []
     yield from (f"{n}: {lines[n - 1][:200]}" for n in p.rule.lines[:FEW] if n <= len(lines))
 
 
-def _in_brief(answers: Sequence[Promotion], operands: str) -> Out:
+def _in_brief(answers: Sequence[Promotion], operands: str) -> Paragraphs:
     """All systems, grouped by answer: the one that most give first, refusals last."""
     groups: dict[str, dict[str, list[str]]] = {}
     for p in answers:
@@ -84,23 +95,85 @@ def _in_brief(answers: Sequence[Promotion], operands: str) -> Out:
     yield dim(f"Why? Add --system {next(iter(ranked[0][1].values()))[0]}")
 
 
-def _systems_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a .toml file of your own, to list too")
+def _expression(args: Namespace, found: Sequence[tl.System]) -> Paragraphs:
+    """A whole expression, its names bound: what every part comes to."""
+    from typelattice.programs.expression import FormulaError, formula
+    from typelattice.programs.expression import data as formula_data
+
+    texts = [x for x in args.operands if not BINDING.match(x)]
+    bindings = [match.groups() for match in map(BINDING.match, args.operands) if match]
+    if len(texts) != 1 or args.op:
+        what = "--op goes with operands" if args.op else f"{len(texts)} expressions where one is wanted"
+        example = "explain 'a*2.0 + b' a=int8 b=float16"
+        raise FormulaError(f"{what}; give one expression and its names, as in: {example}")
+    own = {name: d for s in found for name, d in s.dtypes.items()}
+    bound: dict[str, object] = {}
+    for name, said in bindings:
+        if name in bound:
+            raise FormulaError(f"{name} is bound twice, to {bound[name]} and to {said}; leave one out")
+        bound[name] = parse(said, own)
+    f = formula(texts[0], **bound)
+    outcomes = [f.under(s) for s in found]
+    if args.format == "json":
+        yield dumps(formula_data(f, found, outcomes), indent=1)
+    elif args.system:
+        for i, (s, o) in enumerate(zip(found, outcomes, strict=True)):
+            yield from ["", ""] if i else []
+            yield from _parts_in_full(f, s, o)
+    else:
+        yield from _parts_in_brief(f, found, outcomes)
 
 
-def _systems(args: Namespace) -> Out:
-    found = [tl.system(s) for s in (*tl.systems(), *args.files)]
-    stub = min(max(len(printable(s.name)) for s in found), 30) + 2
-    for s in found:
-        yield beside(printable(s.name), [f"{s.title} ({s.library})" if s.library else s.title], stub)
+def _bound(f: Formula) -> str:
+    """An expression and what its names are bound to."""
+    return f"{f.text} with {', '.join(f'{name}={o}' for name, o in f.bound.items())}"
 
 
-explain = Command(
-    "The dtype at which operands meet: in all systems, or one in full.", _explain_arguments, _explain,
-    [
+def _parts_in_brief(
+    f: Formula, found: Sequence[tl.System], outcomes: Sequence[Sequence[Outcome]]
+) -> Paragraphs:
+    """Every part with its answers, and the first at which the systems part."""
+    yield bold("\n".join(folded(_bound(f), width())))
+    parted = False
+    for i, part in enumerate(f.parts):
+        if part.op is None:
+            continue
+        groups: dict[str, list[str]] = {}
+        for s, o in zip(found, outcomes, strict=True):
+            groups.setdefault(str(o[i]), []).append(s.name)
+        mark = "" if parted or len(groups) == 1 else "   <- here the systems part"
+        parted = parted or len(groups) > 1
+        yield ""
+        yield "\n".join(folded(printable(part.text) + mark, width()))
+        stub = max(map(len, groups)) + 8
+        ranked = sorted(groups.items(), key=lambda g: (g[0] in ("refused", "not reached"), -len(g[1])))
+        for given, names in ranked:
+            lines = ["every system" if len(names) == len(found) else ", ".join(names)]
+            yield beside(f"  {given.ljust(stub - 8)}{len(names):4}", lines, stub)
+    if any(o.operand and o.operand.dtype and o.operand.weak for made in outcomes for o in made):
+        yield ""
+        yield dim("* is weak: it counts by its kind, and gives way to a dtype beside it")
+
+
+def _parts_in_full(f: Formula, s: tl.System, outcomes: Sequence[Outcome]) -> Paragraphs:
+    """Every part under one system: what it comes to, and the casts that are not written."""
+    yield bold("\n".join(folded(f"{_bound(f)} under {s.name}: {outcomes[-1]}", width())))
+    for part, o in zip(f.parts, outcomes, strict=True):
+        if part.op is None:
+            continue
+        yield ""
+        yield "\n".join(folded(f"{printable(part.text)}: {o}", width()))
+        p = o.promotion
+        if p is not None:
+            casts = [f"casts {cast_words(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
+            lines = [*([p.reason] if p.reason else casts), *map(fit_words, p.fits), f"rule: {p.rule}"]
+            yield "\n".join(f"  {row}" for line in lines for row in folded(line, width() - 2))
+
+
+COMMAND = Command(
+    "The dtype at which operands meet: in all systems, or one in full.", arguments, run,
+    (
         "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
         "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "a*2.0+b a=int8:0d b=float16",
-    ],
+    ),
 )  # fmt: skip
-
-systems = Command("The systems that come with typelattice.", _systems_arguments, _systems, ["", "mine.toml"])  # fmt: skip

@@ -1,4 +1,4 @@
-"""The command line: finds the command, runs it, turns every bad input into one line and exit code 2."""
+"""The command line: finds the command, runs it, and turns every bad input into one line and exit status 2."""
 from __future__ import annotations
 
 import os
@@ -10,78 +10,81 @@ from importlib import import_module
 from typing import NoReturn
 
 import typelattice as tl
-from typelattice.cli.command import Command, Out, Usage
-from typelattice.facts.suggest import nearest
+from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
+from typelattice.facts.suggest import nearest, short
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import colour, show, width
+from typelattice.rendering.terminal import show
 
-BAD_INPUT = (tl.DTypeError, tl.OperandError, tl.OpError, tl.FormatError, tl.UnknownSystemError)
-COMMANDS = {  # name -> the module of `cli` that has it
-    "explain": "explain", "table": "grids", "diff": "grids", "consensus": "grids", "laws": "judgement", "conform": "elsewhere",
-    "record": "elsewhere", "design": "elsewhere", "systems": "explain", "check": "judgement",
-}  # fmt: skip
+COMMANDS = (  # each a module beside this one
+    "explain", "table", "diff", "consensus", "laws", "conform", "record", "design", "systems", "check",
+)  # fmt: skip
 
 
 def command(name: str) -> Command:
-    """The command of a name."""
-    found: Command = getattr(import_module(f"typelattice.cli.{COMMANDS[name]}"), name)
+    """The command of a name; its module is imported when it is first asked for."""
+    found: Command = import_module(f"typelattice.cli.{name}").COMMAND
     return found
 
 
 class Parser(ArgumentParser):
-    """Raises Usage where argparse prints a page; takes -1 and -1e39 for numbers."""
+    """Reads the arguments of one command; raises UsageError where argparse prints a page and exits."""
 
-    def __init__(self, name: str, command: Command) -> None:
+    def __init__(self, name: str) -> None:
+        found = command(name)
         super().__init__(
             prog=f"typelattice {name}",
-            description=command.about,
-            epilog="\n".join(["examples:", *(f"  typelattice {name} {example}" for example in command.examples)]),
+            description=found.about,
+            epilog="\n".join(["examples:", *(f"  typelattice {name} {each}" for each in found.examples)]),
             allow_abbrev=False,
             formatter_class=RawDescriptionHelpFormatter,
         )
+        # By this argparse tells the number -1 from an option; its own does not know -1e39 and -inf.
         self._negative_number_matcher = re.compile(r"-\.?\d|-(inf|nan)$")
-        command.arguments(self)
+        found.arguments(self)
 
     def error(self, message: str) -> NoReturn:
-        raise Usage(f"{self.prog}: {message} (see {self.prog} --help)")
+        raise UsageError(f"{self.prog.removeprefix('typelattice ')}: {message} (see {self.prog} --help)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command line. 0: done; 2: bad input, with one line on stderr; 1: nobody reads the output any more."""
-    width.cache_clear()
-    colour.cache_clear()
+    """Runs a command line. 0: answered; 1: differences found; 2: bad input, one line on standard error."""
     try:
         for paragraph in run(list(sys.argv[1:] if argv is None else argv)):
             show(paragraph, sys.stdout)
         sys.stdout.flush()
-    except SystemExit as e:  # argparse, after --help
-        return int(e.code or 0)
-    except Usage as e:
-        show(printable(str(e)), sys.stderr)
-        return 2
-    except BAD_INPUT as e:
+    except DifferencesFound:
+        return 1
+    except tl.TypelatticeError as e:
         show(f"typelattice: {printable(str(e))}", sys.stderr)
         return 2
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains once more on its way out
+        # Python flushes once more on its way out, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
 
 
-def run(argv: list[str]) -> Out:
-    """What a command line prints."""
+def run(argv: list[str]) -> Paragraphs:
+    """What a command line prints. Raises TypelatticeError for a bad one, DifferencesFound after some."""
     first, *rest = argv or ["help"]
     if first in ("-h", "--help", "help"):
         yield from _help()
     elif first == "--version":
         yield f"typelattice {tl.__version__}"
-    elif first in COMMANDS:
-        yield from command(first).run(Parser(first, command(first)).parse_intermixed_args(rest))
+    elif first not in COMMANDS:
+        near = nearest(first, COMMANDS)
+        raise UsageError(f"no command {short(first)}{near}; there are {', '.join(COMMANDS)}")
+    elif {"-h", "--help"} & {*_before_dashes(rest)}:
+        yield Parser(first).format_help().rstrip("\n")
     else:
-        raise Usage(f"typelattice: no command {first[:40]!r}{nearest(first, COMMANDS)}; there are {', '.join(COMMANDS)}")
+        yield from command(first).run(Parser(first).parse_intermixed_args(rest))
 
 
-def _help() -> Out:
+def _before_dashes(words: list[str]) -> list[str]:
+    return words[: words.index("--")] if "--" in words else words
+
+
+def _help() -> Paragraphs:
     yield "What dtype does x + y have, in every array library, and why?\n\nusage: typelattice COMMAND ...\n"
     yield from (f"  {name:9} {command(name).about}" for name in COMMANDS)
     yield "\n  typelattice COMMAND --help: more, with examples; typelattice --version\n\ntry:"

@@ -1,37 +1,40 @@
-"""What a terminal takes: its width, its colours, its encoding; plain text of 80 columns elsewhere."""
+"""What a terminal takes: its width, colours and encoding; plain text of 80 columns where there is none."""
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from textwrap import wrap
 from typing import TextIO
 
 from typelattice.rendering.grid import printable
 from typelattice.rendering.text import paint
 
+NARROWEST = 40  # columns; less leaves no room beside the headings
+BAR = 30  # characters of a progress bar
 
-@cache
+
 def width() -> int:
-    """The columns of the terminal; COLUMNS where set, 80 where there is no terminal."""
+    """The columns of the terminal; COLUMNS where that is set, 80 where there is no terminal."""
     try:
-        return max(40, int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns) or 80)
+        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
+        return max(NARROWEST, columns or 80)
     except (OSError, ValueError, AttributeError):
         return 80
 
 
-@cache
 def colour() -> bool:
     """Whether to use colours: on a terminal, if NO_COLOR is not set (no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def bold(line: str) -> str:
+    """A line in bold, where there are colours."""
     return paint(line, "1") if colour() else line
 
 
 def dim(line: str) -> str:
+    """A line in a weak colour, where there are colours."""
     return paint(line, "2") if colour() else line
 
 
@@ -41,7 +44,7 @@ def folded(line: str, room: int, indent: str = "") -> list[str]:
 
 
 def beside(heading: str, lines: Sequence[str], stub: int = 14) -> str:
-    """A heading, and lines beside it."""
+    """A heading in a column of `stub` characters, and lines beside it; a longer heading stands above."""
     first, *rest = [part for line in lines for part in folded(line, width() - stub, "  ")] or [""]
     head = heading.ljust(stub - 1) if len(heading) < stub else f"{heading}\n{' ' * (stub - 1)}"
     return "\n".join([f"{bold(head)} {first}".rstrip(), *(" " * stub + line for line in rest)])
@@ -51,3 +54,23 @@ def show(paragraph: str, stream: TextIO) -> None:
     """Prints what the stream can encode; the rest in escapes."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write(paragraph.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def overwrite_line(text: str) -> None:
+    """Shows progress on standard error in place of what stood on its line; nothing if that is no terminal."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write(f"\r{text}\x1b[K")
+        sys.stderr.flush()
+
+
+def progress_bar() -> Callable[[int, int, str], None]:
+    """Shows how many calls are done and the name of the current one, on a terminal's standard error."""
+
+    def show_progress(done: int, of: int, what: str) -> None:
+        if done == of:
+            overwrite_line("")
+        elif done % max(1, of // 200) == 0:
+            full = BAR * done // max(of, 1)
+            overwrite_line(f"[{'#' * full}{'.' * (BAR - full)}] {done:,}/{of:,} {printable(what)[:20]}")
+
+    return show_progress

@@ -1,0 +1,73 @@
+"""The command `conform`: compares a system with its library, as recorded or as installed."""
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+import typelattice as tl
+from typelattice.cli.command import Command, DifferencesFound, Paragraphs
+from typelattice.cli.record import versions
+from typelattice.conformance.compare import Report, compare
+from typelattice.conformance.library import SOURCES
+from typelattice.recorded.deviations import deviations
+from typelattice.recorded.recording import Recording
+from typelattice.rendering.terminal import progress_bar
+
+SHOWN = 3  # examples of each cause
+
+
+def arguments(parser: ArgumentParser) -> None:
+    names = f"a recording's name: {', '.join(SOURCES)}; or module:attribute"
+    system = "the system to compare (default: of the library's name)"
+    recording = "a recording of your own (default: the one that comes along)"
+    live = "ask the installed library so many random calls instead"
+    parser.add_argument("library", metavar="LIBRARY", help=names)
+    parser.add_argument("--system", metavar="NAME|FILE", help=system)
+    parser.add_argument("--recording", metavar="FILE", help=recording)
+    parser.add_argument("--live", type=int, metavar="CALLS", help=live)
+    parser.add_argument("--seed", type=int, default=0, help="of the random calls (default: 0)")
+    parser.add_argument("--deviations", metavar="FILE", help="a list of known deviations of your own")
+
+
+def run(args: Namespace) -> Paragraphs:
+    """What was compared, the mismatches by cause, their number. Raises DifferencesFound if there are any."""
+    found = tl.system(args.system or args.library)
+    listed = deviations(args.library, Path(args.deviations) if args.deviations else None)
+    if args.live:
+        from typelattice.conformance.library import library
+        from typelattice.conformance.live import check
+
+        asked = library(args.library)
+        report = check(asked, found, args.live, args.seed, listed, progress_bar())
+        about = f"{args.live:,} random calls, seed {args.seed}, of {versions(asked.versions)}"
+    else:
+        recording = Recording.load(args.recording or args.library)
+        report = compare(found, recording.calls(), listed)
+        about = f"recorded {recording.date} from {versions(recording.versions)}"
+    yield f"{args.library} against the system {found.name}: {about}"
+    yield from _told(report)
+    if report.mismatches:
+        raise DifferencesFound
+
+
+def _told(report: Report) -> Paragraphs:
+    """A report: causes with counts and examples, listed deviations, the sums."""
+    for cause, mismatches in report.groups().items():
+        yield f"  {len(mismatches):6}  {cause}"
+        yield from (f"          {m}" for m in mismatches[:SHOWN])
+    for deviation, mismatches in report.listed.items():
+        if mismatches:
+            yield f"  {len(mismatches):6}  listed: {deviation.reason}"
+            yield f"          e.g. {mismatches[0]}; {deviation.source}"
+    counts = [f"{report.compared:,} calls compared", f"{len(report.mismatches)} mismatches"]
+    if any(report.listed.values()):
+        counts.append(f"{sum(map(len, report.listed.values())):,} listed deviations")
+    if report.no_kernel:
+        counts.append(f"{report.no_kernel:,} calls without a kernel left out")
+    yield ", ".join(counts)
+
+
+COMMAND = Command(
+    "A system against a library, recorded or installed.", arguments, run,
+    ("numpy", "jax --live 10000 --seed 3", "numpy --system mine.toml"),
+)  # fmt: skip

@@ -1,0 +1,67 @@
+"""The command `consensus`: where systems agree, and which pairs are contested by whom."""
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+import typelattice as tl
+from typelattice.cli.command import Command, Paragraphs, some
+from typelattice.cli.table import drawn
+from typelattice.explain.english import answer
+from typelattice.rendering import FORMATS
+from typelattice.rendering.terminal import beside
+from typelattice.study.consensus import Consensus, contradicted, undefined
+from typelattice.study.tables import CODES
+
+MANY = 60  # undefined pairs that are spelled out
+
+
+def arguments(parser: ArgumentParser) -> None:
+    systems = "two systems or more: names or .toml files"
+    op = "an operation, such as add (default: promotion alone)"
+    tiers = "of the rows (default: arrays)"
+    standard = "a standard: what it leaves undefined though all agree"
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=systems)
+    parser.add_argument("--op", metavar="OP", help=op)
+    parser.add_argument("--tier", choices=("array", "0d", "scalar"), default="array", help=tiers)
+    parser.add_argument("--codes", choices=CODES, default="bits")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--standard", metavar="NAME|FILE", help=standard)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """The grid of agreement, who contests what, and how a standard stands to it."""
+    found = tl.consensus(*args.systems, op=args.op, tier=args.tier)
+    yield drawn(found.grid(args.codes), args.format)
+    if args.format != "text":
+        return
+    for sort in ("contested", "refused"):
+        lines = [f"{len(pairs):4}  {who}: {some(_sums(pairs))}" for who, pairs in found.groups(sort).items()]
+        yield from ["", beside(sort, lines)] if lines else []
+    if args.standard:
+        yield from _beside_standard(tl.system(args.standard), found)
+
+
+def _beside_standard(standard: tl.System, found: Consensus) -> Paragraphs:
+    """What a standard leaves undefined though all agree, and who contradicts it."""
+    pairs = undefined(standard, found)
+    shown = some(_sums(pairs), MANY)
+    yield f"\n{standard.name} leaves {len(pairs)} pairs undefined on which all of these agree: {shown}"
+    for s in found.systems:
+        broken = contradicted(standard, s)
+        cells = [(" + ".join(map(str, p.operands)), answer(p), answer(q)) for p, q in broken]
+        lines = [f"{operands} is {there} there, {here} here" for operands, there, here in cells]
+        yield beside(s.name, [f"contradicts {standard.name} in {len(cells)} cells", *lines])
+
+
+def _sums(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{a} + {b}" for a, b in pairs]
+
+
+COMMAND = Command(
+    "Where systems agree: which pairs are contested, and by whom.", arguments, run,
+    (
+        "numpy jax torch", "numpy jax torch tensorflow-all --standard array-api",
+        "numpy mine.toml --tier scalar",
+    ),
+)  # fmt: skip

@@ -1,0 +1,34 @@
+"""The command `diff`: where two systems answer otherwise."""
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+import typelattice as tl
+from typelattice.cli.command import Command, Paragraphs
+from typelattice.cli.table import asked, drawn, grid_arguments
+from typelattice.engine.operate import alone
+from typelattice.study.value_audit import audit
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("a", metavar="A", help="a system's name, or a .toml file")
+    parser.add_argument("b", metavar="B", help="another")
+    grid_arguments(parser)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """The table of differences, and for a system that goes by values, where these matter."""
+    yield drawn(asked(args, lambda **keys: tl.diff(args.a, args.b, **keys)), args.format)
+    a, b = tl.system(args.a), tl.system(args.b)
+    by_value = "value" in (a.combine, b.combine) and not alone(args.op)
+    if by_value and args.format == "text":
+        op = args.op or "add"
+        lines = [str(part) for part in audit(a, b, op)] or ["the same for every value"]
+        yield f"\nAn array and a Python int, by the int's value, in {op}: {a.name}, then {b.name}"
+        yield from (f"  {line}" for line in lines)
+
+
+COMMAND = Command(
+    "Where two systems answer otherwise: a|b in the cells that differ.", arguments, run,
+    ("numpy jax", "numpy mine.toml --op add --format html", "numpy torch --tier 0d"),
+)  # fmt: skip

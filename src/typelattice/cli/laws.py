@@ -1,0 +1,61 @@
+"""The command `laws`: which laws of algebra a system keeps, and what its casts lose."""
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, Namespace
+
+import typelattice as tl
+from typelattice.cli.command import FEW, Command, Paragraphs
+from typelattice.cli.table import drawn
+from typelattice.rendering import FORMATS
+from typelattice.rendering.terminal import beside, bold, dim, folded, width
+from typelattice.study.consensus import common_dtypes
+from typelattice.study.survey import costs, dtypes_of, survey, verdicts
+
+STUB = 16  # columns of the headings
+
+
+def arguments(parser: ArgumentParser) -> None:
+    systems = "one in full, several as a table (default: all)"
+    tiers = "the operands: arrays (default), 0-d arrays, Python scalars, or all together"
+    dtypes = "such as int8,uint8, or those of a system: jep9407-3 (default: all of each system)"
+    every = "all pairs that break a criterion, not only the first"
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=systems)
+    parser.add_argument("--tier", choices=("array", "0d", "scalar", "all"), default="array", help=tiers)
+    parser.add_argument("--dtypes", metavar="LIST|SYSTEM", help=dtypes)
+    parser.add_argument("--common", action="store_true", help="only dtypes that all of them have")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--all", action="store_true", help=every)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """One system's verdicts in words, or those of several in a grid."""
+    found = [tl.system(which) for which in args.systems or tl.systems()]
+    dtypes = _dtypes(args, found)
+    if len(args.systems) != 1 or args.format != "text":
+        yield drawn(survey(found, args.tier, dtypes), args.format)
+        return
+    only = found[0]
+    judged, cost = tl.laws(only, args.tier, dtypes), tl.criteria(only, dtypes, scalars=args.tier == "all")
+    title = f"Laws and criteria of {only.name}, {len(judged.operands)} operands"
+    yield bold("\n".join(folded(title, width())))
+    yield dim("\n".join(folded(only.title, width())))
+    yield from ("", *(beside(*section, STUB) for section in verdicts(judged)))
+    yield from ("", *(beside(*section, STUB) for section in costs(cost, cost.asked if args.all else FEW)))
+
+
+def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
+    """The dtypes that the arguments name; None: each system's own."""
+    if args.common:
+        return [*common_dtypes([s for s in found if dtypes_of(s)])]
+    if args.dtypes is None:
+        return None
+    if args.dtypes in tl.systems() or args.dtypes.endswith(".toml"):
+        return [*dtypes_of(args.dtypes)]
+    return [x for x in re.split(r"[,\s]+", args.dtypes) if x]
+
+
+COMMAND = Command(
+    "Which laws a system keeps, and what its casts lose.", arguments, run,
+    ("numpy", "numpy jax torch --common", "--dtypes jep9407-3-bf16", "mine.toml --tier all"),
+)  # fmt: skip

@@ -1,0 +1,41 @@
+"""The command `record`: asks a library everything and writes down its answers."""
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from typelattice.cli.command import Command, Paragraphs
+from typelattice.conformance.library import SOURCES
+from typelattice.rendering.terminal import progress_bar
+
+
+def arguments(parser: ArgumentParser) -> None:
+    names = f"one of {', '.join(SOURCES)}; or module:attribute for your own"
+    seconds = "time a call may take (default: 10)"
+    parser.add_argument("library", metavar="LIBRARY", help=names)
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.json here)")
+    parser.add_argument("--limit", type=float, default=10.0, metavar="SECONDS", help=seconds)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """The file that was written, and of how many calls."""
+    from typelattice.conformance.library import library
+    from typelattice.conformance.record import record
+
+    output = Path(args.output or f"{args.library}.json")
+    found = record(partial(library, args.library), limit=args.limit, progress=progress_bar())
+    found.save(output)
+    yield f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}"
+
+
+def versions(of: Mapping[str, str]) -> str:
+    """`numpy 2.4.6, ml_dtypes 0.6.0`."""
+    return ", ".join(f"{name} {version}" for name, version in of.items())
+
+
+COMMAND = Command(
+    "Asks a library everything and writes down its answers.", arguments, run,
+    ("numpy", "mine:MyLibrary -o mine.json"),
+)  # fmt: skip

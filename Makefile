@@ -46,6 +46,10 @@ clean:  ## remove what the other targets made
 	.venv/bin/python $(PIP) -e '.[$*]'
 	@touch $@
 
-.venv-%/ready.stamp: tools/requirements-%.txt | .venv-%
-	.venv-$*/bin/python $(PIP) -r $<
+# What pip installs in .venv-NAME: what the registry of libraries lists there, and what the tests need besides.
+REGISTRY = src/typelattice/facts/libraries.txt tools/libraries.py
+
+.venv-%/ready.stamp: $(REGISTRY) tools/requirements-%.txt | .venv-%
+	.venv-$*/bin/python tools/libraries.py packages $(if $(filter suite,$*),live,$*) >.venv-$*/packages.txt
+	.venv-$*/bin/python $(PIP) -r .venv-$*/packages.txt -r tools/requirements-$*.txt
 	@touch $@

@@ -13,6 +13,7 @@ import pytest
 
 import typelattice
 from typelattice.facts.dtypes import CODES, DTYPES
+from typelattice.facts.libraries import libraries
 
 ROOT = Path(typelattice.__file__).parent
 ROOMS = [  # each imports only from itself and from what stands before it
@@ -122,10 +123,7 @@ def test_result_type_loads_little_and_the_standard_library_alone(capsys: pytest.
     assert lines <= LOADED
 
 
-FRAMEWORKS = {
-    "numpy", "ml_dtypes", "jax", "torch", "tensorflow", "keras", "dask", "cupy", "tinygrad", "mlx", "polars",
-    "pyarrow", "triton", "ndonnx", "max",
-}  # fmt: skip
+FRAMEWORKS = {module for known in libraries().values() for module in known.modules}
 USES = [
     "pass",
     "tl.systems()",

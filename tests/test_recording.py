@@ -17,9 +17,9 @@ from typelattice.conformance.library import (
     NoSuchOperand,
     OperandString,
     UnknownLibrary,
-    library,
 )
 from typelattice.conformance.record import asked, main, record
+from typelattice.conformance.registry import library
 from typelattice.engine.operations import FORM
 from typelattice.recorded.recording import RECORDINGS, Recording, recorded
 from typelattice.recorded.rows import Line, RecordingError

@@ -8,7 +8,7 @@ import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs
 from typelattice.cli.record import versions
 from typelattice.conformance.compare import Report, compare
-from typelattice.conformance.library import SOURCES
+from typelattice.facts.libraries import recordings
 from typelattice.recorded.deviations import deviations
 from typelattice.recorded.recording import Recording
 from typelattice.rendering.terminal import progress_bar
@@ -17,7 +17,7 @@ SHOWN = 3  # examples of each cause
 
 
 def arguments(parser: ArgumentParser) -> None:
-    names = f"a recording's name: {', '.join(SOURCES)}; or module:attribute"
+    names = f"a recording's name: {', '.join(recordings())}; or module:attribute"
     system = "the system to compare (default: of the library's name)"
     recording = "a recording of your own (default: the one that comes along)"
     live = "ask the installed library so many random calls instead"
@@ -34,8 +34,8 @@ def run(args: Namespace) -> Paragraphs:
     found = tl.system(args.system or args.library)
     listed = deviations(args.library, Path(args.deviations) if args.deviations else None)
     if args.live:
-        from typelattice.conformance.library import library
         from typelattice.conformance.live import check
+        from typelattice.conformance.registry import library
 
         asked = library(args.library)
         report = check(asked, found, args.live, args.seed, listed, progress_bar())

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from typelattice.cli.command import Command, Paragraphs
-from typelattice.conformance.library import SOURCES
+from typelattice.facts.libraries import recordings
 from typelattice.rendering.terminal import progress_bar
 
 
 def arguments(parser: ArgumentParser) -> None:
-    names = f"one of {', '.join(SOURCES)}; or module:attribute for your own"
+    names = f"one of {', '.join(recordings())}; or module:attribute for your own"
     seconds = "time a call may take (default: 10)"
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.json here)")
@@ -21,8 +21,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """The file that was written, and of how many calls."""
-    from typelattice.conformance.library import library
     from typelattice.conformance.record import record
+    from typelattice.conformance.registry import library
 
     output = Path(args.output or f"{args.library}.json")
     found = record(partial(library, args.library), limit=args.limit, progress=progress_bar())

@@ -1,14 +1,10 @@
-"""A library whose dtype promotion can be recorded: four methods, and how to find one by name."""
+"""A library whose dtype promotion can be recorded: four methods, and what they are made of."""
 
 from __future__ import annotations
 
 import ast
-import difflib
-import importlib
 import importlib.metadata
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -162,71 +158,3 @@ def _taking_operands(name: str, function: Callable[..., object], condition: obje
     if name == "concat":
         return lambda *arrays: function(list(arrays))
     return function
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a recording's library is: a module here whose LIBRARIES has it, and what pip calls it."""
-
-    module: str
-    requirement: str
-
-
-SOURCES: Mapping[str, Source] = {
-    "numpy": Source("numpy", "numpy>=2"),
-    "numpy-ml-dtypes": Source("numpy", "numpy>=2 ml_dtypes"),
-    "numpy1": Source("numpy", "numpy<2"),
-    "jax": Source("jax", "jax"),
-    "jax-x32": Source("jax", "jax"),
-    "jax-strict": Source("jax", "jax"),
-    "jax-lax": Source("jax", "jax"),
-    "array-api": Source("array_api_strict", "array-api-strict"),
-    "dask": Source("dask", "dask[array]"),
-    "torch": Source("torch", "torch"),
-    "tensorflow": Source("tensorflow", "tensorflow"),
-    "tensorflow-legacy": Source("tensorflow", "tensorflow"),
-    "tensorflow-safe": Source("tensorflow", "tensorflow"),
-    "tensorflow-all": Source("tensorflow", "tensorflow"),
-    "keras": Source("keras", "keras jax"),
-    "keras-jax": Source("keras", "keras jax"),
-    "keras-tensorflow": Source("keras", "keras tensorflow"),
-    "keras-torch": Source("keras", "keras torch"),
-    "keras-numpy": Source("keras", "keras"),
-    "max": Source("max", "modular"),
-    "mlx": Source("mlx", "mlx"),
-    "tinygrad": Source("tinygrad", "tinygrad"),
-    "ndonnx": Source("ndonnx", "ndonnx"),
-    "triton": Source("triton", "triton"),
-    "polars": Source("polars", "polars"),
-    "arrow": Source("arrow", "pyarrow"),
-    "arrow-unify": Source("arrow", "pyarrow"),
-    "c": Source("c", "gcc"),
-    "c-llp64": Source("c", "gcc"),
-}
-"""Every recording's source, by the recording's name."""
-
-
-def library(name: str) -> Library:
-    """The library a recording is named after, or `module:attribute`, a callable of your own.
-
-    Its constructor may set process-wide configuration: make one a process.
-    """
-    if ":" in name:
-        module_name, _, attribute = name.partition(":")
-        if os.getcwd() not in sys.path:  # an installed command does not look beside the user, `python -m` does
-            sys.path.insert(0, os.getcwd())
-        try:
-            return cast(Library, getattr(importlib.import_module(module_name), attribute)())
-        except (ImportError, AttributeError) as error:
-            raise UnknownLibrary(f"{name} cannot be made: {error}; write module:attribute") from None
-    if name not in SOURCES:
-        near = difflib.get_close_matches(name, SOURCES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(SOURCES)}"
-        raise UnknownLibrary(f"no library is recorded as {name!r}: {hint}")
-    source = SOURCES[name]
-    try:
-        module = importlib.import_module(f"{__package__}.libraries.{source.module}")
-        return cast(Library, module.LIBRARIES[name]())
-    except ImportError as error:
-        wanted = " ".join(f"'{each}'" for each in source.requirement.split())
-        raise MissingLibrary(f"{name} cannot be asked: {error}; pip install {wanted}") from error

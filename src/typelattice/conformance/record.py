@@ -13,7 +13,8 @@ from pathlib import Path
 
 from typelattice.conformance.asking import KINDS, Call, CannotRecord, Catalogue, answers, catalogue
 from typelattice.conformance.functions import JOINED, PAIRS, SINGLE, USUAL
-from typelattice.conformance.library import UNARY, Library, OperandString, library
+from typelattice.conformance.library import UNARY, Library, OperandString
+from typelattice.conformance.registry import library
 from typelattice.recorded.recording import RECORDINGS, Recording
 from typelattice.recorded.rows import Line, Square
 

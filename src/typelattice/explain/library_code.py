@@ -62,7 +62,7 @@ def written(system: System, terms: tuple[Term, ...], python: bool = False) -> tu
     >>> written(system("numpy"), ((a, b),))
     ('import numpy as np', ("np.ones(1, 'int8') + np.ones(1, 'uint8')",))
     """
-    known = form((system.name, *system.library.split()[:1]))
+    known = form(system.name, system.library)
     operands = [o for t in terms for o in leaves(t)]
     sums = all(_answer(value(system, t, "add", python)) == _answer(value(system, t, None, python)) for t in terms if _two(t))
     made = known.small or all(o.kind is Kind.BOOL or not o.dtype or (o.dtype.bits or 8) >= 8 for o in operands)
@@ -80,13 +80,13 @@ def _text(form: Form, term: Term, as_dtype: bool) -> str:
     parts = [f"({text})" if _infix(form, part, as_dtype) else text for part in term for text in [_text(form, part, as_dtype)]]
     if len(parts) > 2 and form.many:
         return form.many.format(", ".join(parts))
-    return reduce((INFIX if _infix(form, term, as_dtype) else form.meet if as_dtype else form.add).format, parts)
+    return reduce((INFIX if _infix(form, term, as_dtype) else form.join if as_dtype else form.add).format, parts)
 
 
 def _infix(form: Form, term: Term, as_dtype: bool) -> bool:
     """Whether it is written with a plus."""
     scalars = all(o.tier == "scalar" for o in leaves(term))
-    return not isinstance(term, Operand) and (scalars or (form.add == INFIX and not (as_dtype and form.meet)))
+    return not isinstance(term, Operand) and (scalars or (form.add == INFIX and not (as_dtype and form.join)))
 
 
 def _two(term: Term) -> bool:

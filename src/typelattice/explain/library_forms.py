@@ -1,19 +1,31 @@
-"""How operands and their sum are written in each framework's own code; nothing here imports one."""
+"""How operands and what they come to are written in each library's own code: templates, in `libraries/`.
+
+Nothing here imports a library.
+"""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from typelattice.facts.dtypes import Kind
+from typelattice.facts.libraries import file_of, libraries
 from typelattice.operands.operand import Operand
+
+FOLDER = Path(__file__).with_name("libraries")
+SCALARS = {"int": "1", "float": "1.0", "complex": "1j"}
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Templates: `{}` stands for a dtype's name, or for parts.
+    """The templates of a library, keys of its file; `{}` stands for a dtype's name, or for an operand.
 
-    `add` puts two values together, `many` several at once where `add` one after another would be another question;
-    `meet` asks where two dtypes meet, without values; `truth` is what bool is called; `small`: whether
-    it computes with dtypes of less than a byte.
+    `setup` is run first. `array`, `zero_d` and `dtype` write an array, one without dimensions, a bare dtype.
+    `add` adds two operands; `many` asks for the dtype of three and more, where adding one after another
+    would be another question; `join` asks for the dtype of two dtypes, without values. `bool_name` is what
+    the dtype bool is called. `small`: the library computes with dtypes of less than a byte.
+    A library has nothing of the kind where a template is empty.
     """
 
     setup: str = ""
@@ -22,90 +34,45 @@ class Form:
     add: str = "{} + {}"
     many: str = ""
     dtype: str = ""
-    meet: str = ""
-    truth: str = "bool"
+    join: str = ""
+    bool_name: str = "bool"
     small: bool = False
 
 
 PLAIN = Form(many="result_type({})")
-FORMS = {  # by the name of a system, or the first word of its `library`
-    "numpy": Form(
-        "import numpy as np", "np.ones(1, '{}')", "np.ones((), '{}')", "{} + {}", "np.result_type({})",
-        "np.dtype('{}')", "np.promote_types({}, {})",
-    ),
-    "numpy-ml-dtypes": Form(
-        "import numpy as np, ml_dtypes", "np.ones(1, '{}')", "np.ones((), '{}')", "{} + {}", "np.result_type({})",
-        "np.dtype('{}')", "np.promote_types({}, {})", small=True,
-    ),
-    "dask": Form(
-        "import dask.array as da", "da.ones(1, dtype='{}')", "da.ones((), dtype='{}')", "{} + {}", "da.result_type({})",
-    ),
-    "cupy": Form("import cupy as cp", "cp.ones(1, '{}')", "cp.ones((), '{}')", "{} + {}", "cp.result_type({})"),
-    "array-api-strict": Form(
-        "import array_api_strict as xp", "xp.ones(1, dtype=xp.{})", "xp.ones((), dtype=xp.{})", "{} + {}",
-        "xp.result_type({})", "xp.{}", "xp.result_type({}, {})",
-    ),
-    "jax": Form(
-        "import jax, jax.numpy as jnp; jax.config.update('jax_enable_x64', True)",
-        "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "{} + {}", "jnp.result_type({})",
-        "jnp.dtype('{}')", "jnp.promote_types({}, {})",
-    ),
-    "jax-x32": Form(
-        "import jax, jax.numpy as jnp; jax.config.update('jax_enable_x64', False)",
-        "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "{} + {}", "jnp.result_type({})",
-    ),
-    "jax-strict": Form(
-        "import jax, jax.numpy as jnp; jax.config.update('jax_enable_x64', True); "
-        "jax.config.update('jax_numpy_dtype_promotion', 'strict')",
-        "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "{} + {}", "jnp.result_type({})",
-        "jnp.dtype('{}')", "jnp.promote_types({}, {})",
-    ),
-    "jax-lax": Form(
-        "import jax, jax.numpy as jnp; jax.config.update('jax_enable_x64', True)",
-        "jnp.ones(1, '{}')", "jnp.ones((), '{}')", "jax.lax.add({}, {})",
-    ),
-    "torch": Form(
-        "import torch", "torch.ones(1, dtype=torch.{})", "torch.ones((), dtype=torch.{})", "{} + {}", "",
-        "torch.{}", "torch.promote_types({}, {})",
-    ),
-    "tensorflow": Form("import tensorflow as tf", "tf.ones(1, tf.{})", "tf.ones((), tf.{})", "tf.add({}, {})"),
-    **{
-        f"tensorflow-{mode}": Form(
-            "import tensorflow as tf; tnp = tf.experimental.numpy; "
-            f"tnp.experimental_enable_numpy_behavior(False, '{mode}')",
-            "tf.ones(1, tf.{})", "tf.ones((), tf.{})", add,
-        )
-        for mode, add in (("legacy", "tnp.add({}, {})"), ("safe", "tf.add({}, {})"), ("all", "tf.add({}, {})"))
-    },
-    "mlx": Form("import mlx.core as mx", "mx.ones(1, mx.{})", "mx.ones((), mx.{})", truth="bool_"),
-    "keras": Form(  # with the KERAS_BACKEND that the system is named after; `+` would be the backend's own
-        "import keras", "keras.KerasTensor((1,), '{}')", "keras.KerasTensor((), '{}')", "keras.ops.add({}, {})", "",
-        "'{}'", "keras.backend.result_type({}, {})",
-    ),
-    "ndonnx": Form("import ndonnx as ndx", "ndx.ones(1, dtype=ndx.{})", "ndx.ones((), dtype=ndx.{})"),
-    "arrow-unify": Form(
-        "import pyarrow as pa", "pa.schema([pa.field('x', '{}')])",
-        add="pa.unify_schemas([{}, {}], promote_options='permissive')",
-    ),
-    "pyarrow": Form(
-        "import pyarrow as pa, pyarrow.compute as pc",
-        "pc.cast(pa.array([1]), '{}')", "pc.cast(pa.scalar(1), '{}')", "pc.add({}, {})",
-    ),
-    "python": Form(array="", zero_d=""),
-}  # fmt: skip
-SCALARS = {"int": "1", "float": "1.0", "complex": "1j"}
 
 
-def form(names: tuple[str, ...]) -> Form:
-    """The first of these that has a form, or the plain one: dtypes' names and `+`."""
-    return next((FORMS[name] for name in names if name in FORMS), PLAIN)
+def form(system: str, library: str) -> Form:
+    """The form of a system: its library's, with what the table of the system's name says otherwise.
+
+    A library that has no file here is written plainly, as operand strings and `+`.
+
+    >>> form("jax", "jax 0.10").array, form("mlx", "mlx 0.32").bool_name
+    ("jnp.ones(1, '{}')", 'bool_')
+    """
+    known = library.split()[0] if library.strip() else system
+    return _forms(known).get(system, _forms(known).get("", PLAIN)) if known in libraries() else PLAIN
 
 
 def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
-    """An operand in a framework's code; in no framework's, its operand string."""
+    """An operand in a library's code; in no library's, its operand string."""
     if o.tier == "scalar":
         return str(o) if form is PLAIN else SCALARS.get(str(o), str(o))
     if form is PLAIN or o.weak:
         return str(o)
     template = form.dtype if as_dtype else form.zero_d if o.tier == "0d" else form.array
-    return template.format(form.truth if o.kind is Kind.BOOL else o.dtype)
+    return template.format(form.bool_name if o.kind is Kind.BOOL else o.dtype)
+
+
+@cache
+def _forms(library: str) -> Mapping[str, Form]:
+    """The forms that a library's file states: one for each table, and under no name the one above them."""
+    import tomllib
+
+    path = FOLDER / f"{file_of(library)}.toml"
+    if not path.is_file():
+        return {}
+    stated = tomllib.loads(path.read_text(encoding="utf-8"))
+    whole = {key: template for key, template in stated.items() if not isinstance(template, dict)}
+    tables = {key: table for key, table in stated.items() if isinstance(table, dict)}
+    return {"": Form(**whole)} | {system: Form(**whole | table) for system, table in tables.items()}

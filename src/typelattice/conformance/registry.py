@@ -1,0 +1,51 @@
+"""A library found by the name of its recording, or by `module:attribute`, and made."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from typing import cast
+
+from typelattice.conformance.library import Library, MissingLibrary, UnknownLibrary
+from typelattice.facts.libraries import file_of, libraries, library_of, recordings
+
+
+def library(name: str) -> Library:
+    """The library that a recording is named after, or `module:attribute`, a callable of your own.
+
+    Its constructor may set process-wide configuration: make one a process.
+    Raises UnknownLibrary, MissingLibrary.
+    """
+    return _of_your_own(name) if ":" in name else _known(name)
+
+
+def _of_your_own(name: str) -> Library:
+    module_name, _, attribute = name.partition(":")
+    if os.getcwd() not in sys.path:  # an installed command does not look beside the user, `python -m` does
+        sys.path.insert(0, os.getcwd())
+    try:
+        return cast(Library, getattr(importlib.import_module(module_name), attribute)())
+    except (ImportError, AttributeError) as error:
+        raise UnknownLibrary(f"{name} cannot be made: {error}; write module:attribute") from None
+
+
+def _known(name: str) -> Library:
+    if name not in recordings():
+        near = difflib.get_close_matches(name, recordings(), n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(recordings())}"
+        raise UnknownLibrary(f"no library is recorded as {name!r}: {hint}")
+    module_name = f"{__package__}.libraries.{file_of(recordings()[name].library)}"
+    try:
+        return cast(Library, importlib.import_module(module_name).LIBRARIES[name]())
+    except ImportError as error:
+        raise MissingLibrary(f"{name} cannot be asked: {error}{_remedy(name, error)}") from error
+
+
+def _remedy(name: str, error: ImportError) -> str:
+    """What pip installs: the library that could not be imported, which may be a backend of the one asked."""
+    entry = recordings()[name]
+    missing = library_of((error.name or "").partition(".")[0]) or entry.library
+    packages = libraries()[missing].packages.get(entry.environment, ())
+    return f"; pip install {' '.join(repr(package) for package in packages)}" if packages else ""

@@ -1,0 +1,95 @@
+"""The libraries that typelattice knows, stated in libraries.txt: their names, modules, packages, recordings."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+TABLE = f"{__file__[:-3]}.txt"
+NOTHING = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingEntry:
+    """One recording: the library that is asked, and the environment in which it is.
+
+    `most_calls`: how many calls `make conform` asks at most, None where the library is fast.
+    """
+
+    library: str
+    environment: str
+    most_calls: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryEntry:
+    """One library: the root modules of its objects, and what pip installs in each environment that has it.
+
+    >>> libraries()["jax"].modules
+    ('jax', 'jaxlib')
+    """
+
+    name: str
+    modules: tuple[str, ...] = ()
+    packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def file_of(library: str) -> str:
+    """The name of the file that a room has for a library: that of a Python module.
+
+    >>> file_of("array-api-strict")
+    'array_api_strict'
+    """
+    return library.replace("-", "_")
+
+
+def library_of(module: str) -> str | None:
+    """The library whose objects come from a root module.
+
+    >>> library_of("jaxlib"), library_of("os")
+    ('jax', None)
+    """
+    return _libraries_by_module().get(module)
+
+
+@cache
+def libraries() -> Mapping[str, LibraryEntry]:
+    """Every library, by its name."""
+    found: dict[str, LibraryEntry] = {}
+    for name, modules, environment, packages, *_ in _rows():
+        known = found.get(name, LibraryEntry(name))
+        installed = dict(known.packages)
+        if environment != NOTHING:
+            installed[environment] = installed.get(environment, ()) + _listed(packages)
+        found[name] = LibraryEntry(name, known.modules + _listed(modules), installed)
+    return found
+
+
+@cache
+def recordings() -> Mapping[str, RecordingEntry]:
+    """Every recording that can be made, by its name.
+
+    >>> recordings()["jax-x32"].library
+    'jax'
+    """
+    found: dict[str, RecordingEntry] = {}
+    for library, _, environment, _, *recorded in _rows():
+        for name, _, most in (word.partition("=") for word in recorded if word != NOTHING):
+            found[name] = RecordingEntry(library, environment, int(most) if most else None)
+    return found
+
+
+@cache
+def _libraries_by_module() -> Mapping[str, str]:
+    return {module: known.name for known in libraries().values() for module in known.modules}
+
+
+@cache
+def _rows() -> Sequence[list[str]]:
+    with open(TABLE, encoding="ascii") as rows:
+        return [row.split() for row in rows if not row.startswith("#")]
+
+
+def _listed(words: str) -> tuple[str, ...]:
+    """The words between commas."""
+    return () if words == NOTHING else tuple(words.split(","))

@@ -1,0 +1,154 @@
+"""The registry of libraries: rooms look there, and a new library is a row and a file a room."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+from typelattice.facts.libraries import file_of, libraries, recordings
+from typelattice.recorded.deviations import FOLDER as LISTS
+from typelattice.recorded.recording import Recording, recorded
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "typelattice"
+ROOMS = ("conformance/libraries", "explain/libraries")
+NO_LIBRARY = {"__init__", "base"}
+
+GADGET = '''"""A made-up library, whose arrays have a dtype and nothing else."""
+
+
+class Array:
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+
+def common(*arrays):
+    return max((x.dtype for x in arrays), key=["int8", "int16", "float32"].index)
+
+
+def add(x, y):
+    return Array(common(x, y))
+'''
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_has_files_of_registered_libraries_only(room: str) -> None:
+    found = {path.stem for path in (PACKAGE / room).iterdir() if path.suffix in (".py", ".toml")}
+    assert found - NO_LIBRARY <= {file_of(name) for name in libraries()}
+
+
+def test_every_library_that_can_be_recorded_has_a_file_that_asks_it() -> None:
+    files = {path.stem for path in (PACKAGE / "conformance" / "libraries").glob("*.py")} - NO_LIBRARY
+    assert files == {file_of(entry.library) for entry in recordings().values()}
+
+
+def test_every_registered_recording_that_is_a_system_is_kept_and_no_other() -> None:
+    assert set(recorded()) == set(recordings()) & set(tl.systems())
+    assert {path.stem for path in LISTS.glob("*.toml")} <= set(recorded())
+
+
+@pytest.mark.parametrize("name", sorted(tl.systems()))
+def test_a_system_names_its_library_as_the_registry_does(name: str) -> None:
+    library = tl.system(name).library
+    assert not library or library.split()[0] in libraries()
+    if name in recordings():
+        assert library.split()[0] == recordings()[name].library
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_a_recording_is_of_the_versions_that_are_installed_to_record_it(name: str) -> None:
+    entry = recordings()[name]
+    packages = libraries()[entry.library].packages[entry.environment]
+    installed = dict(re.sub(r"\[.*?\]", "", package).split("==") for package in packages)
+    asked = {package: version.partition("+")[0] for package, version in Recording.load(name).versions.items()}
+    assert asked.items() >= {package: installed[package] for package in installed if package in asked}.items()
+    assert asked.keys() & installed.keys() or not installed
+
+
+def files_in_the_guide() -> Mapping[str, str]:
+    """What CONTRIBUTING.md says stands in the files of a new library: path within the repository -> text."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    guide = text.partition("## A library that we lack")[2].partition("\n## ")[0]
+    return dict(re.findall(r"In\s+`(src/[^`]+)`:\n\n```\w+\n(.*?)```", guide, re.DOTALL))
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of the package and its tools to which the made-up library was added as the guide says."""
+    root = tmp_path_factory.mktemp("house")
+    leave = shutil.ignore_patterns("recordings", "__pycache__")
+    shutil.copytree(PACKAGE, root / "src" / "typelattice", ignore=leave)
+    (root / "src" / "typelattice" / "recorded" / "recordings").mkdir()
+    (root / "tools").mkdir()
+    shutil.copy(ROOT / "tools" / "libraries.py", root / "tools")
+    (root / "src" / "gadget.py").write_text(GADGET, encoding="utf-8")
+    (root / "src" / "gadget-1.0.dist-info").mkdir()
+    metadata = "Metadata-Version: 2.1\nName: gadget\nVersion: 1.0\n"
+    (root / "src" / "gadget-1.0.dist-info" / "METADATA").write_text(metadata, encoding="utf-8")
+    for path, text in files_in_the_guide().items():
+        with (root / path).open("a", encoding="utf-8") as file:
+            file.write(text)
+    yield root
+
+
+def run(house: Path, *arguments: str) -> str:
+    """What Python prints in the copy."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=house,
+        env=os.environ | {"PYTHONPATH": str(house / "src")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_guide_adds_one_row_and_one_file_a_room() -> None:
+    assert list(files_in_the_guide()) == [
+        "src/typelattice/facts/libraries.txt",
+        "src/typelattice/systems/gadget.toml",
+        "src/typelattice/conformance/libraries/gadget.py",
+        "src/typelattice/explain/libraries/gadget.toml",
+    ]
+    assert files_in_the_guide()["src/typelattice/facts/libraries.txt"].count("\n") == 1
+
+
+def test_a_library_added_as_the_guide_says_is_a_system(house: Path) -> None:
+    assert "gadget" in run(house, "-m", "typelattice", "systems").split()
+    assert "int16" in run(house, "-m", "typelattice", "explain", "int8", "int16", "--system", "gadget")
+
+
+def test_it_is_recorded_and_compared(house: Path) -> None:
+    kept = "src/typelattice/recorded/recordings/gadget.json"
+    run(house, "-m", "typelattice", "record", "gadget", "-o", kept)
+    assert json.loads((house / kept).read_text(encoding="utf-8"))["versions"] == {"gadget": "1.0"}
+    assert "0 mismatches" in run(house, "-m", "typelattice", "conform", "gadget")
+    live = run(house, "-m", "typelattice", "conform", "gadget", "--live", "200")
+    assert "200 calls compared, 0 mismatches" in live
+
+
+def test_it_is_installed_and_asked_by_make_conform(house: Path) -> None:
+    assert "gadget==1.0" in run(house, "tools/libraries.py", "packages", "live").splitlines()
+    assert "gadget" in run(house, "tools/libraries.py", "recordings", "live").splitlines()
+
+
+def test_its_code_is_shown(house: Path) -> None:
+    program = (
+        "import typelattice as tl; from typelattice.explain.library_code import written; "
+        "pair = (tl.operand('int8'), tl.operand('int16')); "
+        "setup, (code,) = written(tl.system('gadget'), (pair,)); print(setup); print(code)"
+    )
+    assert run(house, "-c", program).splitlines() == [
+        "import gadget",
+        "gadget.add(gadget.Array('int8'), gadget.Array('int16'))",
+    ]

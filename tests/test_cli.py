@@ -16,7 +16,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import COMMANDS, command, main
-from typelattice.engine.operations import CLASS
+from typelattice.facts.operations import NAMES
 from typelattice.rendering import FORMATS
 
 SYSTEMS = tl.systems()
@@ -80,7 +80,7 @@ def test_every_example_runs(
 @pytest.mark.parametrize("argv", [
     "", "systems", "explain int64 float16", "explain uint8 300 1e39 2j float64:0d=1.5",
     *(f"explain uint8 int64 float --system {name}" for name in SYSTEMS),
-    *(f"explain int8 uint16 bfloat16 --op divide --system {name}" for name in SYSTEMS),
+    *(f"explain bool uint16 bfloat16 --op where --system {name}" for name in SYSTEMS),
     *(f"table --all --codes names --system {name}" for name in SYSTEMS),
     *(f"diff jax {name}" for name in SYSTEMS if name != "python"),
     *(f"check {name}" for name in SYSTEMS), *(f"{name} --help" for name in COMMANDS),
@@ -144,10 +144,10 @@ def test_explain_reads_own_files_and_their_dtypes(capsys: pytest.CaptureFixture[
 
 
 def test_explain_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    parts = json.loads(said(capsys, "explain", "uint8", "1e400", "2j", "--op", "add", "--format", "json"))
+    parts = json.loads(said(capsys, "explain", "bool", "1e400", "uint8", "--op", "where", "--format", "json"))
     assert [a["system"] for a in parts["answers"]] == list(SYSTEMS)
     for a in parts["answers"]:
-        p = tl.system(a["system"]).explain("uint8", float("inf"), 2j, op="add")
+        p = tl.system(a["system"]).explain("bool", float("inf"), "uint8", op="where")
         assert (a["dtype"], a["reason"], a["rule"]["lines"]) == (p.dtype and p.dtype.name, p.reason, list(p.rule.lines))
 
 
@@ -269,7 +269,7 @@ OPERANDS = [
     "int8:scalar", "bool:0d=True",
 ]  # fmt: skip
 OPTIONS = {
-    "--system": [*SYSTEMS, "mine.toml"], "--op": [*CLASS], "--format": [*FORMATS], "--codes": ["bits", "bytes", "names"],
+    "--system": [*SYSTEMS, "mine.toml"], "--op": [*NAMES], "--format": [*FORMATS], "--codes": ["bits", "bytes", "names"],
     "--tier": ["array", "0d", "scalar"], "--all": [],
 }  # fmt: skip
 BROKEN = [

@@ -15,8 +15,9 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.fit import DEFAULT, OUTCOMES
-from typelattice.engine.operations import CLASS, KINDS, STANDARD, Op
+from typelattice.engine.operations import KINDS, STANDARD, Op
 from typelattice.facts.dtypes import Kind
+from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import COMBINE
 from typelattice.files.text import KEYS
 from typelattice.files.vocabulary import FACTS
@@ -102,7 +103,7 @@ def test_format_page_lists_every_operation() -> None:
     rows = []
     for name, op in STANDARD.items():
         takes = min((word for word, kinds in KINDS.items() if kinds == op.takes), default=", ".join(op.takes), key=len)
-        members = ", ".join(f"`{member}`" for member, of in CLASS.items() if of == name)
+        members = ", ".join(f"`{member.name}`" for member in OPERATIONS.values() if member.of_class == name)
         rows.append(f"| `{name}` | {members} | {takes} | {given[op.gives]} |")
     wanted = "\n".join(rows)
     assert wanted in (ROOT / "docs" / "format.md").read_text(encoding="utf-8"), f"the table should be\n{wanted}"

@@ -79,7 +79,7 @@ def test_without_the_lines_named_the_answer_changes(name: str) -> None:
         asked = f"{op or 'result_type'}({', '.join(operands)}) = {answer(p)}: {rule}"
         if not rule.lines:
             nowhere.append(asked)
-        elif rule.file != "operations.txt":
+        elif rule.file != "standard.txt":
             rest = without(name, rule)
             if rest and answer(rest.explain(*operands, op=op)) == answer(p):
                 others = (other for other in single(name) if changes(other, name, op, operands, answer(p)))
@@ -89,7 +89,7 @@ def test_without_the_lines_named_the_answer_changes(name: str) -> None:
 
 
 def test_the_standard_operations_are_named_by_their_line() -> None:
-    lines = (FOLDER.parent / "engine" / "operations.txt").read_text(encoding="ascii").splitlines()
+    lines = (FOLDER.parent / "engine" / "standard.txt").read_text(encoding="ascii").splitlines()
     rule = tl.system("jax-2019").explain("bool", "bool", op="add").rule
-    assert (rule.file, rule.key) == ("operations.txt", "ops")
+    assert (rule.file, rule.key) == ("standard.txt", "ops")
     assert {lines[n - 1].split()[0] for n in rule.lines} == {"arithmetic"}

@@ -149,9 +149,9 @@ def test_random_texts_give_an_error_or_an_expression() -> None:
 
 
 def test_every_operator_is_an_operation() -> None:
-    from typelattice.engine.operations import CLASS
+    from typelattice.facts.operations import OPERATIONS
 
-    assert {*OPERATORS.values()} <= {*CLASS}
+    assert {*OPERATORS.values()} <= {*OPERATIONS}
 
 
 def test_command_marks_where_systems_part(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
 )  # fmt: skip
 ENGINE = {"engine", "files", "explain", "study"}  # what recorders must not depend on: else they would prove nothing
 LINES = 300  # past these a file hides an idea
-LOADED = 2_300  # lines that `result_type` loads; 2,268 before the rooms were built: it grows for a reason only
+LOADED = 2_440  # lines that `result_type` loads; it grows for a reason only: from 2,300 when operations got names and forms
 NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
 
 FILES = sorted(ROOT.rglob("*.py"))

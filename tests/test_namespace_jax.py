@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.engine.operations import FORM
+from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.deviations import deviations
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 np = pytest.importorskip("numpy")
 SHAPED = ("matmul", "vecdot", "outer", "cross", "tensordot", "solve", "searchsorted", "iadd")
-BINARY = [op for op, form in FORM.items() if form == "binary" and op not in SHAPED]
+BINARY = [name for name, op in OPERATIONS.items() if (op.form, op.most) == ("elementwise", 2) and name not in SHAPED]
 UNARY = [
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p", "log2", "log10",
     "reciprocal", "sin", "sinh", "sqrt", "tan", "tanh", "ceil", "floor", "trunc", "round", "sign", "conj", "imag",

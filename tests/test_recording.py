@@ -20,7 +20,7 @@ from typelattice.conformance.library import (
 )
 from typelattice.conformance.record import asked, main, record
 from typelattice.conformance.registry import library
-from typelattice.engine.operations import FORM
+from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.recording import RECORDINGS, Recording, recorded
 from typelattice.recorded.rows import Line, RecordingError
 
@@ -132,7 +132,7 @@ def test_the_further_operations_are_asked_of_arrays_of_the_usual_dtypes() -> Non
 
 @pytest.mark.parametrize("op", (*PAIRS, *JOINED, *SINGLE))
 def test_the_further_operations_are_of_the_standard_and_asked_of_as_many_as_they_take(op: str) -> None:
-    assert (FORM[op] in ("binary", "several", "clip")) is (op not in SINGLE)
+    assert OPERATIONS[op].alone is (op in SINGLE)
 
 
 def test_a_call_not_asked_is_refused_by_name(tiny: Recording) -> None:

@@ -435,7 +435,7 @@ def test_an_operation_takes_kinds() -> None:
     assert said(own, "bool", "bool", op="add") == "bool"
     assert said(own, "uint8", "bool", op="add") == "- add takes no unsigned"
     assert said(own, "uint8", "bool", op="multiply") == "uint8"
-    assert own.explain("int8", op="add").decision.entry == "arithmetic"
+    assert own.explain("int8", "int8", op="add").decision.entry == "arithmetic"
     assert own.explain("bool", op="positive").dtype is tl.dtype("bool")
 
 
@@ -445,14 +445,14 @@ def test_an_operation_computes_in_what_to_says() -> None:
     assert said(s, "uint8", "bool", op="divide") == "float32"
     assert said(s, "uint8", "int16", op="divide") == "float64"
     assert said(s, "float32", "int16", op="divide") == "float32"
-    assert said(s, "int32", op="divide") == "- divide takes no signed"
-    assert said(s, "int8", op="divide") == "- divide takes no signed"  # int16 is none that it takes
-    p = s.explain("uint8", op="divide")
+    assert said(s, "int32", "int32", op="divide") == "- divide takes no signed"
+    assert said(s, "int8", "int8", op="divide") == "- divide takes no signed"  # int16 is none that it takes
+    p = s.explain("uint8", "uint8", op="divide")
     assert (p.node, p.compute, p.dtype) == (tl.dtype("uint8"), tl.dtype("float32"), tl.dtype("float32"))
     assert steps(s, "uint8", "bool", op="divide")[-1] == ("ops", "divide", ("uint8",), "float32")
     by_kind = make(CHAIN, ops={"divide": {"takes": "all", "to": {"int": "f32", "u8": "f64"}}})
-    assert said(by_kind, "uint8", op="divide") == "float64"
-    assert said(by_kind, "int8", op="divide") == "float32"
+    assert said(by_kind, "uint8", "uint8", op="divide") == "float64"
+    assert said(by_kind, "int8", "int8", op="divide") == "float32"
 
 
 def test_an_operation_gives_another_dtype_than_it_computes_in() -> None:

@@ -132,7 +132,7 @@ def test_an_operation_of_one_operand_has_one_column() -> None:
     assert two.differing == (("int8", "sin"),)
     assert [[cell.text for cell in row] for row in two.grid().cells] == [["f16|f32"], ["f32"]]
     assert tl.consensus("numpy", "jax", op="sin", dtypes=["int8", "float32"]).pairs("contested") == (("int8", "sin"),)
-    with pytest.raises(tl.OpError, match="sin takes one operand, not 2"):
+    with pytest.raises(tl.OpError, match="sin takes 1 operand, not 2; ask it of each"):
         tl.system("numpy").explain("int8", "int8", op="sin")
 
 

@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion, PromotionError
-from typelattice.engine.operations import OpError
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.loss import Loss, loss
+from typelattice.facts.operations import OpError
 from typelattice.facts.order import Order, OrderError
 from typelattice.files.reader import system
 from typelattice.files.text import FormatError, UnknownSystemError, systems

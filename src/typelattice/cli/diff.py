@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs
 from typelattice.cli.table import asked, drawn, grid_arguments
-from typelattice.engine.operate import alone
+from typelattice.facts.operations import operation
 from typelattice.study.value_audit import audit
 
 
@@ -20,7 +20,8 @@ def run(args: Namespace) -> Paragraphs:
     """The table of differences, and for a system that goes by values, where these matter."""
     yield drawn(asked(args, lambda **keys: tl.diff(args.a, args.b, **keys)), args.format)
     a, b = tl.system(args.a), tl.system(args.b)
-    by_value = "value" in (a.combine, b.combine) and not alone(args.op)
+    alone = args.op is not None and operation(args.op).alone
+    by_value = "value" in (a.combine, b.combine) and not alone
     if by_value and args.format == "text":
         op = args.op or "add"
         lines = [str(part) for part in audit(a, b, op)] or ["the same for every value"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operations import CLASS
 from typelattice.engine.system import System
+from typelattice.facts.operations import NAMES
 from typelattice.operands.notation import parse
 from typelattice.recorded.deviations import Deviation
 from typelattice.recorded.recording import Call
@@ -34,7 +34,8 @@ class Mismatch:
             who = "the library answers, the system refuses"
         else:
             who = "they differ in weakness" if theirs.rstrip("*") == self.ours.rstrip("*") else "both answer, differently"
-        return f"{CLASS.get(self.call.op, self.call.op)}: {who}"
+        known = NAMES.get(self.call.op)
+        return f"{known.of_class if known else self.call.op}: {who}"
 
     def __str__(self) -> str:
         return f"{self.call}, the system says {self.ours}"
@@ -64,13 +65,13 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Deviation] =
     known: dict[Deviation, list[Mismatch]] = {d: [] for d in listed}
     read = cache(lambda text: parse(text, system.dtypes))
     for call in calls:
-        if (call.op not in CLASS and call.op not in PROMOTION) or call.answer == NOT_ASKED:
+        if call.op not in NAMES or call.answer == NOT_ASKED:
             continue
         if call.answer in NO_KERNEL:
             no_kernel += 1
             continue
         compared += 1
-        ours = said(system.explain(*map(read, call.operands), op=call.op if call.op in CLASS else None))
+        ours = said(system.explain(*map(read, call.operands), op=call.op))
         if ours == ("-" if call.answer.startswith("!") else call.answer):
             continue
         asked = f"{call.op}({', '.join(call.operands)})"

@@ -12,8 +12,8 @@ from typelattice.conformance.compare import PROMOTION, Mismatch, Report, compare
 from typelattice.conformance.functions import JOINED, PAIRS
 from typelattice.conformance.library import BINARY, Library, NoSuchOperand
 from typelattice.conformance.record import asked
-from typelattice.engine.operations import CLASS
 from typelattice.engine.system import System
+from typelattice.facts.operations import NAMES
 from typelattice.recorded.deviations import Deviation
 from typelattice.recorded.recording import Call
 
@@ -98,7 +98,7 @@ def _random_calls(asker: Asker, calls: int, seed: int, progress: Callable[[int, 
     operands = [f"{d}{tier}" for d in asker.library.dtypes() for tier in TIERS if asker.has(f"{d}{tier}")]
     scalars = [s for s in (*KINDS, *EDGES) if asker.has(s)]
     several = [op for op in getattr(asker.library, "nary", ("result_type",)) if op in asker.functions]
-    pairs = [op for op in asker.functions if op in CLASS and op in (*BINARY, *PAIRS, *JOINED) and op not in PROMOTION]
+    pairs = [op for op in asker.functions if op in NAMES and op in (*BINARY, *PAIRS, *JOINED) and op not in PROMOTION]
     named = (*operands, *scalars)
     further = {op: [named[i] for i in asked(op, named)] for op in pairs if op not in BINARY}
     for done in range(calls):

@@ -8,6 +8,7 @@ from typelattice.engine.fit import Fit
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.loss import Loss, loss
+from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ class Promotion:
         return self.dtype
 
     @property
+    def promoting(self) -> tuple[Operand, ...]:
+        """The operands that promote: all of them, but for the condition of `where`, or indices."""
+        return self.operands if self.op is None else self.operands[operation(self.op).promoting]
+
+    @property
     def decision(self) -> Step:
         """The step that settled it: the last that had something to decide."""
         return next((s for s in reversed(self.steps) if len(s.nodes) > 1 or s.node is None), self.steps[-1])
@@ -100,7 +106,7 @@ class Promotion:
     def casts(self) -> tuple[Cast, ...]:
         """The implicit casts, one for each operand that is not of the dtype computed in already."""
         to = self.compute
-        cast = [] if to is None else [(o, o.dtype, to) for o in self.operands if o.dtype is not to]
+        cast = [] if to is None else [(o, o.dtype, to) for o in self.promoting if o.dtype is not to]
         return tuple(Cast(o, d or o.kind, to, loss(d, to) if d else None) for o, d, to in cast)
 
 

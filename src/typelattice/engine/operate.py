@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from typelattice.engine.answer import Refused, Step
 from typelattice.engine.fit import Fit, fits
 from typelattice.engine.numpy1 import loop
-from typelattice.engine.operations import CLASS, FORM, Op, OpError, Target, find
+from typelattice.engine.operations import Op, Target, find
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Node
+from typelattice.facts.operations import operation
 from typelattice.operands.operand import BOOL, Operand
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ def operate(system: System, op: str | None, operands: Sequence[Operand], trail: 
         node, dtype, is_weak = system.meet(operands, trail)
         return node, dtype, dtype, is_weak, tuple(fits(system, operands, dtype, None))
     rule = find(op, system.ops)
-    if len(operands) > 1 and alone(op):
-        raise OpError(f"{op} takes one operand, not {len(operands)}; ask it of each")
     met: Node | None = None
     is_weak = beside = False
     dtypes = casting(system, rule, operands)
@@ -53,11 +52,6 @@ def operate(system: System, op: str | None, operands: Sequence[Operand], trail: 
     if is_weak:
         result, is_weak = weakness(system, rule, result, static or not beside or operands[1].weak)
     return met, compute, result, is_weak, values
-
-
-def alone(op: str | None) -> bool:
-    """Whether an operation is of one operand, or of each by itself."""
-    return FORM.get(op or "") in ("unary", "reduction", "parts", "indexed", "each")
 
 
 def casting(system: System, rule: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:
@@ -93,7 +87,7 @@ def apply(system: System, rule: Op, dtypes: tuple[DType, ...], trail: list[Step]
 
 def entry(system: System, rule: Op) -> str:
     """What the file calls an operation: by its name, or by its class."""
-    return rule.name if rule.name in system.ops else CLASS[rule.name]
+    return rule.name if rule.name in system.ops else operation(rule.name).of_class
 
 
 def write(system: System, rule: Op, d: DType, left: Operand, trail: list[Step]) -> DType:

@@ -1,16 +1,17 @@
-"""Operations: the kinds each takes and the dtype it gives, once its operands have met.
+"""What operations do with dtypes: the kinds each class takes and the dtype it gives, once its operands have met.
 
-operations.txt states the array API standard; a system's file states only where its library departs from it.
+standard.txt states the array API standard; a system's file states only where its library departs from it. Which
+operations there are, and the class of each, is a fact that stands in facts/operations.txt.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import nearest, short
+from typelattice.facts.operations import Operation, OpError, operation
+from typelattice.operands.operand import Operand
 
 KINDS: dict[str, tuple[Kind, ...]] = {
     **{kind.value: (kind,) for kind in Kind},
@@ -21,12 +22,8 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "all": tuple(Kind),
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
-TABLE = f"{__file__[:-3]}.txt"
+TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 PARTS, WEAK, INTO = ("real", "complex", "left"), ("keep", "strip", "default"), ("same", "kind", "category", "rebind")
-
-
-class OpError(TypelatticeError, ValueError):
-    """An operation that no table knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,30 +57,42 @@ def kinds(text: str) -> tuple[Kind, ...]:
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 
-def _standard() -> tuple[dict[str, Op], dict[str, str], dict[str, str]]:
-    classes: dict[str, Op] = {}
-    belongs: dict[str, str] = {}
-    forms: dict[str, str] = {}
+def _standard() -> dict[str, Op]:
+    """The rows of the standard's table, by the name of the class."""
+    classes = {}
     with open(TABLE, encoding="ascii") as rows:
-        for line in (row for row in rows if not row.startswith("#")):
-            name, takes, gives, form, *members = line.split()
+        for row in (row for row in rows if not row.startswith("#")):
+            name, takes, gives = row.split()
             given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
-            classes[name] = Op(name, kinds(takes), given, fit={} if name == "promotion" else None)  # type: ignore[arg-type]
-            belongs |= dict.fromkeys(members, name)
-            forms |= dict.fromkeys(members, form)
-    return classes, belongs, forms
+            fit: Mapping[str, str] | None = {} if name == "promotion" else None
+            classes[name] = Op(name, kinds(takes), given, fit=fit)  # type: ignore[arg-type]
+    return classes
 
 
-STANDARD, CLASS, FORM = _standard()  # class -> Op; operation -> class; operation -> the form of its signature
+STANDARD: Mapping[str, Op] = _standard()  # by class
+
+
+def asked(op: str, operands: Sequence[Operand]) -> Operation:
+    """The operation of a name, which takes these operands.
+
+    Raises OpError of an unknown operation, of more or fewer operands than it takes, of indices that are no integers.
+    """
+    known = operation(op)
+    known.check(len(operands))
+    for indices in operands[1:] if known.form == "indexed" else ():
+        if indices.kind.rank > Kind.SIGNED.rank:
+            raise OpError(f"{known.name} takes integers for indices, not {indices}; cast them first, e.g. to int64")
+    return known
 
 
 def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
     """What an operation does in a system: the standard, with what the file says of its class, then of it alone.
 
+    Raises OpError of an unknown one.
+
     >>> find("divide", {}).takes
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
-    if op not in CLASS:
-        raise OpError(f"unknown operation {short(op)}{nearest(op, CLASS) or '; operations are ' + ', '.join(CLASS)}")
-    said = {**departures.get(CLASS[op], {}), **departures.get(op, {})}
-    return replace(STANDARD[CLASS[op]], name=op, **said)  # type: ignore[arg-type]
+    known = operation(op)
+    said = {**departures.get(known.of_class, {}), **departures.get(known.name, {})}
+    return replace(STANDARD[known.of_class], name=known.name, **said)  # type: ignore[arg-type]

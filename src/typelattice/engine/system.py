@@ -10,6 +10,7 @@ from typing import Any
 from typelattice.engine.answer import Promotion, Refused, Rule, Step
 from typelattice.engine.numpy1 import meet
 from typelattice.engine.operate import operate
+from typelattice.engine.operations import asked
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.order import Order
 from typelattice.operands.notation import parse
@@ -86,8 +87,12 @@ class System:
         if not read:
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
         trail: list[Step] = []
+        promoting = read
+        if op is not None:
+            known = asked(op, read)
+            op, promoting = known.name, read[known.promoting]
         try:
-            found = operate(self, op, read, trail)
+            found = operate(self, op, promoting, trail)
         except Refused as refused:
             reason, remedy, step = refused.args
             return Promotion(self, read, op, (*trail, step), reason=reason, remedy=remedy)

@@ -43,8 +43,9 @@ def sections(p: Promotion) -> Iterator[Section]:
         if len(steps) > 1 and step.key in ("order", "ties") and len(step.nodes) > 1:
             yield f"step {i}", [f"{' with '.join(map(name, step.nodes))}: {step.node or 'refused'}"]
         yield from _step(p, step)
-    if p.system.combine == "value" and sum(o.tier != "array" and o.kind.rank == 1 and o.value is None for o in p.operands) == 1:
-        spans = intervals(p.system, *p.operands, op=p.op)
+    unknown = [o for o in p.promoting if o.tier != "array" and o.kind.rank == 1 and o.value is None]
+    if p.system.combine == "value" and len(unknown) == 1:
+        spans = intervals(p.system, *p.promoting, op=p.op)
         yield "by value", [f"{_number(low)} to {_number(high)}: {d or 'refused'}" for low, high, d in spans]
     if p.op:
         yield "operation", _operation(p)
@@ -65,7 +66,7 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
     order, nodes, node = p.system.order, tuple(dict.fromkeys(step.nodes)), step.node
     names = " and ".join(map(name, nodes))
     if step.key == "combine" and node:
-        known = all(o.value is not None for o in p.operands if o.tier != "array")
+        known = all(o.value is not None for o in p.promoting if o.tier != "array")
         why = "the smallest dtype that holds its value" if known else f"a value that is unknown is taken to be {UNKNOWN}"
         yield "on entry", [f"{names} counts as {node}, {why}"]
     elif step.key in ("order", "ties", "combine") and all(n in order for n in nodes):
@@ -74,7 +75,7 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
         if target and len(nodes) > 1:
             yield "way up", [_way(p, n, target) for n in nodes]
         if len(nodes) == 1:
-            if any(o.dtype for o in p.operands):
+            if any(o.dtype for o in p.promoting):
                 yield "way up", [f"{nodes[0]} is alone: it stays"]
             return
         both = "both" if len(nodes) == 2 else "all"
@@ -110,13 +111,13 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
 def _entered(p: Promotion, steps: Sequence[Step]) -> list[str]:
     """The Python scalars that stand as their default dtypes among the nodes of the order."""
     nodes = {n for s in steps for n in s.nodes if s.key != "tiers"}
-    kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.operands if o.dtype is None}
+    kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting if o.dtype is None}
     return [f"a Python {_word(kind)} counts as its default, {d}" for kind, d in kinds.items() if d in nodes]
 
 
 def _lower(p: Promotion, node: Node) -> str:
     """What a node of a lower tier stands for: a Python scalar stands there as its default dtype."""
-    if any(o.dtype is None and o.kind.rank == node.kind.rank for o in p.operands):
+    if any(o.dtype is None and o.kind.rank == node.kind.rank for o in p.promoting):
         return f"a Python {_word(node.kind)}"
     return f"the 0-d {node}" if isinstance(node, DType) else name(node)
 

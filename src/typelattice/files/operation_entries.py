@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import DEFAULT, OUTCOMES
 from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.suggest import nearest, short
 from typelattice.files.vocabulary import Words, each_of, flag, items, kind_of, one_of, text
 from typelattice.operands.operand import WORDS
@@ -31,8 +32,9 @@ class Departures:
 
     def op(self, op: str, given: Mapping[str, object]) -> dict[str, object]:
         """What the file says of an operation or of a class of them."""
-        if op not in ops.CLASS and op not in ops.STANDARD:
-            raise ValueError(f"unknown operation or class {short(op)}{nearest(op, {**ops.STANDARD, **ops.CLASS})}")
+        if op not in OPERATIONS and op not in ops.STANDARD:
+            near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, {**ops.STANDARD, **OPERATIONS})
+            raise ValueError(f"unknown operation or class {short(op)}{near}")
         readers: dict[str, Callable[[object], object]] = {
             "takes": lambda words: ops.kinds(",".join(each_of(words, ops.KINDS))),
             "to": self.to,

@@ -7,8 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion, Rule, Step
-from typelattice.engine.operations import CLASS, TABLE
+from typelattice.engine.operations import TABLE
 from typelattice.facts.dtypes import Node
+from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.order import Order, OrderError
 from typelattice.files.text import FormatError, Line, Spec
 
@@ -35,7 +36,7 @@ class Where:
             return rule
         if step.key == "ops" and (step.node is None or not rule.lines):
             return _standard(step)
-        entries = [(key, None) for key in FURTHER] + [("ops", op) for op in (p.op, CLASS.get(p.op or ""))]
+        entries = [(key, None) for key in FURTHER] + [("ops", op) for op in ((p.op, operation(p.op).of_class) if p.op else ())]
         others = [*reversed(p.steps), *(Step(key, entry, (), None) for key, entry in entries if key in self.spec.texts)]
         candidates = dict.fromkeys(filter(None, [self.stated(p), *map(self.named, others)]))
         return next((other for other in candidates if self.matters(other, p)), rule)
@@ -97,7 +98,9 @@ def answer(p: Promotion) -> tuple[object, ...]:
 
 
 def _standard(step: Step) -> Rule:
-    """The line of the standard's operations that an entry of `ops` departs from."""
-    words = {step.entry, CLASS.get(step.entry or "")}
+    """The line of the standard's table from which an entry of `ops`, a class or an operation, departs."""
+    known = OPERATIONS.get(step.entry or "")
+    of_class = known.of_class if known else step.entry
     with open(TABLE, encoding="ascii") as rows:
-        return Rule("operations.txt", "ops", tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] in words))
+        lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == of_class)
+    return Rule("standard.txt", "ops", lines)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operations import CLASS
 from typelattice.facts.dtypes import Kind
+from typelattice.facts.operations import OPERATIONS
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.backend import LACKS, NamespaceError
 from typelattice.namespaces.plan import Plan
@@ -198,8 +198,9 @@ def parts(space: Namespace, op: str) -> Function:
         made = space.carried(p, library, space.backend.cast(x._data, to), *space.bare(args), **space.bare(options))
         if not isinstance(made, (tuple, list)):
             return space.own(made, p, None)
-        places = p.result if CLASS[op] == "position" else space.default(Kind.SIGNED) if CLASS[op] == "distinct" else None
-        wrapped = [space.own(out, p, None if i == 0 and CLASS[op] == "distinct" else places) for i, out in enumerate(made)]
+        of_class = OPERATIONS[op].of_class
+        places = p.result if of_class == "position" else space.default(Kind.SIGNED) if of_class == "distinct" else None
+        wrapped = [space.own(out, p, None if i == 0 and of_class == "distinct" else places) for i, out in enumerate(made)]
         return RESULTS[op](*wrapped) if op in RESULTS else tuple(wrapped)
 
     return named(function, op)
@@ -243,12 +244,10 @@ def _kept(space: Namespace, op: str) -> Callable[[Array], Promotion]:
     return promote
 
 
-FORMS: dict[str, Callable[[Namespace, str], Function]] = {
-    "binary": binary, "unary": unary, "reduction": reduction, "choice": choice, "several": several, "clip": clip,
-    "parts": parts, "indexed": indexed,
+FORMS: dict[tuple[str, int | None], Callable[[Namespace, str], Function]] = {  # by form, and the most operands
+    ("elementwise", 1): unary, ("elementwise", 2): binary, ("elementwise", 3): clip,
+    ("whole", 1): unary, ("whole", 2): binary_with_options,
+    ("reduction", 1): reduction, ("along", 1): reduction, ("parts", 1): parts, ("each", 1): each,
+    ("choice", 3): choice, ("several", None): several, ("indexed", 2): indexed,
 }  # fmt: skip
-OTHERS: dict[str, Callable[[Namespace, str], Function]] = {
-    **dict.fromkeys(("matmul", "tensordot", "vecdot", "cross", "searchsorted"), binary_with_options),
-    **dict.fromkeys(("meshgrid", "broadcast_arrays"), each),
-    "diff": difference,
-}
+OTHERS: dict[str, Callable[[Namespace, str], Function]] = {"diff": difference}

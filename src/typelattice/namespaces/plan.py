@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operations import CLASS, find
+from typelattice.engine.operations import find
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value, fitted
 from typelattice.namespaces.backend import Backend, NamespaceError
 from typelattice.operands.operand import SCALARS, Operand, of, scalar
@@ -98,7 +99,8 @@ class Planner:
     def exact(self, op: str, operands: Sequence[Operand], p: Promotion) -> bool:
         """Whether NumPy compares integers of two signs exactly, as the system does that says nothing of values there."""
         exact = self.by_value or find(op, self.system.ops).fit == {}
-        if not (self.backend.numpy and exact and CLASS[op] in ("comparison", "ordering") and p.compute is not None):
+        compares = OPERATIONS[op].of_class in ("comparison", "ordering")
+        if not (self.backend.numpy and exact and compares and p.compute is not None):
             return False
         return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.rank == 1 for o in operands)
 

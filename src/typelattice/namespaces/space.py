@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operate import real
-from typelattice.engine.operations import FORM
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype
+from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
@@ -42,7 +42,7 @@ class Namespace:
         self.Array: type[Array] = type("Array", (Array,), {"__slots__": (), "_space": self, "__module__": __name__})
         self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and backend.has(d)}
         vars(self).update(self.dtypes, pi=math.pi, e=math.e, inf=math.inf, nan=math.nan, newaxis=None)
-        functions = {op: build(self, op) for op in FORM if (build := self._builder(op)) and self._has(op)}
+        functions = {op: build(self, op) for op in OPERATIONS if (build := self._builder(op)) and self._has(op)}
         created = {name: make(self) for name, make in CREATION.items() if name != "from_dlpack" or self._has(name)}
         found = {**functions, **created, **inspection(self)}
         vars(self).update({name: f for name, f in found.items() if name not in (*LINALG, *FFT)})
@@ -204,7 +204,7 @@ class Namespace:
                 setattr(self.Array, f"__i{name}__", in_place(self, functions[op]))
 
     def _builder(self, op: str) -> Callable[[Namespace, str], Callable[..., Any]] | None:
-        return OTHERS.get(op) or FORMS.get(FORM[op])
+        return OTHERS.get(op) or FORMS.get((OPERATIONS[op].form, OPERATIONS[op].most))
 
     def _has(self, op: str) -> bool:
         try:

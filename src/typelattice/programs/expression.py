@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operations import FORM
 from typelattice.explain.english import data as told
 from typelattice.facts.dtypes import DType, dtype
+from typelattice.facts.operations import NAMES, OPERATIONS, OpError
 from typelattice.facts.suggest import nearest, short
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import SCALARS, Operand, OperandError, of, operand, scalar
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
     from typelattice.engine.system import System
 
 LONGEST, DEEPEST, MOST = 10_000, 100, 500  # characters, levels, parts
-OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide",
-    ast.Mod: "remainder", ast.Pow: "pow", ast.MatMult: "matmul", ast.BitAnd: "bitwise_and", ast.BitOr: "bitwise_or",
-    ast.BitXor: "bitwise_xor", ast.LShift: "bitwise_left_shift", ast.RShift: "bitwise_right_shift", ast.Eq: "equal",
-    ast.NotEq: "not_equal", ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal",
-    ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "bitwise_invert",
-}  # fmt: skip
-COUNTS = {
-    "unary": (1, 1), "binary": (2, 2), "reduction": (1, 1), "choice": (3, 3), "clip": (1, 3), "parts": (1, 1),
-    "indexed": (2, 2), "several": (1, MOST), "promotion": (1, MOST),
-}  # fmt: skip
+
+
+def _operator(text: str) -> type[ast.AST]:
+    """The class of syntax that an operator is to Python's parser."""
+    tree = ast.parse(text if text[-1].isalpha() else f"{text}x" if text == "~" else f"x{text}x", mode="eval").body
+    match tree:
+        case ast.Compare(ops=[op]) | ast.BinOp(op=op) | ast.UnaryOp(op=op):
+            return type(op)
+    raise AssertionError(f"{text} is no operator of expressions")
+
+
+OPERATORS = {_operator(op.operator): name for name, op in OPERATIONS.items() if op.operator and op.operator != "+="}
 POSSIBLE = "operators, functions of the array API standard, .astype(dtype), names and numbers"
 
 
@@ -179,30 +180,28 @@ class _Reader:
     def call(self, text: str, name: str, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Part:
         if name == "astype" and len(args) == 2 and not keywords:
             return Part(text, "astype", (self.read(args[0]),), to=_dtype(args[1]))
-        if FORM.get(name) == "each":
+        if name not in NAMES:
+            raise FormulaError(f"unknown function {short(name)}{nearest(name, NAMES)}; functions are the array API standard's")
+        known = NAMES[name]
+        form = known.form
+        if form == "each":
             raise FormulaError(f"{name} gives several arrays, each of its operand's dtype; ask of one")
-        if name not in FORM or FORM[name] not in COUNTS:
-            raise FormulaError(f"unknown function {short(name)}{nearest(name, FORM)}; functions are the array API standard's")
-        form = FORM[name]
         if len({keyword.arg for keyword in keywords}) < len(keywords):
             raise FormulaError(f"{short(text)}: a name is given twice; give it once")
         for keyword in keywords:
-            if keyword.arg not in ("axis", "keepdims") or form not in ("reduction", "several", "indexed", "unary"):
+            if keyword.arg not in ("axis", "keepdims") or form in ("elementwise", "choice", "promotion", "parts"):
                 raise FormulaError(f"{short(text)}: only axis and keepdims may be named; cast with .astype(dtype)")
         given = list(args)
         if form == "several" and len(given) == 1 and isinstance(given[0], (ast.List, ast.Tuple)):
             given = list(given[0].elts)
-        least, most = COUNTS[form]
-        if not least <= len(given) <= most:
-            wanted = str(least) if least == most else f"{least} to {most}"
-            raise FormulaError(f"{name} takes {wanted} operand{'s' * (most > 1)}, not {len(given)}")
-        indices = tuple(self.read(x) for x in given)
-        promoting = indices[1:] if form == "choice" else indices[:1] if form == "indexed" else indices
-        whole = form == "reduction" and name not in KEEPING and all(map(_says_nothing, keywords))
-        return Part(text, name, promoting, whole=whole)
-
-
-KEEPING = ("sort", "argsort", "diff", "cumulative_sum", "cumulative_prod")  # reductions by signature that keep their axis
+        if form in ("choice", "indexed") and len(given) < (known.most or 0):
+            raise FormulaError(f"{name} takes {known.most} operands in an expression, not {len(given)}")
+        try:
+            known.check(len(given))
+        except OpError as e:
+            raise FormulaError(str(e)) from None
+        whole = form == "reduction" and all(map(_says_nothing, keywords))
+        return Part(text, known.name, tuple(self.read(x) for x in given), whole=whole)
 
 
 def _says_nothing(keyword: ast.keyword) -> bool:

@@ -7,10 +7,10 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import alone
 from typelattice.engine.system import System
 from typelattice.explain.english import place
 from typelattice.facts.dtypes import DType, DTypeError, dtype
+from typelattice.facts.operations import operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand, Tier, of
@@ -113,7 +113,9 @@ def consensus(
     if not columns:
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
     rows = _of_tier(columns, tier)
-    beside = {op: ()} if op and alone(op) else {str(c): (c,) for c in columns}
+    known = None if op is None else operation(op)
+    op = known.name if known else None
+    beside = {op: ()} if known and op and known.alone else {str(c): (c,) for c in columns}
     answers = {(str(r), c): tuple(s.explain(r, *beside[c], op=op) for s in found) for r, c in product(rows, beside)}
     return Consensus(found, op, tuple(map(str, rows)), tuple(beside), answers)
 

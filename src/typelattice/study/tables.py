@@ -8,11 +8,10 @@ from itertools import chain, product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import alone
-from typelattice.engine.operations import FORM
 from typelattice.engine.system import System
 from typelattice.explain.english import answer, cast_words, place, question
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Weak, numpy_reading, weak
+from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import BOOL, Operand, Tier, operand
@@ -150,13 +149,16 @@ def table(
     * is weak: it counts by its kind, and gives way to a dtype beside it
     """
     found = find_system(system)
+    known = None if op is None else operation(op)
+    op = known.name if known else None
+    alone = known is not None and known.alone
     columns, left_out = ([str(_read(x, found)) for x in dtypes], ()) if dtypes is not None else _operands(found, all)
     if not columns:
         raise DTypeError("a table of no dtypes at all; name at least one")
     rows = _rows(columns, tier, found)
     columns = [c for c in columns if tier == "array" or dtypes is not None or c not in SCALARS]
-    columns = [op] if op and alone(op) else columns
-    beside = [()] if alone(op) else [(_read(c, found),) for c in columns]
+    columns = [op] if op and alone else columns
+    beside = [()] if alone else [(_read(c, found),) for c in columns]
     cells = tuple(tuple(found.explain(_read(r, found), *c, op=op) for c in beside) for r in rows)
     full = Table(found, op, tuple(rows), tuple(columns), cells)
     if dtypes is not None:
@@ -226,7 +228,7 @@ def _rows(columns: list[str], tier: Tier, found: System) -> list[str]:
 
 def label(text: str, found: System, codes: str) -> Cell:
     """An operand as the label of a row or column; an operation's own name as it is."""
-    if text in FORM:
+    if text in OPERATIONS:
         return Cell(text)
     o: Operand = _read(text, found)
     if o.dtype is None or o.tier == "scalar":

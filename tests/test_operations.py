@@ -1,0 +1,122 @@
+"""Operations: one row each, asked by any of their names, of as many operands as they take."""
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+from typelattice.engine.operations import STANDARD
+from typelattice.facts.operations import FORMS, NAMES, OPERATIONS, Operation, operation
+
+NUMPY = tl.system("numpy")
+
+
+def test_every_name_stands_for_one_operation() -> None:
+    names = Counter(name for op in OPERATIONS.values() for name in (op.name, *op.names))
+    assert [name for name, n in names.items() if n > 1] == []
+    assert {*names} == {*NAMES}
+
+
+@pytest.mark.parametrize("op", OPERATIONS.values(), ids=lambda op: op.name)
+def test_a_row_has_a_class_of_the_standard_a_form_and_operands(op: Operation) -> None:
+    assert op.of_class in STANDARD
+    assert op.form in FORMS
+    assert 1 <= op.least <= (op.most or op.least)
+
+
+def test_every_class_has_an_operation() -> None:
+    assert {op.of_class for op in OPERATIONS.values()} == {*STANDARD}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OPERATIONS])
+def test_an_operation_is_asked_by_any_of_its_names(name: str) -> None:
+    op = NAMES[name]
+    operands = ["complex64"] * op.least
+    assert NUMPY.explain(*operands, op=name) == NUMPY.explain(*operands, op=op.name)
+    assert NUMPY.explain(*operands, op=name).op == op.name
+
+
+def test_what_python_and_libraries_call_it() -> None:
+    add = operation("__add__")
+    assert (add.name, add.operator, add.method, add.functions) == ("add", "+", "__add__", ("add",))
+    assert operation("-x").name == "negative"
+    assert operation("-").functions == ("subtract", "sub")
+    assert operation("+=").name == "iadd"
+    assert (operation("sqrt").operator, operation("sqrt").method) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("operands", "op", "message"),
+    [
+        (3, "add", "add takes 2 operands, not 3; ask it of 2 at a time"),
+        (1, "+", "add takes 2 operands, not 1; give 1 more"),
+        (2, "sqrt", "sqrt takes 1 operand, not 2; ask it of each"),
+        (4, "where", "where takes 2 or 3 operands, not 4; ask it of 3 at a time"),
+        (1, "where", "where takes 2 or 3 operands, not 1; give 1 more"),
+        (4, "clamp", "clip takes 1 to 3 operands, not 4; ask it of 3 at a time"),
+        (3, "take", "take takes 1 or 2 operands, not 3; ask it of 2 at a time"),
+        (3, "promote_types", "promote_types takes 2 operands, not 3; ask it of 2 at a time"),
+    ],
+)
+def test_another_number_of_operands_is_refused(operands: int, op: str, message: str) -> None:
+    with pytest.raises(tl.OpError) as e:
+        NUMPY.explain(*["int8"] * operands, op=op)
+    assert str(e.value) == message
+
+
+def test_as_many_as_there_are_where_there_is_no_limit() -> None:
+    assert NUMPY.result_type("int8", "uint8", "float16") is NUMPY.explain("int8", "uint8", "float16", op="cat").dtype
+    assert Operation("f", "join", "several", 2, None, ()).how_many == "at least 2 operands"
+    assert Operation("f", "join", "several", 1, None, ()).how_many == "at least 1 operand"
+
+
+def test_an_unknown_operation_names_the_nearest() -> None:
+    with pytest.raises(tl.OpError, match=r"unknown operation 'cumsun'; did you mean cumsum"):
+        NUMPY.explain("int8", op="cumsun")
+    with pytest.raises(tl.OpError, match=r"unknown operation 'zzz'; operations are result_type, "):
+        NUMPY.explain("int8", op="zzz")
+
+
+def test_where_chooses_by_a_condition_that_does_not_promote() -> None:
+    for system, condition, branches in product(map(tl.system, tl.systems()), ("bool", "True"), (("int8", "int16"),)):
+        whole, alone = system.explain(condition, *branches, op="where"), system.explain(*branches, op="where")
+        assert (whole.dtype, whole.weak, whole.reason) == (alone.dtype, alone.weak, alone.reason)
+        assert whole.promoting == alone.operands
+    p = NUMPY.explain("bool", "int8", "float16", op="where")
+    assert (len(p.operands), [str(c.operand) for c in p.casts], p.dtype) == (3, ["int8"], tl.dtype("float16"))
+
+
+def test_indices_do_not_promote_and_are_integers() -> None:
+    p = NUMPY.explain("int8", "int64", op="take")
+    assert (p.dtype, p.casts) == (tl.dtype("int8"), ())
+    with pytest.raises(tl.OpError, match=r"take takes integers for indices, not float32; cast them first"):
+        NUMPY.explain("int8", "float32", op="take")
+
+
+def test_clip_promotes_with_both_bounds() -> None:
+    assert NUMPY.explain("int8", "int16", "float32", op="clip").dtype is tl.dtype("float32")
+    assert NUMPY.explain("int8", op="clip").dtype is tl.dtype("int8")
+
+
+def test_numpys_other_names_give_what_its_own_give() -> None:
+    """Of every other name that NumPy has beside the one name: the same function, or the same dtype and values."""
+    np = pytest.importorskip("numpy", minversion="2.1")
+    own = [op for op in OPERATIONS.values() if hasattr(np, op.name)]
+    pairs = [(op, name) for op in own for name in op.functions[1:] if hasattr(np, name)]
+    assert len(pairs) > 20
+
+    def result(name: str, op: Operation, dtype: object) -> Any:
+        operand = np.ones(1, dtype)
+        operands = [[operand]] if op.form == "several" else [operand] * op.least
+        try:
+            with np.errstate(all="ignore"):
+                found = getattr(np, name)(*operands)
+        except TypeError:
+            return "refused"
+        return found.dtype, found.tolist()
+
+    for (op, name), d in product(pairs, NUMPY.order.nodes):
+        assert result(name, op, str(d)) == result(op.name, op, str(d)), (name, d)

@@ -180,6 +180,11 @@ def test_paths_are_made_as_they_are_asked_for() -> None:
         tracemalloc.stop()
 
 
+def test_a_path_may_be_longer_than_python_is_deep() -> None:
+    chain = range(5_000)
+    assert list(Order({a: [a + 1] for a in chain}).paths(0, 5_000)) == [tuple(range(5_001))]
+
+
 @given(dags(), st.data())
 def test_an_implied_cover_is_refused_and_named(covers: Covers, data: st.DataObject) -> None:
     implied = [(a, b) for a in covers for b in reachable(covers, a) - {a, *covers[a]}]

@@ -35,7 +35,7 @@ class Order(Generic[N]):
     ('d', None, 'a', ('d',))
     """
 
-    __slots__ = ("_above", "_bit", "_down", "_downward", "_up", "nodes")
+    __slots__ = ("_above", "_bit", "_down", "_downward", "_place", "_up", "nodes")
 
     def __init__(self, covers: Mapping[N, Iterable[N]]) -> None:
         above = {a: tuple(bs) for a, bs in covers.items()}
@@ -46,6 +46,7 @@ class Order(Generic[N]):
             raise OrderError(f"a cycle: {' -> '.join(map(str, e.args[1][::-1]))}; an order has none") from None
         self.nodes, self._above = tuple(above), above
         self._bit = {a: 1 << i for i, a in enumerate(self._downward)}
+        self._place = {a: i for i, a in enumerate(self.nodes)}
         self._up, self._down = dict(self._bit), dict(self._bit)
         for a in self._downward:
             for b in above[a]:
@@ -98,8 +99,12 @@ class Order(Generic[N]):
 
     def minimal_bounds(self, *nodes: N) -> tuple[N, ...]:
         """The lowest of the upper bounds. One: the join. None, or several: there is no join."""
-        common = self._common(self._up, *nodes)
-        return tuple(a for a in self._members(common) if self._down[a] & common == self._bit[a])
+        common, found = self._common(self._up, *nodes), list[N]()
+        while common:
+            lowest = self._downward[common.bit_length() - 1]  # what lies below it has a higher bit, and is gone
+            common &= ~self._up[lowest]
+            found.append(lowest)
+        return tuple(sorted(found, key=self._place.__getitem__) if len(found) > 1 else found)
 
     def covers(self, a: N) -> tuple[N, ...]:
         """The immediate successors of a node."""
@@ -109,15 +114,29 @@ class Order(Generic[N]):
         """The chains of covers that lead from a up to b, made as they are asked for; the first is one of the shortest."""
         steps = {b: 0} if self.le(a, b) else {}
         for n in self._downward:
-            steps |= {n: 1 + min(steps[c] for c in self._above[n] if c in steps)} if {*self._above[n]} & steps.keys() else {}
+            ways = [steps[c] for c in self._above[n] if c in steps]
+            if ways:
+                steps[n] = 1 + min(ways)
+        return self._climb(a, b, steps) if steps else iter(())
 
-        def climb(n: N) -> Iterator[tuple[N, ...]]:
-            if n == b:
-                yield (n,)
-            for c in sorted((c for c in self._above[n] if c in steps), key=lambda c: steps[c]):
-                yield from ((n, *rest) for rest in climb(c))
+    def _climb(self, a: N, b: N, steps: Mapping[N, int]) -> Iterator[tuple[N, ...]]:
+        """The paths from a to b, given the fewest steps to b from each node that has a way there.
 
-        return climb(a) if steps else iter(())
+        With a stack of its own: a chain of a thousand nodes is deeper than Python's.
+        """
+        path: list[N] = []
+        left = [iter([a])]  # at each height, the nodes still to be tried there
+        while left:
+            for n in left[-1]:
+                path.append(n)
+                if n != b:
+                    left.append(iter(sorted((c for c in self._above[n] if c in steps), key=steps.__getitem__)))
+                    break
+                yield tuple(path)
+                path.pop()
+            else:
+                left.pop()
+                del path[-1:]
 
     @property
     def top(self) -> N | None:

@@ -9,6 +9,7 @@ from typelattice.engine.numpy1 import UNKNOWN, intervals
 from typelattice.engine.operations import find
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.loss import Loss
+from typelattice.facts.paths import paths
 
 MANY = 12  # upper bounds spelled out
 Section = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
@@ -130,7 +131,7 @@ def place(node: Node) -> tuple[int, int, int, str]:
 
 def _way(p: Promotion, node: Node, target: Node) -> str:
     """The shortest way up the order."""
-    path = next(p.system.order.paths(node, target), (node,))
+    path = next(paths(p.system.order, node, target), (node,))
     return " -> ".join(map(str, path)) + (" is there already" if len(path) == 1 else "")
 
 

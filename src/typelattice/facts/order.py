@@ -110,34 +110,6 @@ class Order(Generic[N]):
         """The immediate successors of a node."""
         return self._above[a] if self._common(self._bit, a) else ()
 
-    def paths(self, a: N, b: N) -> Iterator[tuple[N, ...]]:
-        """The chains of covers that lead from a up to b, made as they are asked for; the first is one of the shortest."""
-        steps = {b: 0} if self.le(a, b) else {}
-        for n in self._downward:
-            ways = [steps[c] for c in self._above[n] if c in steps]
-            if ways:
-                steps[n] = 1 + min(ways)
-        return self._climb(a, b, steps) if steps else iter(())
-
-    def _climb(self, a: N, b: N, steps: Mapping[N, int]) -> Iterator[tuple[N, ...]]:
-        """The paths from a to b, given the fewest steps to b from each node that has a way there.
-
-        With a stack of its own: a chain of a thousand nodes is deeper than Python's.
-        """
-        path: list[N] = []
-        left = [iter([a])]  # at each height, the nodes still to be tried there
-        while left:
-            for n in left[-1]:
-                path.append(n)
-                if n != b:
-                    left.append(iter(sorted((c for c in self._above[n] if c in steps), key=steps.__getitem__)))
-                    break
-                yield tuple(path)
-                path.pop()
-            else:
-                left.pop()
-                del path[-1:]
-
     @property
     def top(self) -> N | None:
         """The node above all others, if there is one."""

@@ -1,0 +1,55 @@
+"""The ways up an order, cover by cover."""
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import TypeVar
+
+from typelattice.facts.order import Order
+
+N = TypeVar("N", bound=Hashable)
+
+
+def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
+    """The chains of covers that lead from a up to b, made as they are asked for; the first is one of the shortest.
+
+    Raises OrderError for a node that the order does not have.
+
+    >>> order = Order.parse("a -> b -> d; a -> c -> d")
+    >>> list(paths(order, "a", "d")), list(paths(order, "b", "c"))
+    ([('a', 'b', 'd'), ('a', 'c', 'd')], [])
+    """
+    if not order.le(a, b):
+        return
+    steps = _steps(order, a, b)
+    # With a stack of its own instead of recursion: a chain of a thousand nodes is deeper than Python's.
+    path: list[N] = []
+    left = [iter([a])]  # at each height, the nodes still to be tried there
+    while left:
+        for n in left[-1]:
+            path.append(n)
+            if n != b:
+                ways = [c for c in order.covers(n) if c in steps]
+                left.append(iter(sorted(ways, key=steps.__getitem__)))
+                break
+            yield tuple(path)
+            path.pop()
+        else:
+            left.pop()
+            del path[-1:]
+
+
+def _steps(order: Order[N], a: N, b: N) -> Mapping[N, int]:
+    """The fewest covers to climb to b, from each node that lies between a and b."""
+    below: dict[N, list[N]] = {n: [] for n in order.bounds(a) if order.le(n, b)}
+    for n in below:
+        for c in order.covers(n):
+            if c in below:
+                below[c].append(n)
+    steps = {b: 0}
+    reached = [b]
+    for n in reached:  # grows while nodes are found, the nearest first
+        for lower in below[n]:
+            if lower not in steps:
+                steps[lower] = steps[n] + 1
+                reached.append(lower)
+    return steps

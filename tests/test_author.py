@@ -10,7 +10,7 @@ import pytest
 
 from typelattice.cli.main import main
 from typelattice.conformance.testing import check, promotion_tests
-from typelattice.recorded.deviations import deviations
+from typelattice.recorded.departures import departures
 
 AUTHOR = Path(__file__).parents[1] / "examples" / "author"
 
@@ -33,7 +33,7 @@ def test_the_planted_mistake_is_found() -> None:
 def test_the_baseline_holds_it_and_must_not_grow(tmp_path: Path) -> None:
     from little import Little
 
-    listed = deviations("little", AUTHOR / "known.toml")
+    listed = departures("little", AUTHOR / "known.toml")
     assert not check(Little(), "array-api", listed).mismatches
     promotion_tests(Little, "array-api", baseline="known.toml")("add")
     smaller = tmp_path / "known.toml"

@@ -9,9 +9,9 @@ import pytest
 
 import typelattice as tl
 from typelattice.conformance.compare import Mismatch
-from typelattice.conformance.library import NoSuchOperand, OperandString
+from typelattice.conformance.library import NoSuchOperandError, OperandString
 from typelattice.conformance.live import Asker, check, shrink
-from typelattice.recorded.deviations import Deviation
+from typelattice.recorded.departures import Departure
 
 
 class Stuck:
@@ -25,7 +25,7 @@ class Stuck:
 
     def make(self, operand: str) -> object:
         if OperandString.parse(operand).tier not in ("array", "0d"):
-            raise NoSuchOperand(operand)
+            raise NoSuchOperandError(operand)
         return operand
 
     def read(self, result: object) -> str:
@@ -49,7 +49,7 @@ def test_a_mismatch_is_not_shrunk_to_a_listed_one() -> None:
     assert all(map(asker.has, asked))
     found = Mismatch(asker.ask("result_type", asked), "int16")
     assert str(shrink(asker, system, found).call) == "result_type(int16, int8) = int64"
-    listed = [Deviation(r"result_type\([^,]*, [^,]*\)|result_type\(int8, .*", "two, or an int8 in front", "")]
+    listed = [Departure(r"result_type\([^,]*, [^,]*\)|result_type\(int8, .*", "two, or an int8 in front", "")]
     assert str(shrink(asker, system, found, listed).call) == "result_type(int8:0d, int16, int8) = int64"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS
-from typelattice.recorded.deviations import deviations
+from typelattice.recorded.departures import departures
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 np = pytest.importorskip("numpy")
@@ -52,7 +52,7 @@ def answer(function: Any, *operands: Any) -> str:
 def test_every_pair_has_the_dtype_and_weakness_of_jax(op: str, jax: Any, xp: Any) -> None:
     usual = [d.name for d in tl.system("array-api").order.nodes if isinstance(d, tl.DType)] + ["bfloat16", "float16"]
     names = usual + [f"{d}:weak" for d in WEAK] + [*NUMBERS]
-    listed, compared, different = deviations("jax"), 0, []
+    listed, compared, different = departures("jax"), 0, []
 
     def ours(name: str) -> Any:
         d, _, weak = name.partition(":")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.conformance.asking import CannotRecord
+from typelattice.conformance.asking import CannotAskError
 from typelattice.conformance.functions import JOINED, PAIRS, SINGLE
 from typelattice.conformance.library import (
-    MissingLibrary,
-    NoSuchOperand,
+    MissingLibraryError,
+    NoSuchOperandError,
     OperandString,
-    UnknownLibrary,
+    UnknownLibraryError,
 )
 from typelattice.conformance.record import asked, main, record
 from typelattice.conformance.registry import library
@@ -40,7 +40,7 @@ class Tiny:
     def make(self, operand: str) -> object:
         wanted = OperandString.parse(operand)
         if wanted.tier != "array" or wanted.dtype is None:
-            raise NoSuchOperand(operand)
+            raise NoSuchOperandError(operand)
         return wanted.dtype
 
     def read(self, result: object) -> str:
@@ -198,11 +198,11 @@ def test_a_file_that_is_no_json_is_refused_by_line(tmp_path: Path) -> None:
 
 
 def test_a_library_that_cannot_be_asked_says_why(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(CannotRecord, match="died before the first call"):
+    with pytest.raises(CannotAskError, match="died before the first call"):
         record(Stillborn)
-    with pytest.raises(CannotRecord, match="RuntimeError: int8 is beyond me"):
+    with pytest.raises(CannotAskError, match="RuntimeError: int8 is beyond me"):
         record(Unmade)
-    with pytest.raises(UnknownLibrary, match="did you mean jax-x32"):
+    with pytest.raises(UnknownLibraryError, match="did you mean jax-x32"):
         library("jax-x3")
     assert main(["nunpy"]) == 2
     assert "did you mean numpy" in capsys.readouterr().err
@@ -211,7 +211,7 @@ def test_a_library_that_cannot_be_asked_says_why(capsys: pytest.CaptureFixture[s
 def test_the_wrong_version_is_a_missing_library() -> None:
     numpy = pytest.importorskip("numpy")
     other = "numpy1" if numpy.__version__.startswith("2.") else "numpy"
-    with pytest.raises(MissingLibrary, match=rf"{other} cannot be asked: .*; pip install 'numpy"):
+    with pytest.raises(MissingLibraryError, match=rf"{other} cannot be asked: .*; pip install 'numpy"):
         library(other)
 
 

@@ -1,4 +1,4 @@
-"""Every system gives the recorded answers of its library, but for the deviations that are listed with their reasons."""
+"""Every system gives the recorded answers of its library, but for the departures that are listed with their reasons."""
 from __future__ import annotations
 
 from itertools import islice
@@ -7,14 +7,14 @@ import pytest
 
 import typelattice as tl
 from typelattice.conformance.compare import Report, compare
-from typelattice.recorded.deviations import deviations
+from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import RECORDINGS, Recording, recorded
 
 EVERY = 11  # of the calls: all of them are for `make conform`
 
 
 def told(found: Report) -> str:
-    """What a system answers otherwise than its library, but for the listed deviations; by cause, in words."""
+    """What a system answers otherwise than its library, but for the listed departures; by cause, in words."""
     assert found.compared > 100
     groups = found.groups().items()
     return "\n".join(f"{len(group)} × {cause}, e.g. {'; '.join(map(str, group[:3]))}" for cause, group in groups)
@@ -23,19 +23,19 @@ def told(found: Report) -> str:
 @pytest.mark.parametrize("name", recorded())
 def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
     calls = islice(Recording.load(name).calls(), 0, None, EVERY)
-    assert told(compare(tl.system(name), calls, deviations(name))) == ""
+    assert told(compare(tl.system(name), calls, departures(name))) == ""
 
 
 @pytest.mark.live
 @pytest.mark.parametrize("name", recorded())
 def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
-    """But for the listed deviations, each met exactly as often as it says."""
-    found = compare(tl.system(name), Recording.load(name).calls(), deviations(name))
+    """But for the listed departures, each met exactly as often as it says."""
+    found = compare(tl.system(name), Recording.load(name).calls(), departures(name))
     assert told(found) == ""
-    for deviation, calls in found.listed.items():
-        assert len(calls) == deviation.count, deviation.calls
-        assert deviation.reason
-        assert deviation.source
+    for departure, calls in found.listed.items():
+        assert len(calls) == departure.count, departure.calls
+        assert departure.reason
+        assert departure.source
 
 
 def test_the_recordings_are_under_three_megabytes() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.libraries import file_of, libraries, recordings
-from typelattice.recorded.deviations import FOLDER as LISTS
+from typelattice.recorded.departures import FOLDER as LISTS
 from typelattice.recorded.recording import Recording, recorded
 
 ROOT = Path(__file__).parents[1]

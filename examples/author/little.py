@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.conformance.library import NoSuchOperand, OperandString
+from typelattice.conformance.library import NoSuchOperandError, OperandString
 
 WIDTHS = {"int8": 8, "int16": 16, "int32": 32, "uint8": 8, "uint16": 16, "uint32": 32}
 
@@ -47,7 +47,7 @@ class Little:
     def make(self, operand: str) -> object:
         wanted = OperandString.parse(operand)
         if wanted.dtype is None or wanted.tier != "array":
-            raise NoSuchOperand(operand)  # it has neither 0-d arrays nor Python scalars
+            raise NoSuchOperandError(operand)  # it has neither 0-d arrays nor Python scalars
         return Array(wanted.dtype, (1, 1))
 
     def read(self, result: object) -> str:

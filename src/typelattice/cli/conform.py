@@ -9,7 +9,7 @@ from typelattice.cli.command import Command, DifferencesFound, Paragraphs
 from typelattice.cli.record import versions
 from typelattice.conformance.compare import Report, compare
 from typelattice.facts.libraries import recordings
-from typelattice.recorded.deviations import deviations
+from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording
 from typelattice.rendering.terminal import progress_bar
 
@@ -26,13 +26,13 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--recording", metavar="FILE", help=recording)
     parser.add_argument("--live", type=int, metavar="CALLS", help=live)
     parser.add_argument("--seed", type=int, default=0, help="of the random calls (default: 0)")
-    parser.add_argument("--deviations", metavar="FILE", help="a list of known deviations of your own")
+    parser.add_argument("--departures", metavar="FILE", help="a list of known departures of your own")
 
 
 def run(args: Namespace) -> Paragraphs:
     """What was compared, the mismatches by cause, their number. Raises DifferencesFound if there are any."""
     found = tl.system(args.system or args.library)
-    listed = deviations(args.library, Path(args.deviations) if args.deviations else None)
+    listed = departures(args.library, Path(args.departures) if args.departures else None)
     if args.live:
         from typelattice.conformance.live import check
         from typelattice.conformance.registry import library
@@ -51,17 +51,17 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _told(report: Report) -> Paragraphs:
-    """A report: causes with counts and examples, listed deviations, the sums."""
+    """A report: causes with counts and examples, listed departures, the sums."""
     for cause, mismatches in report.groups().items():
         yield f"  {len(mismatches):6}  {cause}"
         yield from (f"          {m}" for m in mismatches[:SHOWN])
-    for deviation, mismatches in report.listed.items():
+    for departure, mismatches in report.listed.items():
         if mismatches:
-            yield f"  {len(mismatches):6}  listed: {deviation.reason}"
-            yield f"          e.g. {mismatches[0]}; {deviation.source}"
+            yield f"  {len(mismatches):6}  listed: {departure.reason}"
+            yield f"          e.g. {mismatches[0]}; {departure.source}"
     counts = [f"{report.compared:,} calls compared", f"{len(report.mismatches)} mismatches"]
     if any(report.listed.values()):
-        counts.append(f"{sum(map(len, report.listed.values())):,} listed deviations")
+        counts.append(f"{sum(map(len, report.listed.values())):,} listed departures")
     if report.no_kernel:
         counts.append(f"{report.no_kernel:,} calls without a kernel left out")
     yield ", ".join(counts)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Self
 
-from typelattice.conformance.library import Library, NoSuchOperand
+from typelattice.conformance.library import NOT_ASKED, Library, NoSuchOperandError, NotAskedError
 from typelattice.facts.errors import TypelatticeError
 
 TIERS = ("", ":0d", ":scalar", ":weak")
@@ -43,7 +43,7 @@ HANG = ("!hang", "no answer within the time limit")
 CRASH = ("!crash", "the process died")
 
 
-class CannotRecord(TypelatticeError, RuntimeError):
+class CannotAskError(TypelatticeError, RuntimeError):
     """The library could not even be asked."""
 
 
@@ -75,7 +75,7 @@ def answers(make: Callable[[], Library], calls: Sequence[Call], limit: float) ->
 
 
 def catalogue(make: Callable[[], Library]) -> Catalogue:
-    """What the library has. ImportError or LookupError as the library raises them, else CannotRecord."""
+    """What the library has. ImportError or LookupError as the library raises them, else CannotAskError."""
     with _Child(make) as child:
         return child.catalogue
 
@@ -93,7 +93,7 @@ class _Child:
             first = self.pipe.recv()
         except EOFError:
             self.__exit__()
-            raise CannotRecord("the library's process died before the first call") from None
+            raise CannotAskError("the library's process died before the first call") from None
         if isinstance(first, BaseException):
             self.__exit__()
             raise first
@@ -127,7 +127,7 @@ def _serve(make: Callable[[], Library], pipe: Connection) -> None:
         pipe.send(error)
         return
     except BaseException as error:
-        pipe.send(CannotRecord(f"the library could not be asked: {type(error).__name__}: {error}"))
+        pipe.send(CannotAskError(f"the library could not be asked: {type(error).__name__}: {error}"))
         return
     operations = asked.operations()
     made = functools.cache(asked.make)
@@ -137,6 +137,8 @@ def _serve(make: Callable[[], Library], pipe: Connection) -> None:
                 answer = asked.read(operations[op](*map(made, operands))), ""
             except KeyboardInterrupt:
                 raise
+            except NotAskedError as error:
+                answer = NOT_ASKED, str(error)
             except BaseException as error:  # Rust panics, for one, are no Exceptions
                 answer = _exception(error)
             pipe.send(answer)
@@ -170,7 +172,7 @@ def _describe(asked: Library) -> Catalogue:
 def _makes(asked: Library, name: str) -> bool:
     try:
         asked.make(name)
-    except NoSuchOperand:
+    except NoSuchOperandError:
         return False
     return True
 

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from typelattice.conformance.library import NOT_ASKED
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.operands.notation import parse
-from typelattice.recorded.deviations import Deviation
+from typelattice.recorded.departures import Departure
 from typelattice.recorded.recording import Call
 
 PROMOTION = ("result_type", "promote_types")  # asked of promotion itself, not of an operation
-NOT_ASKED = "!NotAsked"
 NO_KERNEL = ("!NotImplementedError", "!UnimplementedError", "!hang", "!crash")  # says nothing of promotion: counted apart
 
 
@@ -43,12 +43,12 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a comparison found: calls compared, calls for which the library has no kernel, mismatches, listed deviations."""
+    """What a comparison found: calls compared, calls for which the library has no kernel, mismatches, listed departures."""
 
     compared: int
     no_kernel: int
     mismatches: tuple[Mismatch, ...]
-    listed: dict[Deviation, list[Mismatch]]
+    listed: dict[Departure, list[Mismatch]]
 
     def groups(self) -> dict[str, list[Mismatch]]:
         """The mismatches by cause, the commonest first."""
@@ -58,11 +58,11 @@ class Report:
         return dict(sorted(found.items(), key=lambda group: -len(group[1])))
 
 
-def compare(system: System, calls: Iterable[Call], listed: Sequence[Deviation] = ()) -> Report:
+def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] = ()) -> Report:
     """How a system does over calls. Calls of operations that no table knows are left out."""
     compared = no_kernel = 0
     found: list[Mismatch] = []
-    known: dict[Deviation, list[Mismatch]] = {d: [] for d in listed}
+    known: dict[Departure, list[Mismatch]] = {d: [] for d in listed}
     read = cache(lambda text: parse(text, system.dtypes))
     for call in calls:
         if call.op not in NAMES or call.answer == NOT_ASKED:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from typelattice.conformance.library import NotAskedError
+
 PAIRS = (
     *("iadd", "minimum", "clip", "not_equal", "greater", "logical_or", "bitwise_xor", "bitwise_right_shift"),
     *("copysign", "hypot", "logaddexp", "nextafter"),
@@ -71,17 +73,13 @@ def iadd(x: Any, y: Any) -> object:
     return x
 
 
-class NotAsked(Exception):
-    """A call that the standard does not know, and that says nothing of a library."""
-
-
 def into_array(function: Callable[..., object]) -> Callable[..., object]:
     """A function whose first operand is an array: it is not asked of a Python scalar."""
 
     @functools.wraps(function)
     def call(x: object, *more: object) -> object:
         if isinstance(x, (bool, int, float, complex)):
-            raise NotAsked("the first operand is no array")
+            raise NotAskedError("the first operand is no array")
         return function(x, *more)
 
     return call

@@ -12,15 +12,19 @@ from typing import Protocol, cast
 from typelattice.facts.errors import TypelatticeError
 
 
-class NoSuchOperand(TypelatticeError, LookupError):
+class NoSuchOperandError(TypelatticeError, LookupError):
     """The library has no object for this operand string: not an error, the recorder skips it."""
 
 
-class MissingLibrary(TypelatticeError, ImportError):
+class MissingLibraryError(TypelatticeError, ImportError):
     """The library is not installed, or not in the version that this recording is of."""
 
 
-class UnknownLibrary(TypelatticeError, LookupError):
+class NotAskedError(TypelatticeError, TypeError):
+    """A call that the standard does not know, and that says nothing of a library: its answer is NOT_ASKED."""
+
+
+class UnknownLibraryError(TypelatticeError, LookupError):
     """No recording goes by this name."""
 
 
@@ -43,7 +47,7 @@ class Library(Protocol):
         """The standard names of the dtypes it has: bool, unsigned, signed, float, complex."""
 
     def make(self, operand: str) -> object:
-        """The object an operand string names, of ones unless a value is given; else NoSuchOperand."""
+        """The object an operand string names, of ones unless a value is given; else NoSuchOperandError."""
 
     def read(self, result: object) -> str:
         """The answer string of an operation's result: `int16`, `float64*` if weak, `py:int`."""
@@ -53,6 +57,8 @@ class Library(Protocol):
 
 
 Scalar = bool | int | float | complex
+NOT_ASKED = "!NotAsked"
+"""What stands in a recording in place of an answer for a call that was not made."""
 
 
 @dataclass(frozen=True, slots=True)

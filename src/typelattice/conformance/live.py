@@ -10,11 +10,11 @@ from dataclasses import replace
 from typelattice.conformance.asking import EDGES, KINDS, TIERS
 from typelattice.conformance.compare import PROMOTION, Mismatch, Report, compare
 from typelattice.conformance.functions import JOINED, PAIRS
-from typelattice.conformance.library import BINARY, Library, NoSuchOperand
+from typelattice.conformance.library import BINARY, NOT_ASKED, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.record import asked
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.deviations import Deviation
+from typelattice.recorded.departures import Departure
 from typelattice.recorded.recording import Call
 
 MOST = 5  # operands a call
@@ -38,7 +38,7 @@ class Asker:
         try:
             if operand not in self.made:
                 self.made[operand] = self.library.make(operand)
-        except NoSuchOperand:
+        except NoSuchOperandError:
             return False
         return True
 
@@ -51,6 +51,8 @@ class Asker:
             answer = "!hang"
         except KeyboardInterrupt:
             raise
+        except NotAskedError:
+            answer = NOT_ASKED
         except BaseException as e:  # whatever the library raises is its answer; a Rust panic, for one, is no Exception
             answer = f"!{type(e).__name__}"
         return Call(op, tuple(operands), answer)
@@ -83,7 +85,7 @@ def check(
     system: System,
     calls: int,
     seed: int,
-    listed: Sequence[Deviation] = (),
+    listed: Sequence[Departure] = (),
     progress: Callable[[int, int, str], None] = lambda done, of, op: None,
 ) -> Report:
     """The report of so many random calls; each mismatch is shrunk, and the same one is kept once."""
@@ -111,7 +113,7 @@ def _random_calls(asker: Asker, calls: int, seed: int, progress: Callable[[int, 
         yield asker.ask(op, chosen)
 
 
-def shrink(asker: Asker, system: System, m: Mismatch, listed: Sequence[Deviation] = ()) -> Mismatch:
+def shrink(asker: Asker, system: System, m: Mismatch, listed: Sequence[Departure] = ()) -> Mismatch:
     """The smallest call that is a mismatch, and no listed one: operands left out, then made plain arrays."""
     while True:
         ops = m.call.operands

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from typelattice.conformance.asking import KINDS, Call, CannotRecord, Catalogue, answers, catalogue
+from typelattice.conformance.asking import KINDS, Call, CannotAskError, Catalogue, answers, catalogue
 from typelattice.conformance.functions import JOINED, PAIRS, SINGLE, USUAL
 from typelattice.conformance.library import UNARY, Library, OperandString
 from typelattice.conformance.registry import library
@@ -145,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             limit=chosen.limit,
             progress=_bar if sys.stderr.isatty() else None,
         )
-    except (LookupError, ImportError, CannotRecord) as error:
+    except (LookupError, ImportError, CannotAskError) as error:
         print(error, file=sys.stderr)
         return 2
     path = chosen.output or RECORDINGS / f"{recording.library}.json"

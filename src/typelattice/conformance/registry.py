@@ -8,7 +8,7 @@ import os
 import sys
 from typing import cast
 
-from typelattice.conformance.library import Library, MissingLibrary, UnknownLibrary
+from typelattice.conformance.library import Library, MissingLibraryError, UnknownLibraryError
 from typelattice.facts.libraries import file_of, libraries, library_of, recordings
 
 
@@ -16,7 +16,7 @@ def library(name: str) -> Library:
     """The library that a recording is named after, or `module:attribute`, a callable of your own.
 
     Its constructor may set process-wide configuration: make one a process.
-    Raises UnknownLibrary, MissingLibrary.
+    Raises UnknownLibraryError, MissingLibraryError.
     """
     return _of_your_own(name) if ":" in name else _known(name)
 
@@ -28,19 +28,19 @@ def _of_your_own(name: str) -> Library:
     try:
         return cast(Library, getattr(importlib.import_module(module_name), attribute)())
     except (ImportError, AttributeError) as error:
-        raise UnknownLibrary(f"{name} cannot be made: {error}; write module:attribute") from None
+        raise UnknownLibraryError(f"{name} cannot be made: {error}; write module:attribute") from None
 
 
 def _known(name: str) -> Library:
     if name not in recordings():
         near = difflib.get_close_matches(name, recordings(), n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(recordings())}"
-        raise UnknownLibrary(f"no library is recorded as {name!r}: {hint}")
+        raise UnknownLibraryError(f"no library is recorded as {name!r}: {hint}")
     module_name = f"{__package__}.libraries.{file_of(recordings()[name].library)}"
     try:
         return cast(Library, importlib.import_module(module_name).LIBRARIES[name]())
     except ImportError as error:
-        raise MissingLibrary(f"{name} cannot be asked: {error}{_remedy(name, error)}") from error
+        raise MissingLibraryError(f"{name} cannot be asked: {error}{_remedy(name, error)}") from error
 
 
 def _remedy(name: str, error: ImportError) -> str:

@@ -19,12 +19,12 @@ from typelattice.conformance.live import Asker
 from typelattice.conformance.record import plan
 from typelattice.engine.system import System
 from typelattice.files.reader import system as find_system
-from typelattice.recorded.deviations import Deviation, deviations
+from typelattice.recorded.departures import Departure, departures
 from typelattice.recorded.recording import Call
 
 
-def check(library: Library, system: str | Path | System, listed: Sequence[Deviation] = (), op: str | None = None) -> Report:
-    """How a library and a system differ over every call, or those of one operation; `listed` are known deviations."""
+def check(library: Library, system: str | Path | System, listed: Sequence[Departure] = (), op: str | None = None) -> Report:
+    """How a library and a system differ over every call, or those of one operation; `listed` are known departures."""
     return compare(find_system(system), calls(library, op), listed)
 
 
@@ -44,18 +44,18 @@ def promotion_tests(
 ) -> Callable[[str], None]:
     """A pytest test, parametrised by the library's operations: no mismatch beyond the baseline, which must not grow.
 
-    `baseline` is a TOML file of `[[deviation]]` tables, see `deviations`. Needs pytest: `pip install typelattice[conformance]`.
+    `baseline` is a TOML file of `[[departure]]` tables, see `departures`. Needs pytest: `pip install typelattice[conformance]`.
     """
     import pytest
 
     library = make()
-    listed = deviations(library.name, Path(baseline)) if baseline else ()
+    listed = departures(library.name, Path(baseline)) if baseline else ()
 
     @pytest.mark.parametrize("op", sorted(library.operations()))
     def test(op: str) -> None:
         report = check(library, system, listed, op)
         assert not report.mismatches, "\n".join(f"{len(ms)}  {cause}: {ms[0]}" for cause, ms in report.groups().items())
-        for deviation, found in report.listed.items():
-            assert len(found) <= deviation.count, f"{len(found)} calls, {deviation.count} are known: {deviation.reason}"
+        for departure, found in report.listed.items():
+            assert len(found) <= departure.count, f"{len(found)} calls, {departure.count} are known: {departure.reason}"
 
     return test

@@ -10,7 +10,7 @@ import array_api_strict as xp
 from typelattice.conformance.functions import further_operations
 from typelattice.conformance.library import (
     Library,
-    NoSuchOperand,
+    NoSuchOperandError,
     OperandString,
     in_order,
     python_answer,
@@ -40,7 +40,7 @@ class ArrayAPIStrict(Library):
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in self.found or wanted.tier not in ("array", "0d"):
-            raise NoSuchOperand(operand)
+            raise NoSuchOperandError(operand)
         shape = (2,) if wanted.tier == "array" else ()
         return xp.full(shape, wanted.value, dtype=self.found[wanted.dtype])
 

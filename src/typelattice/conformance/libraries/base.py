@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.library import NoSuchOperand, OperandString, Scalar, python_answer
+from typelattice.conformance.library import NoSuchOperandError, OperandString, Scalar, python_answer
 
 Operations = dict[str, Callable[..., object]]
 
@@ -33,7 +33,7 @@ class Framework:
             "weak": self.weak,
         }
         if parsed.dtype not in self.native or parsed.tier not in makers:
-            raise NoSuchOperand(operand)
+            raise NoSuchOperandError(operand)
         return makers[parsed.tier](self.native[parsed.dtype], parsed.value)
 
     def read(self, result: object) -> str:
@@ -51,13 +51,13 @@ class Framework:
         raise NotImplementedError
 
     def zero_d(self, dtype: Any, value: Scalar) -> object:
-        raise NoSuchOperand(f"{self.name} has no arrays without dimensions")
+        raise NoSuchOperandError(f"{self.name} has no arrays without dimensions")
 
     def scalar(self, dtype: Any, value: Scalar) -> object:
-        raise NoSuchOperand(f"{self.name} has no scalars of its own")
+        raise NoSuchOperandError(f"{self.name} has no scalars of its own")
 
     def weak(self, dtype: Any, value: Scalar) -> object:
-        raise NoSuchOperand(f"{self.name} has no weakly typed arrays")
+        raise NoSuchOperandError(f"{self.name} has no weakly typed arrays")
 
     def python(self, value: Scalar) -> object:
         return value

@@ -11,7 +11,7 @@ from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.numpy import NAMES, NATIVE
 from typelattice.conformance.library import (
     Library,
-    NoSuchOperand,
+    NoSuchOperandError,
     OperandString,
     python_answer,
     standard_operations,
@@ -36,7 +36,7 @@ class Dask(Library):
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in NATIVE or wanted.tier not in ("array", "0d"):
-            raise NoSuchOperand(operand)
+            raise NoSuchOperandError(operand)
         shape = (2,) if wanted.tier == "array" else ()
         return da.from_array(np.full(shape, wanted.value).astype(wanted.dtype))
 

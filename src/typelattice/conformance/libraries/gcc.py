@@ -8,7 +8,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from typelattice.conformance.library import MissingLibrary, NoSuchOperand, OperandString, Scalar
+from typelattice.conformance.library import MissingLibraryError, NoSuchOperandError, OperandString, Scalar
 
 EXPRESSIONS: Mapping[str, tuple[str, ...]] = {
     "result_type": ("+{}", "1 ? {} : {}"),
@@ -79,7 +79,7 @@ class C:
         elif parsed.dtype in self.native and parsed.tier == "array":
             source = f"a_{parsed.dtype}"
         else:
-            raise NoSuchOperand(operand)
+            raise NoSuchOperandError(operand)
         self.made[source] = None
         return source
 
@@ -127,7 +127,7 @@ class C:
                 env=os.environ | {"LC_ALL": "C"},
             )
         except FileNotFoundError as error:
-            raise MissingLibrary(f"there is no {self.compiler} here") from error
+            raise MissingLibraryError(f"there is no {self.compiler} here") from error
 
 
 class LLP64(C):
@@ -149,9 +149,9 @@ def _expression(forms: Sequence[str], operands: Sequence[str]) -> str:
 
 def _constant(value: Scalar) -> str:
     if value is True:
-        raise NoSuchOperand("C17 has no constant of type _Bool")
+        raise NoSuchOperandError("C17 has no constant of type _Bool")
     if isinstance(value, int) and value >= 2**64:
-        raise NoSuchOperand("C has no constant of more than 64 bits")
+        raise NoSuchOperandError("C has no constant of more than 64 bits")
     if isinstance(value, complex):
         return f"{value.imag!r}i"
     return f"({value!r})".replace("inf", "__builtin_inf()")

@@ -16,7 +16,7 @@ from jax._src.lax.lax import _convert_element_type
 from typelattice.conformance.functions import further_operations, into_array
 from typelattice.conformance.library import (
     Library,
-    NoSuchOperand,
+    NoSuchOperandError,
     OperandString,
     in_order,
     python_answer,
@@ -55,7 +55,7 @@ class JAX(Library):
         if wanted.dtype is None:
             return wanted.value
         if wanted.dtype not in self.found or wanted.tier == "scalar":
-            raise NoSuchOperand(operand)
+            raise NoSuchOperandError(operand)
         dtype = self.found[wanted.dtype]
         shape = () if wanted.tier == "0d" else (2,)
         weak = wanted.tier == "weak"

@@ -11,7 +11,7 @@ from max.graph import DeviceRef, Graph, TensorType, ops
 
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
-    NoSuchOperand,
+    NoSuchOperandError,
     Scalar,
     standard_operations,
     versions_of,
@@ -48,7 +48,7 @@ class Max(Framework):
 
     def weak(self, dtype: Any, value: Scalar) -> Any:
         if dtype.name == "bool" or not hasattr(np, dtype.name):
-            raise NoSuchOperand(f"NumPy has no weak {dtype.name}")
+            raise NoSuchOperandError(f"NumPy has no weak {dtype.name}")
         return np.full(2, value, dtype.name)
 
     def operations(self) -> Operations:

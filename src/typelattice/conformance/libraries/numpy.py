@@ -10,8 +10,8 @@ import numpy as np
 from typelattice.conformance.functions import further_operations
 from typelattice.conformance.library import (
     Library,
-    MissingLibrary,
-    NoSuchOperand,
+    MissingLibraryError,
+    NoSuchOperandError,
     OperandString,
     in_order,
     python_answer,
@@ -50,7 +50,7 @@ class NumPy(Library):
     def __init__(self) -> None:
         self.versions = versions_of("numpy")
         if not np.__version__.startswith(f"{self.major}."):
-            raise MissingLibrary(f"this is a recording of numpy {self.major}, not {np.__version__}")
+            raise MissingLibraryError(f"this is a recording of numpy {self.major}, not {np.__version__}")
         np.seterr(all="ignore")
 
     def dtypes(self) -> Sequence[str]:
@@ -59,7 +59,7 @@ class NumPy(Library):
     def dtype(self, name: str) -> np.dtype[Any]:
         """The dtype of that name, byte order and size included."""
         if name not in self.dtypes():
-            raise NoSuchOperand(name)
+            raise NoSuchOperandError(name)
         return np.dtype(name)
 
     def make(self, operand: str) -> object:
@@ -74,7 +74,7 @@ class NumPy(Library):
                 return np.array(wanted.value).astype(dtype)
             case "scalar":
                 return dtype.type(wanted.value)
-        raise NoSuchOperand(operand)
+        raise NoSuchOperandError(operand)
 
     def read(self, result: object) -> str:
         if isinstance(result, np.dtype):

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
-    NoSuchOperand,
+    NoSuchOperandError,
     Scalar,
     standard_operations,
     versions_of,
@@ -67,10 +67,10 @@ class Unify(Arrow):
         return pa.schema([("field", dtype)])
 
     def scalar(self, dtype: Any, value: Scalar) -> Any:
-        raise NoSuchOperand("a schema has no scalars")
+        raise NoSuchOperandError("a schema has no scalars")
 
     def python(self, value: Scalar) -> Any:
-        raise NoSuchOperand("a schema has no scalars")
+        raise NoSuchOperandError("a schema has no scalars")
 
     def operations(self) -> Operations:
         return {"result_type": _unify}

@@ -15,7 +15,7 @@ from tensorflow.python.framework.weak_tensor import WeakTensor
 from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
-    NoSuchOperand,
+    NoSuchOperandError,
     Scalar,
     standard_operations,
     versions_of,
@@ -145,7 +145,7 @@ class Safe(Legacy):
 
     def weak(self, dtype: Any, value: Scalar) -> Any:
         if dtype.name not in ("int32", "int64", "float32", "float64", "complex128"):
-            raise NoSuchOperand(f"TensorFlow has no weak {dtype.name}")
+            raise NoSuchOperandError(f"TensorFlow has no weak {dtype.name}")
         return WeakTensor(self.array(dtype, value))
 
     def functions(self) -> Operations:

@@ -11,7 +11,7 @@ from tinygrad.helpers import DEV
 
 from typelattice.conformance.functions import further_operations
 from typelattice.conformance.libraries.base import Framework, Operations, power
-from typelattice.conformance.library import NoSuchOperand, Scalar, versions_of
+from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 NAMES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -45,7 +45,7 @@ class Tinygrad(Framework):
     def weak(self, dtype: Any, value: Scalar) -> Any:
         weak = {dtypes.default_int: int, dtypes.default_float: float}
         if dtype not in weak:
-            raise NoSuchOperand(f"tinygrad has no weak {dtype}")
+            raise NoSuchOperandError(f"tinygrad has no weak {dtype}")
         return Tensor(weak[dtype](value)).expand(2)
 
     def dtype_name(self, dtype: Any) -> str:

@@ -15,9 +15,7 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.fit import DEFAULT, OUTCOMES
-from typelattice.engine.operations import KINDS, STANDARD, Op
-from typelattice.facts.dtypes import Kind
-from typelattice.facts.operations import OPERATIONS
+from typelattice.engine.operations import KINDS, Op
 from typelattice.files.reader import COMBINE
 from typelattice.files.text import KEYS
 from typelattice.files.vocabulary import FACTS
@@ -93,20 +91,6 @@ def first_column(page: Path, heading: str) -> set[str]:
 )
 def test_format_page_lists_exactly_what_the_loader_knows(heading: str, words: set[str]) -> None:
     assert first_column(ROOT / "docs" / "format.md", heading) == words
-
-
-def test_format_page_lists_every_operation() -> None:
-    given = {
-        None: "", Kind.BOOL: "bool", Kind.SIGNED: "the default integer",
-        "real": "the real dtype", "complex": "the complex dtype", "left": "the left operand's",
-    }
-    rows = []
-    for name, op in STANDARD.items():
-        takes = min((word for word, kinds in KINDS.items() if kinds == op.takes), default=", ".join(op.takes), key=len)
-        members = ", ".join(f"`{member.name}`" for member in OPERATIONS.values() if member.of_class == name)
-        rows.append(f"| `{name}` | {members} | {takes} | {given[op.gives]} |")
-    wanted = "\n".join(rows)
-    assert wanted in (ROOT / "docs" / "format.md").read_text(encoding="utf-8"), f"the table should be\n{wanted}"
 
 
 ERRORS = {name: x for name in tl.__all__ if isinstance(x := getattr(tl, name), type) and issubclass(x, Exception)}

@@ -1,8 +1,15 @@
 """Operations: one row each, asked by any of their names, of as many operands as they take."""
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
+import sys
 from collections import Counter
+from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +18,9 @@ import typelattice as tl
 from typelattice.engine.operations import STANDARD
 from typelattice.facts.operations import FORMS, NAMES, OPERATIONS, Operation, operation
 
+ROOT = Path(__file__).parents[1]
 NUMPY = tl.system("numpy")
+FMA = "fma  arithmetic  elementwise  3  multiply_add\n"  # made up, of three operands
 
 
 def test_every_name_stands_for_one_operation() -> None:
@@ -120,3 +129,100 @@ def test_numpys_other_names_give_what_its_own_give() -> None:
 
     for (op, name), d in product(pairs, NUMPY.order.nodes):
         assert result(name, op, str(d)) == result(op.name, op, str(d)), (name, d)
+
+
+def test_the_page_of_operations_is_what_the_tables_say() -> None:
+    assert run(ROOT, "tools/operations.py", "--check") == ""
+
+
+# -- an operation that is added as CONTRIBUTING.md says
+
+
+def row_in_the_guide() -> tuple[str, str]:
+    """The file that CONTRIBUTING.md names for a new operation, and what it says to write there."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    guide = text.partition("## Adding an operation")[2].partition("\n## ")[0]
+    (found,) = re.findall(r"In\s+`(src/[^`]+)`:\n\n```text\n(.*?)```", guide, re.DOTALL)
+    return found
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of the package and its tools with the guide's operation, and with one of three operands."""
+    root = tmp_path_factory.mktemp("house")
+    leave = shutil.ignore_patterns("recordings", "__pycache__")
+    shutil.copytree(ROOT / "src" / "typelattice", root / "src" / "typelattice", ignore=leave)
+    shutil.copytree(ROOT / "tools", root / "tools", ignore=leave)
+    shutil.copytree(ROOT / "docs", root / "docs")
+    path, row = row_in_the_guide()
+    with (root / path).open("a", encoding="ascii") as table:
+        table.write(row + FMA)
+    yield root
+
+
+def run(house: Path, *arguments: str) -> str:
+    """What Python prints in a copy; of a bad command, the error."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=house,
+        env=os.environ | {"PYTHONPATH": str(house / "src"), "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.stdout + done.stderr
+
+
+def test_the_guide_adds_one_row() -> None:
+    path, row = row_in_the_guide()
+    assert path == "src/typelattice/facts/operations.txt"
+    assert row.count("\n") == 1
+    assert row.split()[0] not in OPERATIONS
+
+
+def test_an_added_operation_is_explained_by_each_of_its_names(house: Path) -> None:
+    told = run(house, "-m", "typelattice", "explain", "int16", "float16", "--op", "heaviside", "--system", "numpy")
+    assert told.startswith("heaviside of int16 and float16 under numpy: float32\n")
+    asked = "import typelattice as tl; p = tl.system('numpy').explain('int16', 2.5, op='unit_step'); print(p.op, p.dtype)"
+    assert run(house, "-c", asked) == "heaviside float64\n"
+
+
+def test_an_added_operation_has_a_table(house: Path) -> None:
+    shown = run(house, "-m", "typelattice", "table", "--op", "unit_step", "--dtypes", "int8,float32", "--format", "csv")
+    assert shown.splitlines() == ["heaviside,i8,f32", "i8,f16,f32", "f32,f32,f32"]
+
+
+def test_an_added_operation_stands_in_expressions(house: Path) -> None:
+    told = run(house, "-m", "typelattice", "explain", "np.heaviside(x, 1)*y", "x=int16", "y=float64", "--system", "numpy")
+    assert "\nheaviside(x, 1): float32\n" in told.replace("np.", "")
+
+
+def test_an_added_operation_is_on_the_page_of_operations(house: Path) -> None:
+    assert run(house, "tools/operations.py", "--check") == "operations.md is stale; run python tools/operations.py\n"
+    page = run(house, "-c", "import runpy; print(runpy.run_path('tools/operations.py')['page']())")
+    assert "| `heaviside` | real-maths | elementwise | 2 | `unit_step` |" in page
+    assert "`nextafter`, `heaviside` |" in page
+
+
+def test_an_added_operation_is_in_namespaces_of_libraries_that_have_it(house: Path) -> None:
+    pytest.importorskip("array_api_compat")
+    use = (
+        "import numpy, typelattice as tl; xp = tl.namespace('jax', numpy); "
+        "x = xp.heaviside(xp.asarray([-1, 2], dtype='int32'), xp.asarray([0.5, 0.5], dtype='float16')); "
+        "print(x.dtype, x.bare.tolist(), hasattr(xp, 'fma'))"
+    )
+    assert run(house, "-c", use) == "float16 [0.0, 1.0] False\n"
+
+
+def test_an_operation_of_three_operands_is_asked_like_any_other(house: Path) -> None:
+    explain = ("-m", "typelattice", "explain")
+    told = run(house, *explain, "int8", "int16", "float16", "--op", "fma", "--system", "jax")
+    assert told.startswith("fma of int8 and int16 and float16 under jax: float16\n")
+    told = run(house, *explain, "multiply_add(a, 2, b)", "a=int8", "b=float16", "--system", "numpy")
+    assert "multiply_add(a, 2, b): float16\n" in told
+    few = run(house, *explain, "int8", "int16", "--op", "fma")
+    assert few == "typelattice: fma takes 3 operands, not 2; give 1 more\n"
+    few = run(house, *explain, "fma(a, a)", "a=int8")
+    assert few == "typelattice: fma takes 3 operands, not 2; give 1 more\n"
+    shown = run(house, "-m", "typelattice", "table", "--op", "fma")
+    assert shown == "typelattice: fma takes 3 operands, and a table has two; ask explain, or an expression\n"

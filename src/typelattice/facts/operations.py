@@ -85,6 +85,11 @@ class Operation:
             what = "ask it of each"
         raise OpError(f"{self.name} takes {self.how_many}, not {count}; {what}")
 
+    def check_table(self) -> None:
+        """Raises OpError if a table, whose cells have two operands at most, cannot show it."""
+        if self.least > 2:
+            raise OpError(f"{self.name} takes {self.how_many}, and a table has two; ask explain, or an expression")
+
     @property
     def how_many(self) -> str:
         """How many operands it takes: `2 operands`, `1 to 3 operands`, `at least 1 operand`."""

@@ -114,7 +114,9 @@ def consensus(
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
     rows = _of_tier(columns, tier)
     known = None if op is None else operation(op)
-    op = known.name if known else None
+    if known:
+        op = known.name
+        known.check_table()
     beside = {op: ()} if known and op and known.alone else {str(c): (c,) for c in columns}
     answers = {(str(r), c): tuple(s.explain(r, *beside[c], op=op) for s in found) for r, c in product(rows, beside)}
     return Consensus(found, op, tuple(map(str, rows)), tuple(beside), answers)

@@ -150,7 +150,9 @@ def table(
     """
     found = find_system(system)
     known = None if op is None else operation(op)
-    op = known.name if known else None
+    if known:
+        op = known.name
+        known.check_table()
     alone = known is not None and known.alone
     columns, left_out = ([str(_read(x, found)) for x in dtypes], ()) if dtypes is not None else _operands(found, all)
     if not columns:

@@ -1,0 +1,60 @@
+"""Writes docs/operations.md: every operation, what it is called, how it is called, what it takes and gives.
+
+    python tools/operations.py          # writes the page
+    python tools/operations.py --check  # exit 1 if the page is not what it would write
+"""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from typelattice.engine.operations import KINDS, STANDARD, Op
+from typelattice.facts.dtypes import Kind
+from typelattice.facts.operations import FORMS, OPERATIONS, Operation
+
+PAGE = Path(__file__).parents[1] / "docs" / "operations.md"
+GIVES = {
+    None: "the dtype computed in", Kind.BOOL: "bool", Kind.SIGNED: "the default integer", "real": "the real dtype",
+    "complex": "the complex dtype", "left": "the left operand's",
+}  # fmt: skip
+HEAD = """# Operations
+
+Each has one name, and is asked by any of its names: `--op cumsum` is `--op cumulative_sum`, and `--op +` is `--op add`.
+This page is written by `tools/operations.py` from two tables: `facts/operations.txt` says which operations there are, and
+`engine/standard.txt` what the array API standard says of each class of them. The file of a system says where its library
+departs from the standard ([format.md](format.md)).
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [HEAD, "## Forms of a call", "", "| form | operands |", "|---|---|"]
+    lines += [f"| {form} | {meaning} |" for form, meaning in FORMS.items()]
+    lines += ["", "## Classes", "", "What the standard says, where a system's file says nothing.", ""]
+    lines += ["| class | takes | gives | operations |", "|---|---|---|---|"]
+    lines += [_class(name, standard) for name, standard in STANDARD.items()]
+    lines += ["", "## All operations", "", "| operation | class | form | operands | also called |", "|---|---|---|---|---|"]
+    lines += [_row(op) for op in OPERATIONS.values()]
+    return "\n".join(lines) + "\n"
+
+
+def _class(name: str, standard: Op) -> str:
+    words = (word for word, kinds in KINDS.items() if kinds == standard.takes)
+    takes = min(words, default=", ".join(standard.takes), key=len)
+    members = ", ".join(f"`{op.name}`" for op in OPERATIONS.values() if op.of_class == name)
+    return f"| `{name}` | {takes} | {GIVES[standard.gives]} | {members} |"  # type: ignore[index]
+
+
+def _row(op: Operation) -> str:
+    bounds = str(op.least) if op.least == op.most else f"{op.least} to {op.most or 'any number'}"
+    names = ", ".join(f"`{name}`" for name in op.names).replace("|", "\\|")
+    return f"| `{op.name}` | {op.of_class} | {op.form} | {bounds} | {names} |"
+
+
+if __name__ == "__main__":
+    text = page()
+    if sys.argv[1:] == ["--check"]:
+        current = PAGE.read_text(encoding="utf-8") == text
+        raise SystemExit(0 if current else f"{PAGE.name} is stale; run python tools/operations.py")
+    PAGE.write_text(text, encoding="utf-8")
+    print(PAGE)

@@ -16,9 +16,9 @@ import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.fit import DEFAULT, OUTCOMES
 from typelattice.engine.operations import KINDS, Op
+from typelattice.files.own_dtypes import FACTS
 from typelattice.files.reader import COMBINE
-from typelattice.files.text import KEYS
-from typelattice.files.vocabulary import FACTS
+from typelattice.files.spec import KEYS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

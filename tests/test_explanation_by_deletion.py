@@ -15,7 +15,8 @@ import pytest
 import typelattice as tl
 from typelattice.engine.answer import Rule
 from typelattice.files import text as source
-from typelattice.files.text import FormatError, read
+from typelattice.files.spec import read
+from typelattice.files.text import FormatError
 
 FOLDER = Path(source.FOLDER)
 

@@ -14,7 +14,9 @@ import typelattice as tl
 from typelattice.facts.dtypes import CODES, weak
 from typelattice.files import text as source
 from typelattice.files.reader import parse
-from typelattice.files.text import KEYS, FormatError, read
+from typelattice.files.spec import KEYS, read
+from typelattice.files.spec import spec as read_spec
+from typelattice.files.text import FormatError, Text
 
 FOLDER = Path(source.FOLDER)
 
@@ -115,6 +117,24 @@ def test_comments_blank_lines_and_either_line_end_do_not_count() -> None:
 def test_a_file_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
     (tmp_path / "bom.toml").write_text(MINE, encoding="utf-8-sig")
     assert answers(tl.system(tmp_path / "bom.toml")) == answers(parse(MINE))
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ('name = "a"\norder = """\ni8 -> i16\n\nu8 -> i16"""', [3, 5]),
+        ('name = "a"\r\norder = """\r\ni8 -> i16\r\nu8 -> i16"""', [3, 4]),
+        ('name = "a"\norder = """i8 -> i16\nu8 -> i16"""', [2, 3]),
+        ("order = '''\ni8 -> i16\nu8 -> i16'''\nname = 'a'", [2, 3]),
+        ('name = "a"\norder = "i8 -> i16\\nu8 -> i16"', [2, 2]),
+        ('name = "a"\norder = """\\\n  i8 \\\n -> i16\n\\\n u8 -> i16"""', [3, 6]),
+        ('title = """u8 -> i16"""\nname = "a"\n"order" = """\ni8 -> i16\nu8 -> i16"""', [4, 5]),
+        ('title = "order = i8"\n# order = 1\nname = "a"\n"ord\\u0065r" = "i8 -> i16; u8 -> i16"', [4, 4]),
+    ],
+)
+def test_a_statement_of_the_order_stands_on_its_own_line(text: str, lines: list[int]) -> None:
+    assert [line for (_, line), _ in read_spec(Text("a", text)).order] == lines
+    assert answers(parse(text)) == answers(parse('name = "a"\norder = "i8 -> i16; u8 -> i16"'))
 
 
 def test_codes_and_names_mean_the_same() -> None:

@@ -1,7 +1,7 @@
-"""What a system file says of operations: keys that each departs from the standard by, and what becomes of values."""
+"""What a system file says of operations, and of values out of range: keys that depart from the standard."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from typelattice.engine import operations as ops
@@ -16,8 +16,8 @@ TIERS = ["array", "0d", "scalar"]
 
 
 @dataclass(frozen=True, slots=True)
-class Departures:
-    """A reader of the entries of `ops` and `fit`; `present` lets nodes of the file's order pass. All raise ValueError."""
+class OperationEntries:
+    """Reads the entries of `ops` and `fit`; `present` lets nodes of the order pass. All methods raise ValueError."""
 
     words: Words
     present: Callable[[Node], Node]
@@ -30,17 +30,17 @@ class Departures:
             one_of(how.removeprefix(DEFAULT), [x for x in OUTCOMES if x != impossible])
         return found
 
-    def op(self, op: str, given: Mapping[str, object]) -> dict[str, object]:
+    def operation(self, op: str, table: object) -> dict[str, object]:
         """What the file says of an operation or of a class of them."""
         if op not in OPERATIONS and op not in ops.STANDARD:
             near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, {**ops.STANDARD, **OPERATIONS})
             raise ValueError(f"unknown operation or class {short(op)}{near}")
         readers: dict[str, Callable[[object], object]] = {
             "takes": lambda words: ops.kinds(",".join(each_of(words, ops.KINDS))),
-            "to": self.to,
-            "loops": self.loops,
-            "own": self.loops,
-            "gives": lambda code: code if code in ops.PARTS else self.target(self.words.node(code)),
+            "to": self._to,
+            "loops": self._loops,
+            "own": self._loops,
+            "gives": lambda code: code if code in ops.PARTS else self._target(self.words.node(code)),
             "into": lambda word: one_of(word, ops.INTO),
             "weak": lambda word: one_of(word, ops.WEAK),
             "left": lambda words: each_of(words, TIERS),
@@ -48,26 +48,36 @@ class Departures:
             "alike": flag,
             "fit": self.fit,
         }
-        for key in given:
+        found: dict[str, object] = {}
+        for key, value in items(table):
             if key not in readers:
-                raise ValueError(f"unknown key {short(key)} of an operation; these are {', '.join(readers)}")
-        return {key: readers[key](value) for key, value in given.items()}
+                these = ", ".join(readers)
+                raise ValueError(f"unknown key {short(key)} of an operation; these are {these}")
+            found[key] = readers[key](value)
+        return found
 
-    def target(self, node: Node) -> DType | Kind:
+    def _target(self, node: Node) -> DType | Kind:
         """A dtype, or `i*` for the default dtype of a kind."""
         return self.words.dtype(node) if isinstance(node, DType) or node.dtype else node.kind
 
-    def loops(self, names: object) -> tuple[DType, ...]:
+    def _loops(self, names: object) -> tuple[DType, ...]:
         """Dtypes that an operation computes in."""
         return tuple(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
 
-    def to(self, table: object) -> dict[DType | Kind, DType | Kind]:
+    def _to(self, table: object) -> dict[DType | Kind, DType | Kind]:
         """`"bool, i8" = "i32"`: dtypes or kinds → a dtype, or the default dtype of a kind."""
         found: dict[DType | Kind, DType | Kind] = {}
         for names, code in items(table):
-            for word in map(str.strip, names.split(",")):
-                for source in ops.KINDS[word] if word in ops.KINDS else map(self.words.dtype, self.words.nodes(word)):
-                    if source in found:
-                        raise ValueError(f"{source} is mapped twice")
-                    found[source] = self.target(self.words.node(code))
+            target = self._target(self.words.node(code))
+            for source in self._sources(names):
+                if source in found:
+                    raise ValueError(f"{source} is mapped twice")
+                found[source] = target
+        return found
+
+    def _sources(self, names: str) -> list[DType | Kind]:
+        """A list of kinds, dtypes and sets of dtypes."""
+        found: list[DType | Kind] = []
+        for word in map(str.strip, names.split(",")):
+            found += ops.KINDS[word] if word in ops.KINDS else map(self.words.dtype, self.words.nodes(word))
         return found

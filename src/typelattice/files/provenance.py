@@ -11,7 +11,8 @@ from typelattice.engine.operations import TABLE
 from typelattice.facts.dtypes import Node
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.order import Order, OrderError
-from typelattice.files.text import FormatError, Line, Spec
+from typelattice.files.spec import Spec
+from typelattice.files.text import FormatError, Line
 
 if TYPE_CHECKING:
     from typelattice.engine.system import System

@@ -3,30 +3,30 @@ from __future__ import annotations
 
 import copyreg
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
-from itertools import combinations, pairwise, product
+from itertools import combinations
 from os import PathLike
 from types import MappingProxyType as Frozen
-from typing import TypeVar
 
 from typelattice.engine.numpy1 import BELOW, SIGNED, UNSIGNED
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, Node
-from typelattice.facts.order import Order, OrderError, collect
+from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.order import Order
 from typelattice.facts.suggest import nearest, short
-from typelattice.files.operation_entries import TIERS, Departures
+from typelattice.files.operation_entries import TIERS, OperationEntries
+from typelattice.files.order_entries import read_order
+from typelattice.files.own_dtypes import own_dtype
+from typelattice.files.pair_entries import PairEntries
 from typelattice.files.provenance import Where
-from typelattice.files.text import FOLDER, FormatError, Line, Spec, Text, UnknownSystemError, check_keys, read, spec, systems
-from typelattice.files.vocabulary import LIMIT_COVERS, LIMIT_NODES, Words, items, one_of, phrase, text
+from typelattice.files.reading import Reading
+from typelattice.files.spec import Spec, read, spec
+from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
+from typelattice.files.vocabulary import Words, kind_of, one_of, phrase, text
 from typelattice.operands.operand import WORDS
 
 COMBINE = ("join", "fold", "comparable", "value")
 VALUES = {*UNSIGNED, *SIGNED, *BELOW}  # what NumPy 1 takes values for
-T = TypeVar("T")
-Pair = frozenset[Node]
 
 
 def system(which: str | PathLike[str] | System) -> System:
@@ -46,9 +46,10 @@ def system(which: str | PathLike[str] | System) -> System:
 
 @cache
 def _shipped(name: str) -> System:
+    """A system that comes with typelattice, read once."""
     if name not in systems():
-        near = nearest(name, systems())
-        raise UnknownSystemError(f"unknown system {short(name)}{near}; `typelattice systems` lists them; a path ends in .toml")
+        what = f"unknown system {short(name)}{nearest(name, systems())}"
+        raise UnknownSystemError(f"{what}; `typelattice systems` lists them; a path ends in .toml")
     return build(read(f"{FOLDER}/{name}.toml"))
 
 
@@ -57,199 +58,165 @@ def parse(text: str, file: str = "text") -> System:
     return build(spec(Text(file, text)))
 
 
-def build(spec: Spec) -> System:
-    """The System that a spec describes, everything in it checked."""
-    reader = _Reader(spec)
-    try:
-        return reader.system()
-    except (ValueError, LookupError) as e:
-        source = spec.texts.get(reader.key, spec.main)
-        line = reader.line or (source.file, source.line(reader.key, reader.entry))
-        inherited = "" if line[0] == spec.main.file else f" ({spec.main.file} extends it)"
-        raise FormatError(*line, reader.key, f"{e.args[0]}{inherited}") from None
-
-
 def replace(spec: Spec, **keys: object) -> System:
-    """A variant with other values for keys of the file; of a table, for the entries given, and an empty one empties it."""
-    text = Text(f"{spec.main.file} with {', '.join(keys)} replaced", str(keys.get("order", "")))
-    if "extends" in keys:
-        raise text.error("extends", "is read from files only; replace other keys, or write a file that extends this one")
-    check_keys(keys, text)
-    given = {key: value for key, value in keys.items() if isinstance(value, dict) and value}
-    tables = {key: {**spec.values.get(key, {}), **value} for key, value in given.items()}  # type: ignore[dict-item]
-    return build(spec.with_keys(deepcopy(keys | tables), text))
+    """A variant with other values for keys of the file. Raises FormatError."""
+    return build(spec.replaced(keys))
+
+
+def build(spec: Spec) -> System:
+    """The System that a spec describes, everything in it checked. Raises FormatError."""
+    reading = Reading(spec)
+    try:
+        return _system(reading)
+    except ValueError as e:
+        raise reading.error(str(e)) from None
 
 
 copyreg.pickle(System, lambda system: (build, system.replace.args))  # type: ignore[attr-defined]
 
 
-class _Reader:
-    """Reads the keys one after another; `key`, `entry` and `line` are those at hand, for errors."""
+def _system(reading: Reading) -> System:
+    """The System: its keys are read in the order in which they build on one another. Raises ValueError."""
+    title, source, library = (phrase(reading.value(key, "")) for key in ("title", "source", "library"))
+    name = _name(reading)
+    words = Words()
+    dtypes = _own_dtypes(reading, words)
+    _read_sets(reading, words)
+    order, covers = read_order(reading, words)
+    combine = one_of(reading.value("combine", "join"), COMBINE)
+    weak = one_of(reading.value("weak", "kind"), ("kind", "width"))
+    tiers = _tiers(reading)
+    first = reading.value("first", False)
+    if first and len(tiers) == 1:
+        raise ValueError("says nothing where `tiers` tells none apart")
+    pairs = PairEntries(reading, words, order, combine, tiers)
+    ties = pairs.read_ties()
+    overrides = dict(pairs.read_overrides())
+    refusals = dict(pairs.read_refusals())
+    defaults = {kind_of(word): _of_kind(words, word, code) for word, code in reading.table("defaults")}
+    if combine == "value":
+        _check_values(reading, order, defaults)
+    before = dict(_before(reading, words, order))
+    after = dict(_after(reading, words, order))
+    beside, stand_in = _stand_in(reading, pairs)
+    both_ways = frozenset(pairs.read_both_ways())
+    operations = OperationEntries(words, pairs.present)
+    fit = operations.fit(dict(reading.table("fit")))
+    ops = {op: operations.operation(op, given) for op, given in reading.table("ops")}
+    return System(
+        name=name,
+        title=title,
+        source=source,
+        library=library,
+        order=order,
+        ties=Frozen(ties),
+        overrides=Frozen(overrides),
+        refusals=Frozen(refusals),
+        combine=combine,
+        tiers=tiers,
+        first=first,
+        weak=weak,
+        defaults=Frozen(defaults),
+        before=Frozen(before),
+        after=Frozen(after),
+        fit=Frozen(fit),
+        ops=Frozen({op: Frozen(said) for op, said in ops.items()}),
+        beside=beside,
+        stand_in=Frozen(stand_in),
+        both_ways=both_ways,
+        dtypes=Frozen(dtypes),
+        entries=Frozen(pairs.names),
+        where=Where(reading.spec, covers, build),
+        replace=partial(replace, reading.spec),
+    )
 
-    def __init__(self, spec: Spec) -> None:
-        self.spec, self.key = spec, "name"
-        self.entry: str | None = None
-        self.line: Line | None = None  # of a statement of the order
-        self.words = Words()
-        self.covers: dict[Line, list[tuple[Node, Node | None]]] = {}
-        self.ties: dict[Pair, Node] = {}
-        self.told: dict[Pair, str] = {}  # by overrides and refusals, in which entry
-        self.names: dict[tuple[str, Pair], str] = {}
 
-    def system(self) -> System:
-        """The System: the keys in the order in which they build on one another."""
-        title, source, library = (phrase(self.get(key, "")) for key in ("title", "source", "library"))
-        name = self.get("name", "")
-        if not re.fullmatch(r"\w[\w.+-]{0,59}", name):
-            raise ValueError("should be a word of at most 60 letters, digits and . _ - +" if name else "missing; name it")
-        words, dtypes = self.words, dict[str, DType]()
-        for word, facts in self.table("dtypes"):
-            d = words.define(word, facts)
-            dtypes |= {word: d, d.code: d}
-        words.sets = {words.new(word, "set"): text(members) for word, members in self.table("sets")}
-        for _, members in self.table("sets"):
-            words.nodes(members)
-        self.order = self.read_order()
-        self.combine = one_of(self.get("combine", "join"), COMBINE)
-        width = one_of(self.get("weak", "kind"), ("kind", "width"))
-        self.tiers = tuple(self.get("tiers", TIERS[:1]))
-        if self.tiers not in [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]:
-            raise ValueError(f"should list some of {', '.join(TIERS)}, in that order, array first")
-        if (first := self.get("first", False)) and len(self.tiers) == 1:
-            raise ValueError("says nothing where `tiers` tells none apart")
-        for entry, winner in self.table("ties"):
-            self.tie(entry, words.nodes(entry), words.node(winner))
-        overrides = {pair: words.node(said) for pair, said in self.pairs("overrides")}
-        refusals = {pair: phrase(why) for pair, why in self.pairs("refusals")}
-        defaults = words.by_kind(dict(self.table("defaults")))
-        if self.combine == "value" and not {*VALUES, *(defaults.get(kind) for kind in WORDS.values())} <= {*self.order.nodes}:
-            self.key, self.entry = "combine", None
-            raise ValueError('"value" needs NumPy\'s numbers in the order, and defaults among them')
-        before, after = dict(self.maps("before")), dict(self.maps("after"))
-        stand_in, beside = dict(self.table("stand-in")), list[Node]()
-        if stand_in:
-            if "beside" not in stand_in:
-                raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
-            beside = [self.present(n) for n in words.nodes(stand_in.pop("beside"))]
-        stands = {kind: d for kind, d in words.by_kind(stand_in).items() if self.present(d)}
-        entries = self.get("both-ways", list[object]())
-        both_ways = [frozenset(map(self.present, pair)) for entry in entries for pair in words.pairs(entry)]
-        departures = Departures(words, self.present)
-        return System(
-            name=name, title=title, source=source, library=library,
-            order=self.order, ties=Frozen(self.ties), overrides=Frozen(overrides), refusals=Frozen(refusals),
-            combine=self.combine, tiers=self.tiers, first=first, weak=width, defaults=Frozen(defaults),
-            before=Frozen(before), after=Frozen(after), fit=Frozen(departures.fit(dict(self.table("fit")))),
-            beside=frozenset(beside), stand_in=Frozen(stands), both_ways=frozenset(both_ways),
-            ops=Frozen({op: Frozen(departures.op(op, dict(items(given)))) for op, given in self.table("ops")}),
-            dtypes=Frozen(dtypes), entries=Frozen(self.names),
-            where=Where(self.spec, self.covers, build), replace=partial(replace, self.spec),
-        )  # fmt: skip
+def _name(reading: Reading) -> str:
+    name = reading.value("name", "")
+    if not name:
+        raise ValueError("missing; name it")
+    if not re.fullmatch(r"\w[\w.+-]{0,59}", name):
+        raise ValueError("should be a word of at most 60 letters, digits and . _ - +")
+    return name
 
-    def get(self, key: str, default: T) -> T:
-        """The value of a key, whose type is checked already; the key is the one at hand from now on."""
-        self.key, self.entry = key, None
-        value = self.spec.values.get(key, default)
-        assert isinstance(value, type(default))
-        return value
 
-    def table(self, key: str) -> Iterator[tuple[str, object]]:
-        """The entries of a table, each the one at hand in its turn."""
-        for entry, value in self.get(key, dict[str, object]()).items():
-            self.key, self.entry = key, entry
-            yield entry, value
+def _own_dtypes(reading: Reading, words: Words) -> dict[str, DType]:
+    """The dtypes that the file defines, by name and by code."""
+    found: dict[str, DType] = {}
+    for word, facts in reading.table("dtypes"):
+        d = own_dtype(words, word, facts)
+        found |= {word: d, d.code: d}
+    return found
 
-    def read_order(self) -> Order[Node]:
-        """The order of the statements; `covers` keeps what each line states."""
-        self.get("order", "")
-        if not self.spec.order:
-            raise ValueError("missing or empty; write covers such as `i8 -> i16`")
-        chains, count = [], 0
-        for line, chain in self.spec.order:
-            self.line = line
-            read = [self.words.nodes(",".join(part)) for part in chain]
-            count += sum(len(lower) * len(upper) for lower, upper in pairwise(read))
-            if count > LIMIT_COVERS:
-                raise ValueError(f"more than {LIMIT_COVERS:,} covers; a system file states a rule")
-            stated = self.covers.setdefault(line, [])
-            stated += [(a, None) for part in read for a in part]
-            stated += [pair for lower, upper in pairwise(read) for pair in product(lower, upper)]
-            chains.append(read)
-        self.line = None
-        if len({a for stated in self.covers.values() for a, _ in stated}) > LIMIT_NODES:
-            raise ValueError(f"more than {LIMIT_NODES:,} nodes; a system file states a rule")
-        try:
-            return Order(collect(chains))
-        except OrderError:
-            last = bisect_left(range(len(chains)), True, key=lambda n: bool(fault(chains[: n + 1])))
-        at, cause = self.spec.order[last][0], fault(chains[: last + 1])
-        implied = {line: [f"the cover {a} -> {b} is implied" for a, b in stated] for line, stated in self.covers.items()}
-        self.line = next((x for x in implied if x[0] == at[0] and cause.startswith(tuple(implied[x]))), at)
-        raise ValueError(cause)
 
-    def present(self, node: Node, bare: bool = False) -> Node:
-        """A node that is in the order; `bare`: or is the weak one of a kind, which stands for scalars of a lower tier."""
-        if node not in self.order and not (bare and not isinstance(node, DType) and not node.dtype):
+def _read_sets(reading: Reading, words: Words) -> None:
+    """Names for lists; each is checked, used or not, when all are known."""
+    for word, members in reading.table("sets"):
+        words.sets[words.new(word, "set")] = text(members)
+    for word, _ in reading.table("sets"):
+        words.set(word)
+
+
+def _tiers(reading: Reading) -> tuple[str, ...]:
+    tiers = tuple(reading.value("tiers", TIERS[:1]))
+    possible = [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]
+    if tiers not in possible:
+        raise ValueError(f"should list some of {', '.join(TIERS)}, in that order, array first")
+    return tiers
+
+
+def _of_kind(words: Words, word: str, code: object) -> DType:
+    """A dtype for Python scalars of a kind."""
+    return words.dtype(words.node(code), kind_of(word))
+
+
+def _check_values(reading: Reading, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
+    """Raises ValueError where NumPy 1's rule lacks the dtypes that it takes values for."""
+    reading.at("combine")
+    if not {*VALUES, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
+        raise ValueError('"value" needs NumPy\'s numbers in the order, and defaults among them')
+
+
+def _before(reading: Reading, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
+    """What operands count as on entry: node → a node of the order."""
+    for node, to in _maps(reading, words, "before"):
+        if not isinstance(node, DType) and not node.dtype:
+            raise ValueError(f"{node} has no width, and never comes in as such")
+        if to not in order:
+            raise ValueError(f"{to} is not in the order")
+        yield node, to
+
+
+def _after(reading: Reading, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
+    """What the answer becomes: a node of the order, or the weak one of a kind, → node."""
+    for node, to in _maps(reading, words, "after"):
+        if node not in order and (isinstance(node, DType) or node.dtype):
             raise ValueError(f"{node} is not in the order")
-        return node
-
-    def maps(self, key: str) -> Iterator[tuple[Node, Node]]:
-        """What `before` and `after` map: what can come in, and what can come out."""
-        seen: set[Node] = set()
-        for code, target in self.table(key):
-            node, to = self.words.node(code), self.words.node(target)
-            if node in seen or node is to:
-                raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")
-            if key == "before" and not isinstance(node, DType) and not node.dtype:
-                raise ValueError(f"{node} has no width, and never comes in as such")
-            self.present(to if key == "before" else node, bare=key == "after")
-            seen.add(node)
-            yield node, to
-
-    def tie(self, entry: str, bounds: Sequence[Node], winner: Node) -> None:
-        """Records a tie: minimal bounds of some nodes (of two, where pairs are folded), a winner above one of them."""
-        order, tie = self.order, frozenset(map(self.present, bounds))
-        if len(tie) < 2 or tie in self.ties:
-            raise ValueError("this tie is stated twice" if tie in self.ties else "a tie is among two nodes or more")
-        below = {*order.lower_bounds(*bounds)}
-        highest = [a for a in order.nodes if a in below and below.isdisjoint(order.covers(a))]
-        groups = combinations(highest, len(highest) or 1 if self.combine == "join" else 2)
-        if not any(frozenset(order.minimal_bounds(*group)) == tie for group in groups):
-            named = ", ".join(map(str, bounds))
-            raise ValueError(f"{named} are never the minimal bounds of anything, so this tie cannot occur")
-        if not any(order.le(a, self.present(winner)) for a in bounds):
-            raise ValueError(f"{winner} lies above none of them; the winner is one of the bounds or lies above one")
-        self.ties[tie], self.names["ties", tie] = winner, entry
-
-    def pairs(self, key: str) -> Iterator[tuple[Pair, object]]:
-        """The pairs of a table of overrides or refusals; what the order says already is refused."""
-        for entry, said in self.table(key):
-            node = self.present(self.words.node(said)) if key == "overrides" else None
-            for a, b in self.words.pairs(entry):
-                pair, words = frozenset((a, b)), f"{a} + {b}"
-                there = [n for n in (a, b) if self.present(n, bare=len(self.tiers) > 1) in self.order]
-                if pair in self.told:
-                    raise ValueError(f"{words} is said already by {short(self.told[pair])}")
-                if len(there) == 2:
-                    given = self.order.join(a, b) or self.ties.get(frozenset(self.order.minimal_bounds(a, b)))
-                    given = None if self.combine == "comparable" and given not in pair else given
-                    if given is node:
-                        what = f"gives {given}" if given else "is refused"
-                        raise ValueError(f"{words} {what} by the order already; leave it out")
-                    if node and self.combine == "join" and all(isinstance(n, DType) or n.dtype for n in pair):
-                        raise ValueError('overrides go pair by pair, and this system joins sets; say combine = "fold"')
-                elif not there:
-                    raise ValueError(f"{words} never meet: neither is in the order")
-                elif node and node is there[0] and all(n.kind.rank <= node.kind.rank for n in pair):
-                    raise ValueError(f"{words} gives {node} already: the kind is no higher; leave it out")
-                self.told[pair] = self.names[key, pair] = entry
-                yield pair, said
+        yield node, to
 
 
-def fault(chains: list[list[list[Node]]]) -> str:
-    """What keeps statements from being an order; empty if nothing does."""
-    try:
-        Order(collect(chains))
-    except OrderError as e:
-        return str(e)
-    return ""
+def _maps(reading: Reading, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
+    """The entries of `before` or `after`."""
+    seen: set[Node] = set()
+    for code, target in reading.table(key):
+        node, to = words.node(code), words.node(target)
+        if node in seen or node is to:
+            raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")
+        seen.add(node)
+        yield node, to
+
+
+def _stand_in(reading: Reading, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
+    """The dtypes beside which a scalar counts as one of its kind, and as which."""
+    table = dict(reading.table("stand-in"))
+    if not table:
+        return frozenset(), {}
+    if "beside" not in table:
+        raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
+    beside = frozenset(pairs.present(n) for n in pairs.words.nodes(table.pop("beside")))
+    found: dict[Kind, DType] = {}
+    for word, code in table.items():
+        reading.at("stand-in", word)
+        found[kind_of(word)] = _of_kind(pairs.words, word, code)
+        pairs.present(found[kind_of(word)])
+    return beside, found

@@ -1,113 +1,85 @@
-"""The words of a system file: dtypes and kinds, those of its own included, and lists of them."""
+"""The words of a system file: dtypes, kinds, and named sets of them; and values read as what they should be.
+
+All here raises ValueError with the cause; who reads a file adds the file, the line and the key.
+"""
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from itertools import combinations, product
-from sys import float_info
 
 from typelattice.engine import operations as ops
-from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, define, weak
+from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
 from typelattice.facts.suggest import nearest, short
-from typelattice.files.text import LIMIT_DEEP, article
+from typelattice.files.text import article
 from typelattice.operands.operand import SCALARS
 
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
 KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
-FACTS: dict[str, str] = {  # what each should be
-    "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number", "max": "a number",
-    "precision": "a whole number", "min_exponent": "a whole number", "specials": "a string",
-}  # fmt: skip
-KNOWN_AS = {str: ["a string"], int: ["a whole number", "a number"], float: ["a number"]}
-BETWEEN = {
-    "bits": (1, 4096), "storage_bits": (1, 4096), "max": (0, float_info.max), "precision": (1, 1024),
-    "min_exponent": (-1074, 1023),
-}  # fmt: skip
 TAKEN = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning of their own
-LIMIT_NODES, LIMIT_COVERS = 5_000, 100_000
+LIMIT_NODES, LIMIT_PAIRS, LIMIT_SETS = 5_000, 100_000, 8  # of a list, of an entry, sets within sets
 
 
 class Words:
-    """What the words of one file mean."""
+    """What the words of one file mean: the dtypes of ours and those in `own`, and named sets."""
 
-    def __init__(self) -> None:
-        self.known = {**CODES, **DTYPES}
+    def __init__(self, own: Mapping[str, DType] = {}) -> None:
+        self.known = {**CODES, **DTYPES, **own}
         self.sets: dict[str, str] = {}
+        self.members: dict[str, list[Node]] = {}  # of the sets that were asked for so far
+        self.depths: dict[str, int] = {}  # how many sets stand within one another in them
 
     def new(self, word: str, what: str) -> str:
         """The name that a file gives to something of its own."""
         if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word) or word in self.known or word in TAKEN:
-            raise ValueError(f"{short(word)} is no name for a {what}: a new word of lower-case letters, digits and _")
+            cause = f"{short(word)} is no name for a {what}: a new word of lower-case letters, digits and _"
+            raise ValueError(cause)
         return word
 
-    def define(self, name: str, facts: object) -> DType:
-        """A dtype of the file's own, with the facts that ours have."""
-        given, numbers = dict(items(facts)), dict[str, float]()
-        for fact, value in given.items():
-            if fact not in FACTS:
-                raise ValueError(f"unknown fact {short(fact)}; these are {', '.join(FACTS)}")
-            if FACTS[fact] not in KNOWN_AS.get(type(value), ()):
-                raise ValueError(f"the fact {fact} should be {FACTS[fact]}, is {article(type(value))}")
-            if isinstance(value, int | float):
-                least, greatest = BETWEEN[fact]
-                if not least <= value <= greatest:
-                    raise ValueError(f"the fact {fact} should lie between {least:g} and {greatest:g}")
-                numbers[fact] = value
-        if "kind" not in given:
-            raise ValueError("a dtype needs the fact kind")
-        kind, code = Kind(one_of(given["kind"], Kind)), text(given.get("code", name))
-        top, precision, exponent = (numbers.get(fact) for fact in ("max", "precision", "min_exponent"))
-        bits = numbers.get("bits")
-        storage = numbers.get("storage_bits", bits)
-        if kind.rank < Kind.FLOAT.rank:
-            top = 2 ** (bits - (kind is Kind.SIGNED)) - 1 if bits and top is None else top
-            if precision is not None or exponent is not None:
-                raise ValueError("the facts precision and min_exponent are those of a float")
-        elif top is None or precision is None or exponent is None:
-            raise ValueError("a float needs the facts max, precision and min_exponent")
-        elif exponent - precision < -1075:
-            raise ValueError("the facts precision and min_exponent make its smallest value less than a Python float can say")
-        if bits and storage and storage < bits:
-            raise ValueError("the fact storage_bits should be no less than bits")
-        specials = text(given.get("specials", "szmin" if precision else "sz" if kind is Kind.SIGNED else "z"))
-        if not {*specials} <= {*"szmin"} or len({*specials}) < len(specials):
-            raise ValueError("the fact specials should have letters of szmin, each once")
-        for word in {name, code}:
-            self.new(word, "dtype")
-        self.known[name] = self.known[code] = d = define(name, code, kind, bits, storage, top, precision, exponent, specials)
-        return d
-
     def nodes(self, names: object, within: tuple[str, ...] = ()) -> list[Node]:
-        """`u8, small`: a list of nodes and of named sets of them."""
+        """`u8, small`: a list of nodes and of named sets of them; `within` are the sets that it stands in."""
         found: list[Node] = []
         for word in map(str.strip, text(names).split(",")):
-            if word in within:
-                raise ValueError(f"a circle of sets: {' -> '.join((*within[within.index(word):], word))}")
-            if len(within) > LIMIT_DEEP:
-                raise ValueError(f"sets in sets, more than {LIMIT_DEEP} deep")
-            found += self.nodes(self.sets[word], (*within, word)) if word in self.sets else [self.node(word)]
+            found += self.set(word, within) if word in self.sets else [self.node(word)]
             if len(found) > LIMIT_NODES:
                 raise ValueError(f"a list of more than {LIMIT_NODES:,}; a system file states a rule")
         return found
 
+    def set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
+        """The members of a named set, which are found once."""
+        if name in within:
+            raise ValueError(f"a circle of sets: {' -> '.join((*within[within.index(name):], name))}")
+        if name not in self.members:
+            # Counted from both ends: the sets that this one stands in, and those that stand in it.
+            members = self.nodes(self.sets[name], (*within, name)) if len(within) <= LIMIT_SETS else []
+            inner = (self.depths.get(word.strip(), -1) for word in self.sets[name].split(","))
+            self.depths[name] = 1 + max(inner)
+            if max(len(within), self.depths[name]) > LIMIT_SETS:
+                raise ValueError(f"sets in sets, more than {LIMIT_SETS} deep")
+            self.members[name] = members
+        return self.members[name]
+
     def pairs(self, entry: object) -> list[tuple[Node, Node]]:
         """`a, b + c` is each left with each right, `a, b, c` every two of them."""
         sides = [self.nodes(side) for side in text(entry).split("+")]
-        if len(sides) > 2 or len(sides[0]) * len(sides[-1]) > LIMIT_COVERS:
-            raise ValueError(f'write "a, b + c" or "a, b, c", of at most {LIMIT_COVERS:,} pairs')
-        found = [(a, b) for a, b in (product(*sides) if len(sides) == 2 else combinations(sides[0], 2)) if a is not b]
+        if len(sides) > 2 or len(sides[0]) * len(sides[-1]) > LIMIT_PAIRS:
+            raise ValueError(f'write "a, b + c" or "a, b, c", of at most {LIMIT_PAIRS:,} pairs')
+        both = product(*sides) if len(sides) == 2 else combinations(sides[0], 2)
+        found = [(a, b) for a, b in both if a is not b]
         if not found:
             raise ValueError('names no pairs; write "a, b + c" or "a, b, c"')
         return found
 
     def node(self, code: object) -> Node:
         """The node of a code: u8, uint8, i*, i32*, or a dtype of the file's own."""
-        stem, star = text(code).removesuffix("*"), text(code).endswith("*")
+        word = text(code)
+        stem, star = word.removesuffix("*"), word.endswith("*")
         if star and stem in LETTERS:
             return weak(LETTERS[stem])
         d = self.known.get(stem)
         if d is None or (star and d.kind is Kind.BOOL):
-            raise ValueError(f"unknown dtype {short(text(code))}{nearest(stem, self.known)}" if code else "a dtype is missing")
+            what = f"unknown dtype {short(word)}{nearest(stem, self.known)}" if word else "a dtype is missing"
+            raise ValueError(what)
         return weak(d.kind, d) if star else d
 
     def dtype(self, node: Node, kind: Kind | None = None) -> DType:
@@ -118,10 +90,6 @@ class Words:
             raise ValueError(f"{node} is no dtype for {kind.word}")
         return node
 
-    def by_kind(self, table: Mapping[str, object]) -> dict[Kind, DType]:
-        """Kinds of scalars, each with a dtype of that kind."""
-        return {kind_of(word): self.dtype(self.node(code), kind_of(word)) for word, code in table.items()}
-
 
 def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
     """The kind of a Python scalar."""
@@ -131,35 +99,41 @@ def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
 
 
 def text(value: object) -> str:
+    """A value that is a string."""
     if not isinstance(value, str):
         raise ValueError(f"this should be a string, is {article(type(value))}")
     return value
 
 
 def phrase(value: object) -> str:
-    """A text for people."""
+    """A text for people: one line that can be printed, and not too long."""
     if not text(value).isprintable() or len(text(value)) > 200:
         raise ValueError("should be one line of at most 200 characters that can be printed")
     return text(value)
 
 
 def flag(value: object) -> bool:
+    """A value that is true or false."""
     if not isinstance(value, bool):
         raise ValueError(f"this should be true or false, is {article(type(value))}")
     return value
 
 
 def items(table: object) -> Iterable[tuple[str, object]]:
+    """The entries of a value that is a table."""
     if not isinstance(table, Mapping):
         raise ValueError(f"this should be a table, is {article(type(table))}")
     return table.items()
 
 
 def one_of(value: object, allowed: Iterable[str]) -> str:
-    if value not in (words := tuple(allowed)):
+    """A value that is one of some words."""
+    words = tuple(allowed)
+    if value not in words:
         raise ValueError(f"should be one of {', '.join(words)}, is {short(str(value))}")
     return str(value)
 
 
 def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:
+    """A list of words, each one of those allowed."""
     return tuple(one_of(word.strip(), allowed) for word in text(words).split(","))

@@ -7,7 +7,7 @@ from json import dumps
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
 from typelattice.facts.order import Order
-from typelattice.files.text import Spec
+from typelattice.files.spec import Spec
 
 GONE = ("name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals", "both-ways")
 

@@ -1,0 +1,64 @@
+"""What a system file says of its order: covers, statement by statement."""
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise, product
+
+from typelattice.facts.dtypes import Node
+from typelattice.facts.order import Order, OrderError, collect
+from typelattice.files.reading import Reading
+from typelattice.files.text import Line
+from typelattice.files.vocabulary import LIMIT_NODES, Words
+
+LIMIT_COVERS = 100_000
+Chain = list[list[Node]]  # the lists between the arrows of a statement
+Covers = dict[Line, list[tuple[Node, Node | None]]]  # what each line states; None: a node is named
+
+
+def read_order(reading: Reading, words: Words) -> tuple[Order[Node], Covers]:
+    """The order of a spec's statements, and what each line of them states. Raises ValueError."""
+    reading.value("order", "")
+    if not reading.spec.order:
+        raise ValueError("missing or empty; write covers such as `i8 -> i16`")
+    covers: Covers = {}
+    chains: list[Chain] = []
+    count = 0
+    for line, statement in reading.spec.order:
+        reading.line = line
+        chain = [words.nodes(",".join(part)) for part in statement]
+        count += sum(len(lower) * len(upper) for lower, upper in pairwise(chain))
+        if count > LIMIT_COVERS:
+            raise ValueError(f"more than {LIMIT_COVERS:,} covers; a system file states a rule")
+        stated = covers.setdefault(line, [])
+        stated += [(a, None) for part in chain for a in part]
+        stated += [pair for lower, upper in pairwise(chain) for pair in product(lower, upper)]
+        chains.append(chain)
+    reading.line = None
+    if len({a for stated in covers.values() for a, _ in stated}) > LIMIT_NODES:
+        raise ValueError(f"more than {LIMIT_NODES:,} nodes; a system file states a rule")
+    try:
+        return Order(collect(chains)), covers
+    except OrderError:
+        first = bisect_left(range(len(chains)), True, key=lambda n: bool(_fault(chains[: n + 1])))
+    cause = _fault(chains[: first + 1])
+    reading.line = _blamed(cause, reading.spec.order[first][0], covers)
+    raise ValueError(cause)
+
+
+def _fault(chains: Sequence[Chain]) -> str:
+    """What keeps statements from being an order; empty if nothing does."""
+    try:
+        Order(collect(chains))
+    except OrderError as e:
+        return str(e)
+    return ""
+
+
+def _blamed(cause: str, line: Line, covers: Covers) -> Line:
+    """The line to name for a fault that shows with a line: of a cover that is implied, its own line in that file."""
+    for other, stated in covers.items():
+        implied = tuple(f"the cover {a} -> {b} is implied" for a, b in stated)
+        if other[0] == line[0] and cause.startswith(implied):
+            return other
+    return line

@@ -1,0 +1,123 @@
+"""What a system file says of pairs of nodes: ties, overrides, refusals, and casts both ways."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from typelattice.facts.dtypes import DType, Node
+from typelattice.facts.order import Order
+from typelattice.facts.suggest import short
+from typelattice.files.reading import Reading
+from typelattice.files.vocabulary import Words, phrase
+
+Pair = frozenset[Node]
+
+
+@dataclass(frozen=True, slots=True)
+class PairEntries:
+    """Reads the tables of pairs, where `combine` and `tiers` say how nodes meet. All methods raise ValueError.
+
+    `names` keeps how the file wrote each tie, override and refusal; `ties` are those read so far, since an override
+    or refusal that repeats one is refused.
+    """
+
+    reading: Reading
+    words: Words
+    order: Order[Node]
+    combine: str
+    tiers: tuple[str, ...]
+    ties: dict[Pair, Node] = field(default_factory=dict)
+    names: dict[tuple[str, Pair], str] = field(default_factory=dict)
+
+    def present(self, node: Node) -> Node:
+        """A node that is in the order."""
+        if node not in self.order:
+            raise ValueError(f"{node} is not in the order")
+        return node
+
+    def read_ties(self) -> Mapping[Pair, Node]:
+        """Minimal bounds → the winner among them, or above one of them."""
+        for entry, word in self.reading.table("ties"):
+            bounds, winner = self.words.nodes(entry), self.words.node(word)
+            tie = frozenset(map(self.present, bounds))
+            if tie in self.ties:
+                raise ValueError("this tie is stated twice")
+            if len(tie) < 2:
+                raise ValueError("a tie is among two nodes or more")
+            if not self._occurs(tie):
+                named = ", ".join(map(str, bounds))
+                raise ValueError(f"{named} are never the minimal bounds of anything, so this tie cannot occur")
+            if not any(self.order.le(a, self.present(winner)) for a in bounds):
+                cause = f"{winner} lies above none of them; the winner is one of the bounds or lies above one"
+                raise ValueError(cause)
+            self.ties[tie], self.names["ties", tie] = winner, entry
+        return self.ties
+
+    def _occurs(self, tie: Pair) -> bool:
+        """Whether these are the minimal bounds of some nodes; of two nodes, where pairs are folded.
+
+        Of any such nodes, the highest that still lie below the whole tie have the same minimal bounds.
+        """
+        below = {*self.order.lower_bounds(*tie)}
+        highest = [a for a in self.order.nodes if a in below and below.isdisjoint(self.order.covers(a))]
+        groups = combinations(highest, len(highest) or 1 if self.combine == "join" else 2)
+        return any(frozenset(self.order.minimal_bounds(*group)) == tie for group in groups)
+
+    def read_overrides(self) -> Iterator[tuple[Pair, Node]]:
+        """Pair → where it goes against the order."""
+        for entry, word in self.reading.table("overrides"):
+            node = self.present(self.words.node(word))
+            for pair in self._pairs(entry, node):
+                self.names["overrides", pair] = entry
+                yield pair, node
+
+    def read_refusals(self) -> Iterator[tuple[Pair, str]]:
+        """Pair → the reason for which it is rejected."""
+        for entry, reason in self.reading.table("refusals"):
+            for pair in self._pairs(entry, None):
+                self.names["refusals", pair] = entry
+                yield pair, phrase(reason)
+
+    def _pairs(self, entry: str, node: Node | None) -> Iterator[Pair]:
+        """The pairs of an entry that sends them to a node, or refuses them; what holds without it is refused."""
+        for a, b in self.words.pairs(entry):
+            pair = frozenset((a, b))
+            told = self.names.get(("overrides", pair)) or self.names.get(("refusals", pair))
+            if told:
+                raise ValueError(f"{a} + {b} is said already by {short(told)}")
+            if a in self.order and b in self.order:
+                self._check_both(a, b, node)
+            else:
+                self._check_tiers(a, b, node)
+            yield pair
+
+    def _check_both(self, a: Node, b: Node, node: Node | None) -> None:
+        """Checks what is said of two nodes of the order."""
+        given = self.order.join(a, b) or self.ties.get(frozenset(self.order.minimal_bounds(a, b)))
+        if self.combine == "comparable" and given not in (a, b):
+            given = None
+        if given is node:
+            what = f"gives {given}" if given else "is refused"
+            raise ValueError(f"{a} + {b} {what} by the order already; leave it out")
+        if node and self.combine == "join" and all(isinstance(n, DType) or n.dtype for n in (a, b)):
+            cause = 'overrides go pair by pair, and this system joins sets; say combine = "fold"'
+            raise ValueError(cause)
+
+    def _check_tiers(self, a: Node, b: Node, node: Node | None) -> None:
+        """Checks what is said of a node and the weak one of a kind, which stands for scalars of a lower tier."""
+        for n in (a, b):
+            if len(self.tiers) == 1 or isinstance(n, DType) or n.dtype:
+                self.present(n)
+        there = next((n for n in (a, b) if n in self.order), None)
+        if there is None:
+            raise ValueError(f"{a} + {b} never meet: neither is in the order")
+        if node is there and all(n.kind.rank <= there.kind.rank for n in (a, b)):
+            raise ValueError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
+
+    def read_both_ways(self) -> Iterator[Pair]:
+        """Pairs of which each casts to the other."""
+        for n, entry in enumerate(self.reading.value("both-ways", list[object]())):
+            self.reading.at("both-ways", n)
+            for a, b in self.words.pairs(entry):
+                yield frozenset((self.present(a), self.present(b)))

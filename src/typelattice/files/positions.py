@@ -1,0 +1,293 @@
+"""Where in a TOML text its keys, entries, elements and lines of strings stand.
+
+`tomllib` says what a text means, and nothing of where it says so. This scanner finds the places and judges nothing: it
+reads the text once from left to right, by the grammar of https://toml.io/en/v1.0.0, and stops at the first thing that
+is no TOML, about which `tomllib` has its own words.
+"""
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+Path = tuple[str | int, ...]  # ("ops", "divide", "to"); the elements of a list are counted from 0
+
+LIMIT_PARTS = 8  # of a dotted key: tomllib takes time that grows with the square of them
+LIMIT_NESTED = 16  # lists and tables within one another: tomllib reads them by recursion, and so does this
+
+BETWEEN = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
+BLANKS = re.compile(r"[ \t]*+")
+LINE_ENDS = re.compile(r"[ \t]*+(?:#[^\n]*+)?(?:\n|\Z)")
+KEY = re.compile(r"""[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'""")
+SCALAR = re.compile(
+    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{3,5}'  # of up to five quotation marks the last three end it
+    r"|'''(?:[^']|'{1,2}(?!'))*+'{3,5}"
+    r'|"(?:[^"\\\n]|\\[^\n])*+"'
+    r"|'[^'\n]*+'"
+    r"|[^\"'\n,\]}#\[{]++",  # a number, a date, true or false
+    re.DOTALL,
+)
+NEW_LINE = re.compile(r"\n|\\n|\\[ \t]*\n[ \t\n]*|\\.")  # of a string in double quotes; the third is no part of it
+
+
+class Place(NamedTuple):
+    """A line and a column of a text, both counted from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """The places of one text: the offset of each key path, and of the value that it is given.
+
+    An element of a list is its own key. A table that has a header and no braces has no value.
+    """
+
+    text: str  # its lines end as tomllib reads them
+    keys: dict[Path, int]
+    values: dict[Path, int]
+    starts: list[int]  # of the lines
+    repeated: tuple[Path, Place, Place] | None = None  # the first key that is given twice
+    too_deep: Place | None = None  # of a key of too many parts, or of a value nested too deep; nothing after it is read
+
+    def place(self, *path: str | int) -> Place | None:
+        """Where a key, an entry or an element stands; None if the text has none of that path."""
+        offset = self.keys.get(path)
+        return None if offset is None else place(self.starts, offset)
+
+    def rows(self, *path: str | int) -> tuple[int, ...]:
+        """The line of the text on which each line of a string begins; empty if no string stands at that path."""
+        start = self.values.get(path)
+        found = SCALAR.match(self.text, start) if start is not None else None
+        if start is None or found is None or found[0][0] not in "\"'":
+            return ()
+        long = found[0].startswith(('"""', "'''"))
+        first = start + (3 if long else 1)
+        if long and self.text.startswith("\n", first):
+            first += 1  # which is no part of the string
+        line = place(self.starts, first).line
+        if found[0][0] == "'":
+            return tuple(range(line, line + self.text.count("\n", first, found.end()) + 1))
+        rows = [line]
+        for new in NEW_LINE.finditer(self.text, first, found.end()):
+            line += new[0].count("\n")
+            if new[0] in ("\n", "\\n"):
+                rows.append(line)
+                first = new.end()
+            elif new.start() == first and "\n" in new[0]:
+                rows[-1] = line  # nothing of the row stands before
+                first = new.end()
+        return tuple(rows)
+
+
+def place(starts: list[int], offset: int) -> Place:
+    """The line and column of an offset, in a text whose lines start there."""
+    line = bisect_right(starts, offset)
+    return Place(line, offset - starts[line - 1] + 1)
+
+
+def positions(text: str) -> Positions:
+    """The places of a text: of all of it if it is TOML, else of what stands before the first thing that is none.
+
+    >>> found = positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
+    >>> found.place("ops", "divide", "to", "b"), found.place("ops", "add")
+    (Place(line=3, column=15), None)
+    """
+    text = text.replace("\r\n", "\n")
+    starts = [0, *(end.end() for end in re.finditer("\n", text))]
+    scanner = _Scanner(text)
+    with suppress(_Stop):
+        scanner.scan()
+    twice, deep = scanner.repeated, scanner.too_deep
+    return Positions(
+        text,
+        scanner.keys,
+        scanner.values,
+        starts,
+        (twice[0], place(starts, twice[1]), place(starts, twice[2])) if twice else None,
+        None if deep is None else place(starts, deep),
+    )
+
+
+class _Stop(Exception):
+    """Ends the scan: what stands here is no TOML, is given twice, or is too deep."""
+
+
+class _Scanner:
+    """Reads a text from left to right; `offset` is where it is.
+
+    `made` says how each path came to be, since that decides whether it may be given again: by "value", by "header", by
+    "list" (of tables), "above" a header, or, for a table that a dotted key opens, in which section.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text, self.offset = text, 0
+        self.keys: dict[Path, int] = {}
+        self.values: dict[Path, int] = {}
+        self.made: dict[Path, str | int] = {}
+        self.lengths: dict[Path, int] = {}  # of lists of tables
+        self.section = self.sections = 0  # a header or a pair of braces begins one
+        self.repeated: tuple[Path, int, int] | None = None
+        self.too_deep: int | None = None
+
+    def scan(self) -> None:
+        """The whole text. Raises _Stop."""
+        table: Path = ()
+        while self.skip(BETWEEN) < len(self.text):
+            if self.text[self.offset] == "[":
+                table = self.header()
+            else:
+                self.entry(table, 0)
+            self.match(LINE_ENDS)
+
+    def header(self) -> Path:
+        """`[a.b]` or `[[a.b]]`: the path of the table that it opens."""
+        brackets = 2 if self.text.startswith("[[", self.offset) else 1
+        self.offset += brackets
+        self.skip(BLANKS)
+        *above, (name, at) = self.parts()
+        table: Path = ()
+        for part, start in above:
+            table = (*table, part)
+            if self.made.setdefault(table, "above") == "value":
+                self.repeat(table, start)
+            self.keys.setdefault(table, start)
+            if table in self.lengths:
+                table = (*table, self.lengths[table] - 1)
+        table = (*table, name)
+        made = self.made.get(table)
+        if made is not None and made != ("list" if brackets == 2 else "above"):
+            self.repeat(table, at)
+        self.section = self.sections = self.sections + 1
+        if brackets == 1:
+            self.keys[table] = at
+        else:
+            self.keys.setdefault(table, at)
+            self.made[table] = "list"
+            self.lengths[table] = self.lengths.get(table, 0) + 1
+            table = (*table, self.lengths[table] - 1)
+            self.keys[table] = at
+        self.made[table] = "header"
+        self.expect("]" * brackets)
+        return table
+
+    def entry(self, table: Path, depth: int) -> None:
+        """`key = value` in a table, where the key may be dotted."""
+        *above, (name, at) = self.parts()
+        self.expect("=")
+        self.skip(BLANKS)
+        path = table
+        for part, start in above:
+            path = (*path, part)
+            if self.made.setdefault(path, self.section) == "above":
+                self.made[path] = self.section
+            self.keys.setdefault(path, start)
+            if self.made[path] != self.section:
+                self.repeat(path, start)
+        path = (*path, name)
+        if path in self.made:
+            self.repeat(path, at)
+        self.made[path] = "value"
+        self.keys[path] = at
+        self.value(path, depth)
+
+    def value(self, path: Path, depth: int) -> None:
+        """A value, and all that is in it."""
+        self.values[path] = self.offset
+        bracket = self.text[self.offset : self.offset + 1]
+        if bracket not in ("[", "{"):
+            self.match(SCALAR)
+            return
+        if depth == LIMIT_NESTED:
+            self.too_deep = self.offset
+            raise _Stop
+        self.offset += 1
+        if bracket == "[":
+            self.elements(path, depth + 1)
+        else:
+            outer, self.section = self.section, self.sections + 1
+            self.sections += 1
+            self.entries(path, depth + 1)
+            self.section = outer
+
+    def elements(self, path: Path, depth: int) -> None:
+        """The rest of a list."""
+        n = 0
+        self.skip(BETWEEN)
+        while not self.text.startswith("]", self.offset):
+            self.keys[*path, n] = self.offset
+            self.value((*path, n), depth)
+            n += 1
+            self.skip(BETWEEN)
+            if not self.text.startswith(",", self.offset):
+                break
+            self.offset += 1
+            self.skip(BETWEEN)
+        self.expect("]")
+
+    def entries(self, path: Path, depth: int) -> None:
+        """The rest of a table in braces."""
+        self.skip(BLANKS)
+        while not self.text.startswith("}", self.offset):
+            self.entry(path, depth)
+            self.skip(BLANKS)
+            if not self.text.startswith(",", self.offset):
+                break
+            self.offset += 1
+            self.skip(BLANKS)
+        self.expect("}")
+
+    def parts(self) -> list[tuple[str, int]]:
+        """The parts of a dotted key, each with its offset; and the blanks after it."""
+        parts: list[tuple[str, int]] = []
+        while True:
+            start = self.offset
+            parts.append((_name(self.match(KEY)), start))
+            if len(parts) > LIMIT_PARTS:
+                self.too_deep = parts[0][1]
+                raise _Stop
+            self.skip(BLANKS)
+            if not self.text.startswith(".", self.offset):
+                return parts
+            self.offset += 1
+            self.skip(BLANKS)
+
+    def skip(self, blanks: re.Pattern[str]) -> int:
+        """Passes over what says nothing; the offset after it."""
+        found = blanks.match(self.text, self.offset)
+        self.offset = found.end() if found else self.offset
+        return self.offset
+
+    def match(self, what: re.Pattern[str]) -> str:
+        """What has to stand here. Raises _Stop if it does not."""
+        found = what.match(self.text, self.offset)
+        if not found:
+            raise _Stop
+        self.offset = found.end()
+        return found[0]
+
+    def expect(self, sign: str) -> None:
+        """A sign that has to stand here. Raises _Stop if it does not."""
+        if not self.text.startswith(sign, self.offset):
+            raise _Stop
+        self.offset += len(sign)
+
+    def repeat(self, path: Path, at: int) -> None:
+        """A path that is given once more. Raises _Stop."""
+        self.repeated = path, self.keys[path], at
+        raise _Stop
+
+
+def _name(key: str) -> str:
+    """A part of a key without its quotation marks and escapes. Raises _Stop."""
+    if key[0] == '"' and "\\" in key:
+        import tomllib
+
+        try:
+            return str(tomllib.loads(f"key = {key}")["key"])
+        except ValueError:
+            raise _Stop from None
+    return key[1:-1] if key[0] in "\"'" else key

@@ -1,0 +1,45 @@
+"""The place in a system file that is being read, so that whatever is wrong there is named by file, line and key."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from typelattice.files.spec import Spec
+from typelattice.files.text import FormatError, Line
+from typelattice.files.vocabulary import items
+
+T = TypeVar("T")
+
+
+class Reading:
+    """A spec that is read key after key; `key`, `entry` and `line` are those at hand."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.key = "name"
+        self.entry: str | int | None = None
+        self.line: Line | None = None  # of a statement of the order
+
+    def at(self, key: str, entry: str | int | None = None) -> None:
+        """Goes to a key, or to an entry or element under it."""
+        self.key, self.entry = key, entry
+
+    def value(self, key: str, default: T) -> T:
+        """The value of a key, whose type is checked already."""
+        self.at(key)
+        value = self.spec.values.get(key, default)
+        assert isinstance(value, type(default))
+        return value
+
+    def table(self, key: str) -> Iterator[tuple[str, object]]:
+        """The entries of a table, one after another."""
+        for entry, value in items(self.value(key, dict[str, object]())):
+            self.at(key, entry)
+            yield entry, value
+
+    def error(self, cause: str) -> FormatError:
+        """What is wrong with what is at hand."""
+        text = self.spec.texts.get(self.key, self.spec.main)
+        file, line = self.line or (text.file, text.line(self.key, self.entry))
+        inherited = "" if file == self.spec.main.file else f" ({self.spec.main.file} extends it)"
+        return FormatError(file, line, self.key, cause + inherited)

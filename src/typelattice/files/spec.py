@@ -1,0 +1,160 @@
+"""The keys of a system file, together with those of the files that it extends."""
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import partial
+from os import PathLike, path
+
+from typelattice.facts.suggest import nearest
+from typelattice.files.positions import LIMIT_NESTED
+from typelattice.files.text import FOLDER, Chain, FormatError, Line, Text, article, read_text, systems
+
+KEYS: dict[str, type] = {
+    **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak"), str),
+    **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
+    "fit": dict, "ops": dict, "stand-in": dict, "tiers": list, "both-ways": list, "first": bool,
+}  # fmt: skip
+LIMIT_EXTENDS = 8  # files, one extending another
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """The keys of a file and of those that it extends, the text that gave each, and the order's statements by line.
+
+    `own` are the keys that the main text gives, on top of those of `base`.
+    """
+
+    values: Mapping[str, object]
+    texts: Mapping[str, Text]
+    order: Sequence[tuple[Line, Chain]]
+    main: Text
+    own: Mapping[str, object] = field(default_factory=dict)
+    base: Spec | None = None
+
+    def with_keys(self, keys: Mapping[str, object], text: Text) -> Spec:
+        """The same with other values for some keys; `...` in an order stands for the order so far."""
+        order = self.order
+        if "order" in keys:
+            order = []
+            for line, chain in text.statements(str(keys["order"])):
+                dots = chain == [["..."]]
+                if dots and (not self.order or self.order[0] in order):
+                    cause = "`...` stands, once, for the order of the file that `extends` names"
+                    raise FormatError(*line, "order", cause)
+                order += self.order if dots else [(line, chain)]
+        return Spec({**self.values, **keys}, {**self.texts, **dict.fromkeys(keys, text)}, order, text, keys, self)
+
+    def replaced(self, keys: Mapping[str, object]) -> Spec:
+        """The same with other values for keys, as a program gives them; of a table, for the entries given.
+
+        An empty table empties the other. Raises FormatError for what no file could say, and for `extends`, which is
+        read from files only.
+        """
+        text = Text(f"{self.main.file} with {', '.join(keys)} replaced", str(keys.get("order", "")), is_toml=False)
+        if "extends" in keys:
+            cause = "is read from files only; replace other keys, or write a file that extends this one"
+            raise text.error(cause, "extends")
+        for key, value in keys.items():
+            _check_plain(value, key, text)
+        given = deepcopy(_checked(keys, text))
+        for key, value in given.items():
+            before = self.values.get(key)
+            if isinstance(value, dict) and value and isinstance(before, dict):
+                given[key] = {**before, **value}
+        return self.with_keys(given, text)
+
+    def text_of(self, file: str) -> Text | None:
+        """The text of one of the files that the keys come from."""
+        if self.main.file == file:
+            return self.main
+        return self.base.text_of(file) if self.base else None
+
+    def without(self, file: str, lines: Sequence[int]) -> Spec:
+        """What is left without some lines of one of the files. Raises FormatError if that is no TOML."""
+        if self.base is None:
+            return self
+        base, text, own = self.base.without(file, lines), self.main, self.own
+        if text.file == file:
+            kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
+            text = Text(file, "\n".join(kept), text.path)
+            own = {key: value for key, value in _values(text).items() if key != "extends"}
+        return base.with_keys(own, text)
+
+
+def read(where: str | PathLike[str], trail: tuple[str, ...] = ()) -> Spec:
+    """The keys of a file, where `trail` are the paths of those that extend it.
+
+    Raises UnknownSystemError where it cannot be read, FormatError where it is no system file.
+    """
+    return spec(read_text(where), trail)
+
+
+def spec(text: Text, trail: tuple[str, ...] = ()) -> Spec:
+    """The keys that a text gives, on top of those of the file that it extends. Raises FormatError."""
+    values, base = _values(text), Spec({}, {}, (), text)
+    if "extends" in values:
+        base = _base(str(values.pop("extends")), text, (*trail, text.path) if text.path else trail)
+    return base.with_keys(values, text)
+
+
+def _values(text: Text) -> dict[str, object]:
+    """The keys that a text gives."""
+    return _checked(text.values(), text)
+
+
+def _checked(values: Mapping[str, object], text: Text) -> dict[str, object]:
+    """Keys that are all known and of the right types; lists of operations are told apart. Raises FormatError."""
+    for key, value in values.items():
+        if key not in KEYS:
+            near = nearest(key, KEYS) or f"; the keys are {', '.join(KEYS)}"
+            raise text.error(f"unknown key{near}", key)
+        if not isinstance(value, KEYS[key]):
+            raise text.error(f"should be {article(KEYS[key])}, is {article(type(value))}", key)
+    ops = values.get("ops")
+    return {**values, "ops": _each(ops, text)} if isinstance(ops, dict) else {**values}
+
+
+def _each(table: Mapping[str, object], text: Text) -> dict[str, object]:
+    """What `"mean, divide" = {…}` says of several operations, said of each."""
+    found: dict[str, object] = {}
+    for entry, given in table.items():
+        for op in map(str.strip, entry.split(",")):
+            if op in found:
+                raise text.error(f"{op} stands in two entries", "ops", entry)
+            found[op] = given
+    return found
+
+
+def _check_plain(value: object, key: str, text: Text, depth: int = 0) -> None:
+    """Raises FormatError for what TOML cannot say either."""
+    if depth > LIMIT_NESTED:
+        raise text.error(f"nested too deep: more than {LIMIT_NESTED} lists and tables", key)
+    if isinstance(value, dict):
+        for word in value:
+            if not isinstance(word, str):
+                raise text.error(f"the entries of a table are strings, not {article(type(word))}", key)
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_plain(inner, key, text, depth + 1)
+
+
+def _base(name: str, text: Text, trail: tuple[str, ...]) -> Spec:
+    """The file that another extends: one beside it, or else one that comes with typelattice."""
+    fail = partial(text.error, key="extends")
+    if not re.fullmatch(r"\w[\w.-]{0,99}", name):
+        raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
+    stem = f"{name.removesuffix('.toml')}.toml"
+    folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
+    choices = [path.join(folder, stem) for folder in folders]
+    found = [path.realpath(choice) for choice in choices if path.isfile(choice)]
+    if not found:
+        raise fail(f"no system {name!r}{nearest(name, systems())}; name a system, or a file beside this one")
+    fresh = [choice for choice in found if choice != text.path]
+    if not fresh or fresh[0] in trail:
+        circle = " -> ".join(path.basename(p)[:-5] for p in (*trail, (fresh or found)[0]))
+        raise fail(f"a circle: {circle}")
+    if len(trail) > LIMIT_EXTENDS:
+        raise fail(f"more than {LIMIT_EXTENDS} files deep; extend a nearer one")
+    return read(fresh[0], trail)

@@ -56,7 +56,7 @@ def test_every_pair_has_the_dtype_and_weakness_of_jax(op: str, jax: Any, xp: Any
 
     def ours(name: str) -> Any:
         d, _, weak = name.partition(":")
-        return NUMBERS[name] if name in NUMBERS else xp.wrap(np.ones(2, tl.native(d, np)), tl.dtype(d), bool(weak))
+        return NUMBERS[name] if name in NUMBERS else xp._context.wrap(np.ones(2, tl.native(d, np)), tl.dtype(d), bool(weak))
 
     def theirs(name: str) -> Any:
         d, _, weak = name.partition(":")

@@ -3,32 +3,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from typelattice.facts.dtypes import DType
-from typelattice.namespaces.backend import NamespaceError
-from typelattice.namespaces.plan import Standing
-from typelattice.namespaces.writing import assign
+from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.plan import Planner, Standing
 
 if TYPE_CHECKING:
-    from typelattice.namespaces.space import Namespace
+    from typelattice.namespaces.operators import Operators
+    from typelattice.namespaces.standard import Functions
+else:
+    Operators = object  # the namespace sets those that its library has
 
-OPERATORS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
-    "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
-}  # fmt: skip
-COMPARISONS = {
-    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-}  # fmt: skip
-SIGNS = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
+VERSIONS = ("2022.12", "2023.12", "2024.12")  # of the standard
 
 
-class Array:
+class Array(Operators):
     """An array of a namespace: the library's own array, `bare`, with a dtype of typelattice's and weakness.
 
-    Made by the namespace's `asarray` and the other functions of the standard that create arrays; each namespace has a
-    subclass of its own, which gives it operators.
+    Made by the namespace's `asarray` and the other functions of the standard that create arrays. Each
+    namespace has a subclass of its own, with the operators.
     """
 
     __slots__ = ("_data", "_standing")
@@ -36,7 +30,29 @@ class Array:
     __hash__ = None  # type: ignore[assignment]
     _data: Any
     _standing: Standing
-    _space: Namespace
+    _planner: ClassVar[Planner]
+    _space: ClassVar[Functions[Any]]  # the namespace
+
+    # -- made
+
+    @classmethod
+    def _made(cls, data: Any, standing: Standing) -> Self:
+        """An array of a standing."""
+        result = object.__new__(cls)
+        result._data, result._standing = data, standing
+        return result
+
+    @classmethod
+    def _wrap(cls, data: Any, d: DType | None = None, weak: bool = False) -> Self:
+        """The library's array as one of the namespace's; a scalar of the library's too."""
+        data = cls._planner.library.array(data)
+        return cls._made(data, cls._planner.of(data, d, weak))
+
+    def _like(self, data: Any) -> Self:
+        """An array of the same dtype and weakness."""
+        return self._wrap(data, self.dtype, self.weak)
+
+    # -- properties
 
     @property
     def bare(self) -> Any:
@@ -55,9 +71,10 @@ class Array:
         return self._standing.operand.weak
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> tuple[int | None, ...]:
         """The shape, as the library has it."""
-        return self._data.shape
+        found: tuple[int | None, ...] = self._data.shape
+        return found
 
     @property
     def ndim(self) -> int:
@@ -67,16 +84,12 @@ class Array:
     @property
     def size(self) -> int | None:
         """The number of elements; None where it is not known yet."""
-        import array_api_compat
-
-        return array_api_compat.size(self._data)  # type: ignore[no-any-return]
+        return self._planner.library.size(self._data)
 
     @property
-    def device(self) -> Any:
+    def device(self) -> object:
         """Where the elements are."""
-        import array_api_compat
-
-        return array_api_compat.device(self._data)
+        return self._planner.library.device(self._data)
 
     @property
     def T(self) -> Self:
@@ -88,33 +101,36 @@ class Array:
     @property
     def mT(self) -> Self:
         """The last two axes exchanged."""
-        transposed: Self = self._space.matrix_transpose(self)
-        return transposed
+        return self.__array_namespace__().matrix_transpose(self)
 
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Self:
+    def to_device(self, device: object, /, *, stream: object = None) -> Self:
         """The same array on another device."""
-        import array_api_compat
+        return self._like(self._planner.library.moved(self._data, device, stream))
 
-        return self._like(array_api_compat.to_device(self._data, device, stream=stream))
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Functions[Self]:
+        """The namespace that it belongs to.
 
-    def __array_namespace__(self, /, *, api_version: str | None = None) -> Namespace:
-        """The namespace that it belongs to. Raises NamespaceError for a version of the standard that it does not follow."""
-        return self._space.versioned(api_version)
-
-    def _like(self, data: Any) -> Self:
-        """An array of the same dtype and weakness."""
-        return self._space.wrap(data, self.dtype, self.weak)  # type: ignore[return-value]
+        Raises NamespaceError for a version of the standard that it does not follow.
+        """
+        if api_version is not None and api_version not in VERSIONS:
+            followed = f"these are {', '.join(VERSIONS)}"
+            raise NamespaceError(f"{api_version!r} is no version of the standard followed here; {followed}")
+        space: Functions[Self] = self._space
+        return space
 
     # -- conversion
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        import numpy
-
-        data = self._data.detach().cpu() if hasattr(self._data, "detach") else self._data
-        return numpy.array(data, dtype=dtype, copy=copy)
+        return self._planner.library.numpy(self._data, dtype, copy)
 
     def __dlpack__(
-        self, /, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+        self,
+        /,
+        *,
+        stream: Any = None,
+        max_version: Any = None,
+        dl_device: Any = None,
+        copy: bool | None = None,
     ) -> Any:
         said = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return self._data.__dlpack__(**{name: value for name, value in said.items() if value is not None})
@@ -123,10 +139,10 @@ class Array:
         return self._data.__dlpack_device__()
 
     def __bool__(self) -> bool:
-        return bool(self._space.backend.number_of(self._data))
+        return bool(self._planner.library.item(self._data))
 
     def __int__(self) -> int:
-        return int(self._space.backend.number_of(self._data))
+        return int(self._planner.library.item(self._data))
 
     def __float__(self) -> float:
         return float(self._data)
@@ -135,7 +151,7 @@ class Array:
         return complex(self._data)
 
     def __index__(self) -> int:
-        found: int = self._space.backend.number_of(self._data).__index__()
+        found: int = self._planner.library.item(self._data).__index__()
         return found
 
     def __len__(self) -> int:
@@ -146,41 +162,24 @@ class Array:
             raise TypeError("an array without dimensions has nothing to go through; use float(x) or x.bare")
         return (self[i] for i in range(len(self)))
 
-    def __contains__(self, value: object) -> bool:
-        return bool(self._space.any(self == value))
+    def __contains__(self, value: complex) -> bool:
+        return bool(self.__array_namespace__().any(self == value))
 
     def __copy__(self) -> Self:
-        copied: Self = self._space.asarray(self, copy=True)
-        return copied
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._space, self._data, self.dtype, self.weak)
-
-    # -- indexing
-
-    def __getitem__(self, key: Any, /) -> Self:
-        return self._like(self._space.backend.items(self._data, self._space.bare(key)))
-
-    def __setitem__(self, key: Any, value: Any, /) -> None:
-        assign(self._space, self, key, value)
+        return self.__array_namespace__().asarray(self, copy=True)
 
     # -- as text
 
     def __repr__(self) -> str:
-        space = self._space
         shown = str(self._data) if self._data.ndim < 2 else "\n" + str(self._data)
-        weak = ", weak" if self.weak else ""
-        return f"<{self.dtype}{weak} under {space.system.name} over {space.backend.name}: {shown}>"
+        return f"<{self.dtype}{', weak' if self.weak else ''} {self._under()}: {shown}>"
 
     def _repr_html_(self) -> str:
         inner = getattr(self._data, "_repr_html_", None)
         body = str(inner()) if inner else f"<pre>{escape(str(self._data))}</pre>"
-        space = self._space
         facts = f"{self.dtype}{' (weak)' if self.weak else ''}, shape {tuple(self.shape)}"
-        where = f"under {space.system.name} over {space.backend.name}"
-        return f"<div><b>{escape(facts)}</b> <span>{escape(where)}</span>{body}</div>"
+        return f"<div><b>{escape(facts)}</b> <span>{escape(self._under())}</span>{body}</div>"
 
+    def _under(self) -> str:
+        return f"under {self._planner.system.name} over {self._planner.library.name}"
 
-def _again(space: Namespace, data: Any, dtype: DType, weak: bool) -> Array:
-    """A copied or pickled array."""
-    return space.wrap(data, dtype, weak)

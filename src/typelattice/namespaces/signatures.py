@@ -1,46 +1,67 @@
-"""The signatures that the standard gives its functions, for those who look at them; stated in signatures.txt."""
+"""The names and signatures that the standard gives its functions, read from standard.pyi."""
 from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-TABLE = f"{__file__[:-3]}.txt"
+STUB = Path(__file__).with_name("standard.pyi")
 
 
-def _signatures() -> dict[str, inspect.Signature]:
-    """The standard's signatures; a row is Python's own notation, of names and plain values."""
-    found = {}
-    with open(TABLE, encoding="ascii") as rows:
-        for row in (row for row in rows if not row.startswith("#")):
-            head = ast.parse(f"def {row.strip()}: ...").body[0]
-            assert isinstance(head, ast.FunctionDef)
-            found[head.name] = inspect.Signature(list(_parameters(head.args)))
-    return found
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """The members of a namespace and of its two extensions, and the signatures of all functions."""
+
+    main: tuple[str, ...]
+    linalg: tuple[str, ...]
+    fft: tuple[str, ...]
+    signatures: Mapping[str, inspect.Signature]
+
+
+@cache
+def standard() -> Standard:
+    """What standard.pyi states; read when the first namespace is made."""
+    stated = ast.parse(STUB.read_text("ascii")).body
+    members = {node.name: [*_members(node)] for node in stated if isinstance(node, ast.ClassDef)}
+    both, fft = members["Products"], members["FFT"]  # as in the bases of the classes there
+    main, linalg = both + members["Functions"], both + members["Linalg"]
+    functions = [node for node in (*main, *linalg, *fft) if isinstance(node, ast.FunctionDef)]
+    signatures = {node.name: inspect.Signature([*_parameters(node.args)]) for node in functions}
+    return Standard(_names(main), _names(linalg), _names(fft), signatures)
+
+
+def _members(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AnnAssign]:
+    return (member for member in node.body if isinstance(member, (ast.FunctionDef, ast.AnnAssign)))
+
+
+def _names(members: Iterable[ast.FunctionDef | ast.AnnAssign]) -> tuple[str, ...]:
+    return tuple(x.name if isinstance(x, ast.FunctionDef) else ast.unparse(x.target) for x in members)
 
 
 def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
+    """The parameters of a method without its `self`."""
+    plain = [*args.posonlyargs, *args.args]
+    defaults = dict(zip((a.arg for a in args.kwonlyargs), args.kw_defaults, strict=True))
+    defaults |= zip((a.arg for a in plain[len(plain) - len(args.defaults) :]), args.defaults, strict=True)
     kinds = [
         *((a, inspect.Parameter.POSITIONAL_ONLY) for a in args.posonlyargs),
         *((a, inspect.Parameter.POSITIONAL_OR_KEYWORD) for a in args.args),
         *((a, inspect.Parameter.VAR_POSITIONAL) for a in (args.vararg,) if a),
         *((a, inspect.Parameter.KEYWORD_ONLY) for a in args.kwonlyargs),
     ]
-    plain = [*args.posonlyargs, *args.args]
-    defaults = dict(zip((a.arg for a in args.kwonlyargs), args.kw_defaults, strict=True))
-    defaults |= zip((a.arg for a in plain[len(plain) - len(args.defaults) :]), args.defaults, strict=True)
-    for a, kind in kinds:
+    for a, kind in kinds[1:]:
         value = defaults.get(a.arg)
-        yield inspect.Parameter(a.arg, kind, default=ast.literal_eval(value) if value else inspect.Parameter.empty)
-
-
-SIGNATURES = _signatures()
+        default = ast.literal_eval(value) if value else inspect.Parameter.empty
+        yield inspect.Parameter(a.arg, kind, default=default)
 
 
 def named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function under its name, with its signature where the standard's says more than its arrays."""
+    """A function under its name, with the standard's signature."""
     function.__name__ = function.__qualname__ = name
-    if name in SIGNATURES:
-        function.__signature__ = SIGNATURES[name]  # type: ignore[attr-defined]
+    if name in standard().signatures:
+        function.__signature__ = standard().signatures[name]  # type: ignore[attr-defined]
     return function

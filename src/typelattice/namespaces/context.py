@@ -1,0 +1,229 @@
+"""What the functions of one namespace work with: the system, the library, the plans, the class of arrays."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operate import real
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype
+from typelattice.facts.range import Value
+from typelattice.namespaces.array import Array
+from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.libraries.library import LACKS, Library
+from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
+from typelattice.operands.operand import Operand, operand
+
+DEFAULTS = {
+    "real floating": Kind.FLOAT,
+    "complex floating": Kind.COMPLEX,
+    "integral": Kind.SIGNED,
+    "indexing": Kind.SIGNED,
+}  # the standard's words for what has a default dtype
+
+
+class Context:
+    """One system over one library.
+
+    `Array` is the class of the arrays, `planner` asks the system and keeps its answers, `dtypes` are those
+    that both have, by name.
+    """
+
+    def __init__(self, system: System, library: Library, arrays: type[Array]) -> None:
+        self.system, self.library, self.Array = system, library, arrays
+        self.planner: Planner = arrays._planner
+        self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and library.has(d)}
+
+    def __repr__(self) -> str:
+        return f"<namespace {self.system.name} over {self.library.name}>"
+
+    # -- what functions take
+
+    def array(self, op: str, x: Any) -> Array:
+        """An array of this namespace. Raises NamespaceError for anything else."""
+        if x.__class__ is self.Array:
+            own: Array = x
+            return own
+        raise self.stranger(op, x)
+
+    def number(self, op: str, x: Any) -> Value:
+        """A Python number. Raises NamespaceError for anything else."""
+        value = number(x)
+        if value is None:
+            raise self.stranger(op, x)
+        return value
+
+    def stranger(self, op: str, x: Any) -> NamespaceError:
+        """The error of an object that is no array of this namespace."""
+        if isinstance(x, Array):
+            same = x._planner.library.name == self.library.name
+            how = "asarray(x.bare) of this one" if same else "from_dlpack of this one"
+            what = f"{op} mixes an array of {x._space!r} with {self!r}"
+            return NamespaceError(f"{what}; take it over with {how}")
+        what = f"{op} takes arrays of {self!r}, not a {class_name(x)}"
+        return NamespaceError(f"{what}; make it one with asarray")
+
+    def both(self, op: str, x1: Any, x2: Any) -> tuple[Any, Any]:
+        """Two operands, an array among them: where both are numbers, the first becomes one."""
+        if isinstance(x1, Array) or isinstance(x2, Array):
+            return x1, x2
+        return self.wrap_number(self.number(op, x1)), x2
+
+    def operands(self, op: str, xs: Sequence[Any]) -> list[Operand]:
+        """What arrays and Python scalars are to the system."""
+        return [
+            self.planner.operand(x._standing, x._data)
+            if x.__class__ is self.Array
+            else scalar_of(self.number(op, x))
+            for x in xs
+        ]
+
+    def data(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
+        """The library's arrays of operands; Python scalars made some, as the promotion says."""
+        like = next((x._data for x in xs if isinstance(x, Array)), None)
+        if like is None:
+            raise NamespaceError(f"{p.op} takes an array at least; make one with asarray")
+        number = self.planner.number
+        return tuple(x._data if isinstance(x, Array) else number(self.number("", x), p, like) for x in xs)
+
+    def bare(self, x: Any) -> Any:
+        """The library's own arrays in place of ours, also within lists, tuples, dicts and slices."""
+        if isinstance(x, Array):
+            return self.array("indexing", x)._data
+        if isinstance(x, (tuple, list)):
+            nested = any(isinstance(i, (Array, tuple, list, slice)) for i in x)
+            return type(x)(map(self.bare, x)) if nested else x
+        if isinstance(x, slice):
+            return slice(*(i.__index__() if isinstance(i, Array) else i for i in (x.start, x.stop, x.step)))
+        if isinstance(x, dict):
+            return {k: self.bare(v) for k, v in x.items()}
+        return x
+
+    def dtype(self, given: object) -> DType:
+        """A dtype that is asked for: a DType, its name, or the library's own.
+
+        Raises DTypeError for what is none, NamespaceError for one that the library lacks.
+        """
+        readable = not isinstance(given, (str, int, float, complex)) and not hasattr(given, "__dlpack__")
+        found = (operand(given).dtype if readable else None) or dtype(given)
+        self.library.native(found)
+        return found
+
+    def default(self, kind: Kind) -> DType:
+        """The default dtype of a kind: the system's, or where it has none, the library's."""
+        return self.system.defaults.get(kind) or self.library_default(kind)
+
+    def library_default(self, kind: Kind, device: object = None) -> DType:
+        """The library's own default dtype of a kind; where the system lacks that, the widest of the kind."""
+        if kind is Kind.BOOL:
+            return self.dtype("bool")
+        word = next(word for word, of in DEFAULTS.items() if of is kind)
+        said = self.library.info().default_dtypes(device=device)[word]
+        found = self.library.dtype(self.library.xp.empty(0, dtype=said))
+        return found if found in self.system.order else self._widest(kind)
+
+    def _widest(self, kind: Kind) -> DType:
+        """The widest dtype of a kind that both have. Raises NamespaceError where there is none."""
+        found = [x for x in self.dtypes.values() if x.kind is kind and x.bits]
+        if not found:
+            raise NamespaceError(f"{self.system.name} has no {kind} dtype to make an array of; name a dtype")
+        return max(found, key=lambda x: (x.bits or 0, x.precision or 0))
+
+    # -- what functions give
+
+    def made(self, data: Any, standing: Standing) -> Array:
+        """An array of a standing."""
+        return self.Array._made(data, standing)
+
+    def wrap(self, data: Any, d: DType | None = None, weak: bool = False) -> Array:
+        """The library's array as one of the namespace's; a scalar of the library's too."""
+        return self.Array._wrap(data, d, weak)
+
+    def wrap_number(self, value: Value) -> Array:
+        """A Python number as an array of its default dtype, weak where the system has weak arrays."""
+        d = self.default(scalar_of(value).kind)
+        try:
+            data = self.library.xp.asarray(value, dtype=self.library.native(d))
+        except (TypeError, OverflowError) as e:
+            why = f"{self.library.name} makes no array of this {class_name(value)}: {e}"
+            raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
+        return self.wrap(self.library.checked(data, self.library.native(d)), d, d.kind is not Kind.BOOL)
+
+    def again(self, data: Any, d: DType, weak: bool) -> Array:
+        """An array that was taken apart; within a transformation `data` may be no array at all."""
+        if hasattr(data, "ndim") and hasattr(data, "dtype"):
+            return self.wrap(data, None, weak)
+        return self.made(data, self.planner.standing(d, weak, False))
+
+    def own(self, data: Any, p: Promotion, given: DType | None) -> Any:
+        """One of several results: of the dtype given, of that computed in, or of the parts of that.
+
+        What is no array, such as a rank, is left as it is.
+        """
+        if not hasattr(data, "dtype"):
+            return data
+        d, compute = self.library.dtype(data), p.compute or p.result
+        if given is not None:
+            to = given
+        elif d.kind is Kind.FLOAT and compute.kind is Kind.COMPLEX:
+            to = real(compute)
+        else:
+            to = compute if d.kind is compute.kind else d
+        weak = p.weak and given is None and to is compute
+        return self.wrap(self.library.cast(data, self.library.native(to)), to, weak)
+
+    # -- how functions compute
+
+    def computed(
+        self,
+        op: str,
+        p: Promotion,
+        data: Sequence[Any],
+        *args: Any,
+        before: tuple[Any, ...] = (),
+        **options: Any,
+    ) -> Array:
+        """What the library's function gives for operands that are cast, as an array of the result's dtype."""
+        library = self.library
+        to = library.native(p.compute or p.result)
+        cast = [library.cast(x, to) for x in data]
+        out = self.carried(p, library.function(op), *before, *cast, *args, **options)
+        return self.wrap(library.cast(library.array(out), library.native(p.result)), p.result, p.weak)
+
+    def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
+        """An operation on arrays and Python scalars, carried out by the library's function of that name."""
+        p = self.planner.promote(op, self.operands(op, xs))
+        return self.computed(op, p, self.data(p, xs), **self.bare(options))
+
+    def joined(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
+        """What the library's function gives for a list of arrays, cast to the dtype at which they meet."""
+        p = self.planner.promote(op, self.operands(op, arrays))
+        to = self.library.native(p.compute or p.result)
+        cast = [self.library.cast(x._data, to) for x in arrays]
+        return self.wrap(self.carried(p, self.library.function(op), cast, **options), p.result, p.weak)
+
+    def carried(self, p: Promotion, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """What a function of the library gives. Raises NamespaceError where it has none for these dtypes."""
+        try:
+            return function(*args, **options)
+        except LACKS as e:
+            raise self.lacking(p, e) from e
+
+    def lacking(self, p: Promotion, cause: Exception) -> Exception:
+        """The error of a function that the library does not have for these dtypes; our own as it is."""
+        if isinstance(cause, NamespaceError):
+            return cause
+        what = " and ".join(dict.fromkeys(str(o) for o in p.operands))
+        why = f"{self.library.name} cannot compute {p.op} of {what} ({one_line(cause)})"
+        return NamespaceError(f"{why}; if that is about the dtype, cast to one that it computes with")
+
+
+def class_name(x: object) -> str:
+    """A class as it is named in an error."""
+    return f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+
+
+def one_line(error: Exception) -> str:
+    """The message of a library's error, on one line that is not too long."""
+    return " ".join(str(error).split())[:160]

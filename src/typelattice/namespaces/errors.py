@@ -1,0 +1,8 @@
+"""The error of namespaces."""
+from __future__ import annotations
+
+from typelattice.facts.errors import TypelatticeError
+
+
+class NamespaceError(TypelatticeError, TypeError):
+    """Arrays that do not go together, or what the array library cannot do; the message says what to do."""

@@ -1,0 +1,39 @@
+"""Implicit casts of a library's own arrays, without a namespace around them."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from typelattice.engine.system import System
+from typelattice.files.reader import system as load
+from typelattice.namespaces.array import Array
+from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.libraries import module_of
+from typelattice.namespaces.namespace import namespace
+from typelattice.namespaces.plan import number
+
+
+def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tuple[Any, ...]:
+    """Bare arrays cast to the dtype at which they meet; a Python scalar becomes an array without dimensions.
+
+    Raises PromotionError of a refusal.
+
+    >>> import numpy
+    >>> [x.dtype.name for x in implicit_cast("jax", numpy.ones(2, "int32"), numpy.ones(2, "float16"))]
+    ['float16', 'float16']
+    """
+    chosen = load(system)
+    values: list[Any] = [x if _bare(x) else number(x) for x in arrays]
+    own = [x for x in values if _bare(x)]
+    if not own or any(x is None for x in values):
+        what = "implicit_cast takes bare arrays, one at least, and Python numbers"
+        raise NamespaceError(f"{what}; of a namespace's, give x.bare")
+    context = namespace(chosen, module_of(own))._context
+    p = chosen.promote(*values)
+    native, cast = context.library.native(p.result), context.library.cast
+    return tuple(cast(x, native) if _bare(x) else context.planner.number(x, p, own[0]) for x in values)
+
+
+def _bare(x: object) -> bool:
+    """Whether it is an array, and none of a namespace."""
+    return hasattr(x, "dtype") and hasattr(x, "ndim") and not isinstance(x, Array)

@@ -1,0 +1,58 @@
+"""Array libraries that namespaces compute with: each file has all that is particular to one of them.
+
+A file has the name of its library in facts/libraries.txt, and its class as LIBRARY; a library without a file is taken
+as the standard says.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import cast
+
+from typelattice.facts.libraries import file_of, library_of
+from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.libraries.library import Library
+
+
+def library(module: ModuleType) -> Library:
+    """The array library of a module. Raises NamespaceError for what is none, and without array-api-compat."""
+    array_api_compat = _array_api_compat()
+    try:
+        sample = module.ones(1)
+        xp = array_api_compat.array_namespace(sample)
+    except (AttributeError, TypeError):
+        name = getattr(module, "__name__", type(module).__name__)
+        what = f"{name} is no array library with the array API standard"
+        known = "give a module such as numpy, torch, jax.numpy, dask.array or cupy"
+        raise NamespaceError(f"{what}; {known}") from None
+    package = type(sample).__module__.partition(".")[0]
+    mutable = bool(array_api_compat.is_writeable_array(sample))
+    return _class(package)(module, xp, package, mutable)
+
+
+def _class(package: str) -> type[Library]:
+    """The class for a library: its own, in the file of its name, or that of any other library."""
+    path = f"{__name__}.{file_of(library_of(package) or package)}"
+    if find_spec(path) is None:
+        return Library
+    return cast("type[Library]", import_module(path).LIBRARY)  # the file may import its library
+
+
+def module_of(arrays: Sequence[object]) -> ModuleType:
+    """The module with the functions for some arrays. Raises NamespaceError for several libraries."""
+    try:
+        found: ModuleType = _array_api_compat().array_namespace(*arrays)
+    except TypeError as e:
+        what = f"these arrays are of no one library ({e})"
+        raise NamespaceError(f"{what}; take all over to one, as with from_dlpack") from None
+    return found
+
+
+def _array_api_compat() -> ModuleType:
+    try:
+        return import_module("array_api_compat")
+    except ImportError:
+        why = "array-api-compat gives array libraries one form"
+        raise NamespaceError(f"{why}: pip install array-api-compat") from None

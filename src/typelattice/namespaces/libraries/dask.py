@@ -1,0 +1,21 @@
+"""Dask: lazy arrays, which do not change."""
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from typelattice.facts.range import Value
+from typelattice.namespaces.libraries.library import Library
+
+
+class Dask(Library):
+    """Dask's arrays, computed chunk by chunk; every cast is written into the graph."""
+
+    def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
+        super().__init__(module, xp, package, mutable=False)  # an assignment would be another graph
+
+    def value(self, data: Any) -> Value:
+        return super().value(data.compute())
+
+
+LIBRARY = Dask

@@ -1,0 +1,90 @@
+"""NumPy: ufuncs that cast as they go, block by block, and scalars that are made arrays."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from typelattice.facts.range import Value
+from typelattice.namespaces.libraries.library import Library
+
+LARGE = 1 << 18  # elements from which an array is worth going through in blocks
+BLOCK = 1 << 16  # elements of a block, so that it stays in the cache
+
+
+class NumPy(Library):
+    """NumPy. A ufunc may be told its loop, and then casts as it goes where others make a copy first."""
+
+    exact_comparisons = True
+
+    def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
+        super().__init__(np, xp, package, mutable)
+        self.name = module.__name__
+
+    def array(self, data: Any) -> Any:
+        return data if hasattr(data, "__setitem__") else np.asarray(data)
+
+    def number(self, value: Value, to: Any, like: Any) -> Any:
+        return np.asarray(value).astype(to) if isinstance(value, complex) else np.asarray(value, to)
+
+    def beyond(self, value: Value) -> Any:
+        return value
+
+    def casting(self, name: str, to: Any, sources: Sequence[Any], zero_d: bool) -> Callable[..., Any]:
+        function = self.function(name)
+        casts = any(own != to for own in sources)
+        if isinstance(function, np.ufunc):
+            compute = function if not casts else _with_loop(function, to)
+            if compute is not None:
+                return compute if not zero_d else lambda *arrays: np.asarray(compute(*arrays))
+        elif zero_d and not casts:
+            return lambda *arrays: np.asarray(function(*arrays))
+        return super().casting(name, to, sources, zero_d)
+
+
+def _with_loop(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
+    """A ufunc with the loop of one dtype, to which it casts what it is given; None if it has no such loop."""
+    signature = (*(to,) * function.nin, None)
+    one = np.ones(1, to)
+    try:
+        gives = function(*(one,) * function.nin, signature=signature, casting="unsafe").dtype
+    except TypeError:
+        return None
+
+    def whole(*arrays: Any) -> Any:
+        return function(*arrays, signature=signature, casting="unsafe")
+
+    if function.nin != 2 or gives != to:
+        return whole
+
+    def compute(a: Any, b: Any) -> Any:
+        contiguous = a.flags.c_contiguous and b.flags.c_contiguous
+        if a.size < LARGE or a.shape != b.shape or not contiguous:
+            return function(a, b, signature=signature, casting="unsafe")
+        return _in_blocks(function, to, a, b)
+
+    return compute
+
+
+def _in_blocks(function: np.ufunc, to: Any, a: Any, b: Any) -> Any:
+    """What a ufunc gives for two contiguous arrays, each block cast into the result's memory first.
+
+    So no array stands between operands and result, and a block is still in the cache when it is computed
+    with.
+    """
+    out = np.empty(a.shape, to)
+    whole, left, right = out.reshape(-1), a.reshape(-1), b.reshape(-1)
+    for i in range(0, a.size, BLOCK):
+        part, x, y = whole[i : i + BLOCK], left[i : i + BLOCK], right[i : i + BLOCK]
+        if a.dtype == to:
+            part[...] = y
+            function(x, part, out=part)
+        else:
+            part[...] = x
+            function(part, y.astype(to, copy=False), out=part)
+    return out
+
+
+LIBRARY = NumPy

@@ -1,0 +1,157 @@
+"""PyTorch: unsigned integers, indices of any dtype, and slices that go backwards, which it has not by itself.
+
+Unsigned integers wider than a byte are computed in int64, modulo 2**64. Narrow ones keep their values there.
+uint64 keeps its bits, with which sums, products and bits agree; what compares is shifted by 2**63 first,
+which keeps the order; quotients, remainders and shifts to the right are put together. Indices become int64:
+PyTorch takes uint8 for a mask, and of the other integers int32 and int64 only.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from typelattice.namespaces.libraries.library import Library
+
+COMPARING = ("less", "less_equal", "greater", "greater_equal", "argmax", "argmin", "searchsorted", "argsort")
+CHOOSING = ("maximum", "minimum", "max", "min", "clip", "sort")  # compare, and give elements
+PLACES = ("argmax", "argmin", "argsort", "searchsorted", "nonzero", "count_nonzero")
+INDEXED = ("take", "take_along_axis", "repeat")
+LACKING = ("not implemented", "not support", "only support", "invalid type", "unsupported")  # in its errors
+SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+LEAST = -(2**63)
+
+
+class Torch(Library):
+    """PyTorch. Its own kernels come first; what has none for unsigned integers is computed in int64."""
+
+    def function(self, name: str) -> Callable[..., Any]:
+        return partial(_completed, name, super().function(name))
+
+    def item(self, data: Any) -> Any:
+        return data.item()  # PyTorch's own conversion stops at int64
+
+    def numpy(self, data: Any, dtype: Any, copy: bool | None) -> Any:
+        return super().numpy(data.detach().cpu(), dtype, copy)
+
+    def elements(self, data: Any, key: Any) -> Any:
+        key, axes = _forward(key, data.shape)
+        found = _completed("", lambda x: x[key], data)
+        return self.function("flip")(found, axis=tuple(axes)) if axes else found
+
+    def put(self, data: Any, key: Any, value: Any) -> Any:
+        key, axes = _forward(key, data.shape)
+        memory, element = _as_signed(data), _as_signed(value)
+        memory[key] = element.broadcast_to(memory[key].shape).flip(axes) if axes else element
+        return data
+
+
+def _completed(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """What a function gives, computed in int64 where PyTorch has no kernel for an unsigned dtype.
+
+    Raises NotImplementedError where it has none for another.
+    """
+    if name in INDEXED:
+        args = (args[0], *map(_index, args[1:]))
+    try:
+        return function(*args, **options)
+    except RuntimeError as e:
+        dtypes = [getattr(x, "dtype", None) for x in _flat((args, *options.values()))]
+        wide = [d for d in (*dtypes, options.get("dtype")) if d in SIGNED]
+        if wide and "not implemented for 'UInt" in str(e):
+            return _in_int64(name, function, wide[0], *args, **options)
+        if any(word in str(e) for word in LACKING):
+            raise NotImplementedError(str(e)) from e
+        raise
+
+
+def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **options: Any) -> Any:
+    """What a function gives for unsigned integers, computed in int64 and made unsigned again."""
+    large = to == torch.uint64
+    turn = large and name in (*COMPARING, *CHOOSING)
+    if options.get("dtype") in SIGNED:
+        options["dtype"] = torch.int64
+
+    def signed(x: Any) -> Any:
+        return _turned(x.to(torch.int64), turn) if getattr(x, "dtype", None) in SIGNED else x
+
+    def unsigned(x: Any) -> Any:
+        return _turned(x, turn).to(to) if getattr(x, "dtype", None) == torch.int64 else x
+
+    compute = BY_HAND.get(name, function) if large else function
+    out = compute(*_each(args, signed), **{k: _each(v, signed) for k, v in options.items()})
+    return out if name in PLACES else _each(out, unsigned)
+
+
+def _as_signed(x: Any) -> Any:
+    """The same memory as signed integers, which PyTorch writes into where it cannot into unsigned ones."""
+    return x.view(SIGNED[x.dtype]) if getattr(x, "dtype", None) in SIGNED else x
+
+
+def _index(x: Any) -> Any:
+    """Indices as PyTorch takes them; a mask, and what is no array, as it is."""
+    integers = getattr(x, "dtype", torch.bool) != torch.bool and not x.is_floating_point()
+    return x.to(torch.int64) if integers else x
+
+
+def _forward(key: Any, shape: Sequence[int]) -> tuple[Any, list[int]]:
+    """A key whose slices all go forwards, and the axes of what it gives that are to be flipped then."""
+    parts = [_index(part) for part in (key if isinstance(key, tuple) else (key,))]
+    backwards = any(isinstance(part, slice) and (part.step or 1) < 0 for part in parts)
+    if not backwards or any(hasattr(part, "ndim") for part in parts):
+        return tuple(parts), []
+    for at in [i for i, part in enumerate(parts) if part is Ellipsis]:
+        parts[at : at + 1] = [slice(None)] * (len(shape) - sum(part is not None for part in parts) + 1)
+    axes, axis, source = [], 0, 0
+    for i, part in enumerate(parts):
+        if isinstance(part, slice) and (part.step or 1) < 0:
+            there = range(*part.indices(shape[source]))
+            parts[i] = slice(there[-1], there[0] + 1, -part.step) if there else slice(0, 0)
+            axes.append(axis)
+        source += part is not None
+        axis += part is None or isinstance(part, slice)
+    return tuple(parts), axes
+
+
+def _turned(x: Any, turn: bool) -> Any:
+    """Signed integers whose order is that of the unsigned ones with the same bits."""
+    return x ^ LEAST if turn else x
+
+
+def _flat(x: Any) -> list[Any]:
+    return [each for part in x for each in _flat(part)] if isinstance(x, (tuple, list)) else [x]
+
+
+def _each(x: Any, change: Callable[[Any], Any]) -> Any:
+    return type(x)(_each(part, change) for part in x) if type(x) in (tuple, list) else change(x)
+
+
+def _quotient(x: Any, y: Any, /) -> Any:
+    """The quotient of unsigned numbers in int64, by half of x and what the rest says of it."""
+    half = ((x >> 1 & ~LEAST) // y) << 1
+    rest = x - half * y
+    whole = half + ((rest ^ LEAST) >= (y ^ LEAST))
+    return whole.where(y > 0, ((x ^ LEAST) >= (y ^ LEAST)).to(x.dtype))
+
+
+def _remainder(x: Any, y: Any, /) -> Any:
+    return x - _quotient(x, y) * y
+
+
+def _shifted(x: Any, by: Any, /) -> Any:
+    """Bits shifted to the right, with zeros coming in from the left."""
+    return (((x >> 1) & ~LEAST) >> (by - 1)).where(by > 0, x)
+
+
+BY_HAND: dict[str, Callable[..., Any]] = {  # of uint64, whose bits int64 reads as other numbers
+    "floor_divide": _quotient,
+    "remainder": _remainder,
+    "bitwise_right_shift": _shifted,
+    "abs": lambda x, /: x,
+    "sign": lambda x, /: (x != 0).to(x.dtype),
+}
+
+
+LIBRARY = Torch

@@ -1,0 +1,147 @@
+"""A namespace of the array API standard that computes with one library and promotes by one system."""
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from threading import Lock
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType
+from typelattice.facts.operations import OPERATIONS
+from typelattice.files.reader import system as find_system
+from typelattice.files.text import systems
+from typelattice.namespaces.array import VERSIONS, Array
+from typelattice.namespaces.assignment import elements, in_place
+from typelattice.namespaces.context import Context
+from typelattice.namespaces.creation import creation
+from typelattice.namespaces.inspection import Info, inspection
+from typelattice.namespaces.libraries import library as find_library
+from typelattice.namespaces.libraries.library import Library
+from typelattice.namespaces.plan import Planner
+from typelattice.namespaces.promoting import promoting
+from typelattice.namespaces.signatures import standard
+
+if TYPE_CHECKING:
+    from typelattice.namespaces.standard import FFT, Functions, Linalg
+
+    Members = Functions[Array]
+else:
+    Members = object  # a namespace has those members that its library has, each an attribute of its own
+
+CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
+COMPARING = ("comparison", "ordering")  # classes of operations without a method for `y + x` and for `x += y`
+
+
+class Namespace(Members):
+    """An array-API namespace: the members that the standard names and the library has, and `system`.
+
+    Made by `typelattice.namespace`. Dtypes beyond the standard's go by name: `xp.zeros(2, dtype="bfloat16")`.
+    """
+
+    def __init__(self, system: System, library: Library) -> None:
+        self.__name__ = f"typelattice.namespace({system.name!r}, {library.name})"
+        arrays = type("Array", (Array,), {
+            "__slots__": (), "__module__": __name__, "__reduce__": _reduced,
+            "_space": self, "_planner": Planner(system, library),
+        })  # fmt: skip
+        self._context = context = Context(system, library, arrays)
+        functions = promoting(context)
+        for name, method in (*operators(context, functions).items(), *elements(context).items()):
+            setattr(arrays, name, method)
+        library.adopt(arrays, _apart, context.again)
+        found = {**functions, **creation(context), **inspection(context), **context.dtypes, **CONSTANTS}
+        vars(self).update({name: found[name] for name in standard().main if name in found})
+        self.linalg = cast("Linalg[Array]", Extension(found, standard().linalg))
+        self.fft = cast("FFT[Array]", Extension(found, standard().fft))
+        self.system, self.__array_api_version__ = system, VERSIONS[-1]
+
+    def __dir__(self) -> list[str]:
+        """The members that the standard names, and `system`."""
+        return [name for name in standard().main if hasattr(self, name)]
+
+    def __repr__(self) -> str:
+        return repr(self._context)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        system = self.system
+        named = system.name in systems() and find_system(system.name) is system
+        return _again, (system.name if named else system, self._context.library.name)
+
+    def __deepcopy__(self, memo: object) -> Namespace:
+        return self
+
+    def __array_namespace_info__(self) -> Info:
+        """What the namespace can do: its dtypes, default dtypes, devices."""
+        return Info(self._context)
+
+
+class Extension:
+    """`linalg` or `fft`: of these names the functions that the library has."""
+
+    def __init__(self, members: Mapping[str, object], names: Iterable[str]) -> None:
+        vars(self).update({name: members[name] for name in names if name in members})
+
+    def __dir__(self) -> list[str]:
+        return [*vars(self)]
+
+
+def operators(context: Context, functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """The methods that stand for operations: `__add__`, `__radd__`, `__iadd__` of `add`, and so on."""
+    found = {}
+    for op in OPERATIONS.values():
+        if op.method and op.name in functions:
+            function = functions[op.name]
+            found[op.method] = function
+            if op.most == 2 and op.of_class not in COMPARING:
+                found[op.method.replace("__", "__r", 1)] = _reflected(function)
+                found[op.method.replace("__", "__i", 1)] = in_place(context, function)
+    return found
+
+
+def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, other: function(other, self)
+
+
+def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> Namespace:
+    """An array-API namespace that computes with a library and promotes by a system; one for the same two.
+
+    A file is read anew each time: keep the namespace, or the System, of one.
+
+    `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions.
+    Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
+    """
+    found = find_system(system)
+    with ONE_AT_A_TIME:
+        return _namespace(found, library)
+
+
+ONE_AT_A_TIME = Lock()  # two threads that ask first at the same moment are to get the same namespace
+
+
+@cache
+def _namespace(system: System, library: ModuleType) -> Namespace:
+    return Namespace(system, find_library(library))
+
+
+def _again(system: System | str, library: str) -> Namespace:
+    """A pickled namespace; the one that is there, if its system is one that comes along."""
+    return namespace(system, import_module(library))
+
+
+def _apart(x: Array) -> tuple[Any, tuple[DType, bool]]:
+    """The library's array, and what else there is to an array of a namespace."""
+    return x._data, (x.dtype, x.weak)
+
+
+def _reduced(x: Array) -> tuple[Any, ...]:
+    """How an array is copied and pickled."""
+    return _array_again, (x._space, x._data, x.dtype, x.weak)
+
+
+def _array_again(space: Namespace, data: Any, dtype: DType, weak: bool) -> Array:
+    return space._context.wrap(data, dtype, weak)

@@ -1,0 +1,273 @@
+"""The functions that promote, one builder a form: each asks the system, casts, and calls the library."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from typelattice.engine.answer import Promotion
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.range import Value
+from typelattice.namespaces.array import Array
+from typelattice.namespaces.context import Context
+from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.libraries.library import LACKS
+from typelattice.namespaces.plan import Plan
+from typelattice.namespaces.results import RESULTS
+from typelattice.namespaces.signatures import named
+
+Function = Callable[..., Any]
+Builder = Callable[[Context, str], Function]
+ACCUMULATING = ("sum", "prod", "trace", "cumulative_sum", "cumulative_prod")  # which may be told their dtype
+
+
+def binary(context: Context, op: str) -> Function:
+    """A function of two arrays, or of one and a Python scalar.
+
+    What it does for operands of two standings is planned once. This is the path of every `x + y`, so the
+    first lines look up nothing but that plan.
+    """
+    cls, planner, new = context.Array, context.planner, object.__new__
+    plans: dict[tuple[object, object], Plan] = {}
+
+    def function(x1: Any, x2: Any, /) -> Any:
+        if x1.__class__ is cls and x2.__class__ is cls:
+            plan = plans.get((x1._standing, x2._standing))
+            if plan is not None:
+                try:
+                    out = plan.compute(x1._data, x2._data)
+                except LACKS as e:
+                    raise context.lacking(plan.promotion, e) from e
+                result = new(cls)
+                result._data = out if plan.finish is None else plan.finish(out)
+                result._standing = plan.standing
+                return result
+        return first(x1, x2)
+
+    def first(x1: Any, x2: Any) -> Any:
+        """The same for operands without a plan, and for numbers."""
+        x1, x2 = context.both(op, x1, x2)
+        left, right = (None if x.__class__ is cls else context.number(op, x) for x in (x1, x2))
+        value = right if left is None else left
+        key = _key(x1, left), _key(x2, right)
+        plan = plans.get(key)
+        if plan is None or not plan.holds(value):
+            plan = planner.elementwise(op, context.operands(op, (x1, x2)))
+        p = plan.promotion
+        a = x1._data if left is None else planner.number(left, p, x2._data)
+        b = x2._data if right is None else planner.number(right, p, x1._data)
+        try:
+            out = plan.compute(a, b)
+        except LACKS as e:
+            raise context.lacking(p, e) from e
+        if plan.finish and out.dtype == plan.standing.native:
+            plan = replace(plan, finish=None)
+        if plan.holds(value) and not planner.by_value:
+            plans[key] = plan
+        return context.made(out if plan.finish is None else plan.finish(out), plan.standing)
+
+    return function
+
+
+def _key(x: Any, value: Value | None) -> object:
+    """What a plan is kept by: an array's standing, a Python scalar's type."""
+    return x._standing if value is None else value.__class__
+
+
+def unary(context: Context, op: str) -> Function:
+    """A function of one array, whose other arguments take no part in promotion."""
+    plans: dict[object, Plan] = {}
+    planner = context.planner
+
+    def function(x: Any, /, *args: Any, **options: Any) -> Any:
+        x = context.array(op, x)
+        plan = plans.get(x._standing)
+        if plan is None:
+            plan = planner.elementwise(op, (planner.operand(x._standing, x._data),))
+            if not planner.by_value:
+                plans[x._standing] = plan
+        p = plan.promotion
+        if args or options:
+            return context.computed(op, p, (x._data,), *context.bare(args), **context.bare(options))
+        out = context.carried(p, plan.compute, x._data)
+        return context.wrap(out if plan.finish is None else plan.finish(out), p.result, p.weak)
+
+    return function
+
+
+def binary_with_options(context: Context, op: str) -> Function:
+    """A function of two arrays with options, such as axes."""
+
+    def function(x1: Any, x2: Any, /, **options: Any) -> Any:
+        return context.call(op, (x1, x2), **options)
+
+    return function
+
+
+def reduction(context: Context, op: str) -> Function:
+    """A function along axes; of some, `dtype` may ask for the dtype of the result."""
+    library, promote = context.library, _promotion_of_one(context, op)
+
+    def function(x: Any, /, *, dtype: object = None, **options: Any) -> Any:
+        x = context.array(op, x)
+        if dtype is not None:
+            return as_dtype(x, context.dtype(dtype), **options)
+        p = promote(x)
+        if op in ACCUMULATING:
+            options["dtype"] = library.native(p.compute or p.result)
+        return context.computed(op, p, (x._data,), **context.bare(options))
+
+    def as_dtype(x: Array, d: DType, **options: Any) -> Any:
+        if op not in ACCUMULATING:
+            raise NamespaceError(f"{op} takes no dtype; cast its result with astype")
+        to = library.native(d)
+        out = library.function(op)(library.cast(x._data, to), dtype=to, **context.bare(options))
+        return context.wrap(out, d)
+
+    return function
+
+
+def difference(context: Context, op: str) -> Function:
+    """`diff`: what is put before and after promotes with what is subtracted."""
+    library = context.library
+
+    def function(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+        given = {"x": context.array(op, x), "prepend": prepend, "append": append}
+        arrays = {name: context.array(op, v) for name, v in given.items() if v is not None}
+        if len(arrays) > 1:
+            met = context.planner.promote("concat", context.operands(op, [*arrays.values()])).result
+            to = library.native(met)
+            arrays = {name: context.wrap(library.cast(v._data, to), met) for name, v in arrays.items()}
+        return context.call(op, (arrays.pop("x"),), axis=axis, n=n, **arrays)
+
+    return function
+
+
+def choice(context: Context, op: str) -> Function:
+    """`where`: a condition, and two branches that promote."""
+
+    def function(condition: Any, x1: Any, x2: Any, /) -> Any:
+        mask = context.array(op, condition)
+        if mask.dtype.kind is not Kind.BOOL:
+            what = f"the condition of {op} is {mask.dtype}"
+            raise NamespaceError(f"{what}; compare it with zero to make it bool")
+        branches = context.both(op, x1, x2)
+        p = context.planner.promote(op, context.operands(op, branches))
+        return context.computed(op, p, context.data(p, branches), before=(mask._data,))
+
+    return function
+
+
+def several(context: Context, op: str) -> Function:
+    """A function of a list of arrays, which promote together."""
+
+    def function(arrays: Sequence[Any], /, **options: Any) -> Any:
+        if not isinstance(arrays, (list, tuple)):
+            raise NamespaceError(f"{op} takes a list of arrays; write {op}([x, y])")
+        if not arrays:
+            raise NamespaceError(f"{op} of no arrays has no dtype; give one at least")
+        return context.joined(op, [context.array(op, x) for x in arrays], **options)
+
+    return function
+
+
+def each(context: Context, op: str) -> Function:
+    """A function of several arrays that keeps the dtype of each."""
+
+    def function(*arrays: Any, **options: Any) -> Any:
+        listed = [context.array(op, x) for x in arrays]
+        made = context.library.function(op)(*(x._data for x in listed), **options)
+        return [x._like(out) for x, out in zip(listed, made, strict=True)]
+
+    return function
+
+
+def clip(context: Context, op: str) -> Function:
+    """`clip`: bounds, where they are given, promote with what is clipped."""
+    library = context.library
+
+    def function(x: Any, /, min: Any = None, max: Any = None) -> Any:
+        x = context.array(op, x)
+        given = [b for b in (x, min, max) if b is not None]
+        p = context.planner.promote(op, context.operands(op, given))
+        data = iter(context.data(p, given))
+        to = library.native(p.compute or p.result)
+        a, low, high = (library.cast(next(data), to) if b is not None else None for b in (x, min, max))
+        out = context.carried(p, library.function(op), a, low, high)
+        return context.wrap(library.cast(out, library.native(p.result)), p.result, p.weak)
+
+    return function
+
+
+def parts(context: Context, op: str) -> Function:
+    """A function with several results, each of the dtype that the library gives it."""
+    library, promote, of_class = context.library, _promotion_of_one(context, op), OPERATIONS[op].of_class
+
+    def function(x: Any, /, *args: Any, **options: Any) -> Any:
+        x = context.array(op, x)
+        p = promote(x)
+        cast = library.cast(x._data, library.native(p.compute or p.result))
+        made = context.carried(p, library.function(op), cast, *context.bare(args), **context.bare(options))
+        if not isinstance(made, (tuple, list)):
+            return context.own(made, p, None)
+        if of_class == "distinct":  # the values, then places and counts
+            places = context.default(Kind.SIGNED)
+            wrapped = [context.own(out, p, places if i else None) for i, out in enumerate(made)]
+        else:
+            given = p.result if of_class == "position" else None
+            wrapped = [context.own(out, p, given) for out in made]
+        return RESULTS[op](*wrapped) if op in RESULTS else tuple(wrapped)
+
+    return function
+
+
+def indexed(context: Context, op: str) -> Function:
+    """A function of an array and of indices into it."""
+    promote = _promotion_of_one(context, op)
+
+    def function(x: Any, indices: Any, /, **options: Any) -> Any:
+        x, at = context.array(op, x), context.array(op, indices)
+        return context.computed(op, promote(x), (x._data,), at._data, **options)
+
+    return function
+
+
+def _promotion_of_one(context: Context, op: str) -> Callable[[Array], Promotion]:
+    """The system's answer for one array, kept by its standing."""
+    planner = context.planner
+    known: dict[object, Promotion] = {}
+
+    def promote(x: Array) -> Promotion:
+        p = known.get(x._standing)
+        if p is None:
+            p = planner.promote(op, (planner.operand(x._standing, x._data),))
+            if not planner.by_value:
+                known[x._standing] = p
+        return p
+
+    return promote
+
+
+BY_FORM: dict[tuple[str, int | None], Builder] = {  # by form, and the most operands
+    ("elementwise", 1): unary,
+    ("elementwise", 2): binary,
+    ("elementwise", 3): clip,
+    ("whole", 1): unary,
+    ("whole", 2): binary_with_options,
+    ("reduction", 1): reduction,
+    ("along", 1): reduction,
+    ("choice", 3): choice,
+    ("several", None): several,
+    ("each", 1): each,
+    ("parts", 1): parts,
+    ("indexed", 2): indexed,
+}
+BY_NAME: dict[str, Builder] = {"diff": difference}  # whose form does not say all
+
+
+def promoting(context: Context) -> dict[str, Function]:
+    """The functions that promote, those that the library has."""
+    builders = {name: BY_NAME.get(name) or BY_FORM.get((op.form, op.most)) for name, op in OPERATIONS.items()}
+    there = {name: build for name, build in builders.items() if build and context.library.has_function(name)}
+    return {name: named(build(context, name), name) for name, build in there.items()}

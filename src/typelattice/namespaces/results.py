@@ -1,0 +1,98 @@
+"""What functions of a namespace give that is no array: several arrays under names, and the limits of dtypes.
+
+Each is a class of a module, so that results can be pickled. `A` is the class of arrays.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from typelattice.facts.dtypes import DType
+
+A = TypeVar("A")
+
+
+class EigenResult(NamedTuple, Generic[A]):
+    """Eigenvalues, and a matrix whose columns are the eigenvectors."""
+
+    eigenvalues: A
+    eigenvectors: A
+
+
+class QRResult(NamedTuple, Generic[A]):
+    """A matrix with orthonormal columns, and an upper triangular one."""
+
+    Q: A
+    R: A
+
+
+class SlogdetResult(NamedTuple, Generic[A]):
+    """The sign of a determinant, and the logarithm of its absolute value."""
+
+    sign: A
+    logabsdet: A
+
+
+class SVDResult(NamedTuple, Generic[A]):
+    """Left singular vectors, singular values, and the adjoint of the right singular vectors."""
+
+    U: A
+    S: A
+    Vh: A
+
+
+class UniqueAllResult(NamedTuple, Generic[A]):
+    """Distinct values, where each comes first, which one each element is, and how often each occurs."""
+
+    values: A
+    indices: A
+    inverse_indices: A
+    counts: A
+
+
+class UniqueCountsResult(NamedTuple, Generic[A]):
+    """Distinct values, and how often each occurs."""
+
+    values: A
+    counts: A
+
+
+class UniqueInverseResult(NamedTuple, Generic[A]):
+    """Distinct values, and which one each element is."""
+
+    values: A
+    inverse_indices: A
+
+
+RESULTS: Mapping[str, Callable[..., tuple[Any, ...]]] = {
+    "eigh": EigenResult,
+    "qr": QRResult,
+    "slogdet": SlogdetResult,
+    "svd": SVDResult,
+    "unique_all": UniqueAllResult,
+    "unique_counts": UniqueCountsResult,
+    "unique_inverse": UniqueInverseResult,
+}  # operation → what it gives
+
+
+@dataclass(frozen=True, slots=True)
+class FInfo:
+    """The limits of a float dtype; of a complex one, those of its parts."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class IInfo:
+    """The limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType

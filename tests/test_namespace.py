@@ -1,10 +1,12 @@
 """A namespace computes with NumPy and answers as the system says: dtype, weakness, refusal; the values are NumPy's."""
 from __future__ import annotations
 
+import ast
 import copy
 import enum
 import pickle
 import random
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 import typelattice as tl
+from typelattice.facts.libraries import libraries
 from typelattice.facts.operations import OPERATIONS
 from typelattice.namespaces.signatures import standard
 
@@ -61,6 +64,20 @@ def test_a_function_of_two_gives_what_the_system_says(system: str) -> None:
             assert result.bare.dtype == tl.native(result.dtype, np)
         asked += 1
     assert lacking < asked / 4
+
+
+ROOM = Path(tl.__file__).parent / "namespaces"
+
+
+@pytest.mark.parametrize("path", [*ROOM.glob("*.py")], ids=lambda path: path.stem)
+def test_what_is_particular_to_a_library_stands_in_its_file(path: Path) -> None:
+    """Code outside of namespaces/libraries names no library; a docstring may, as an example."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+            node.body[0] = ast.Pass()
+    known = {name for each in libraries().values() for name in (each.name, *each.modules)}
+    assert not (known - {"python", "max"}) & {*re.findall(r"\w+", ast.unparse(tree))}
 
 
 def test_operators_are_the_functions() -> None:

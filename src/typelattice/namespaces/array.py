@@ -121,7 +121,7 @@ class Array(Operators):
     # -- conversion
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self._planner.library.numpy(self._data, dtype, copy)
+        return self._planner.library.to_numpy(self._data, dtype, copy)
 
     def __dlpack__(
         self,

@@ -147,14 +147,15 @@ class Planner:
 
 
 def number(x: object) -> Value | None:
-    """A Python number, an IntEnum's or a subclass's as its plain value; None if it is none."""
-    if not isinstance(x, (int, float, complex)):
-        return None
+    """A Python number, an IntEnum's or a subclass's as its plain value; None if it is none.
+
+    A scalar of a library, which has a dtype, is none, even if its class derives from float.
+    """
     if type(x) in SCALARS:
-        return x
-    if type(x).__module__.partition(".")[0] != "numpy":
-        return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
-    return None
+        return x  # type: ignore[return-value]
+    if not isinstance(x, (int, float, complex)) or hasattr(x, "dtype"):
+        return None
+    return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
 
 
 def scalar_of(value: Value) -> Operand:

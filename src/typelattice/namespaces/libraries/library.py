@@ -21,7 +21,8 @@ LACKS = (NotImplementedError, TypeError)  # what libraries raise where a functio
 class Library:
     """An array library: its functions, its dtypes, its casts, and how its arrays are read and written into.
 
-    `xp` has the functions under the standard's names, `module` is the library itself, `package` the root module of its arrays.
+    `xp` has the functions under the standard's names, `module` is the library itself, `package` the root module of
+    its arrays.
     """
 
     exact_comparisons = False  # whether it compares integers of two signs without a common dtype
@@ -104,7 +105,7 @@ class Library:
         found: Value = data.item()
         return found
 
-    def numpy(self, data: Any, dtype: Any, copy: bool | None) -> Any:
+    def to_numpy(self, data: Any, dtype: Any, copy: bool | None) -> Any:
         """An array as one of NumPy's."""
         import numpy
 

@@ -33,8 +33,8 @@ class Torch(Library):
     def item(self, data: Any) -> Any:
         return data.item()  # PyTorch's own conversion stops at int64
 
-    def numpy(self, data: Any, dtype: Any, copy: bool | None) -> Any:
-        return super().numpy(data.detach().cpu(), dtype, copy)
+    def to_numpy(self, data: Any, dtype: Any, copy: bool | None) -> Any:
+        return super().to_numpy(data.detach().cpu(), dtype, copy)
 
     def elements(self, data: Any, key: Any) -> Any:
         key, axes = _forward(key, data.shape)

@@ -41,6 +41,7 @@ class Namespace(Members):
     """An array-API namespace: the members that the standard names and the library has, and `system`.
 
     Made by `typelattice.namespace`. Dtypes beyond the standard's go by name: `xp.zeros(2, dtype="bfloat16")`.
+    Functions of operations that the standard does not name are members too, though `dir` does not show them.
     """
 
     def __init__(self, system: System, library: Library) -> None:
@@ -55,7 +56,9 @@ class Namespace(Members):
             setattr(arrays, name, method)
         library.adopt(arrays, _apart, context.again)
         found = {**functions, **creation(context), **inspection(context), **context.dtypes, **CONSTANTS}
-        vars(self).update({name: found[name] for name in standard().main if name in found})
+        further = {*functions} - {*standard().linalg, *standard().fft}
+        shown = {*standard().main, *further}
+        vars(self).update({name: x for name, x in found.items() if name in shown})
         self.linalg = cast("Linalg[Array]", Extension(found, standard().linalg))
         self.fft = cast("FFT[Array]", Extension(found, standard().fft))
         self.system, self.__array_api_version__ = system, VERSIONS[-1]

@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.range import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context
@@ -96,11 +96,11 @@ def unary(context: Context, op: str) -> Function:
     return function
 
 
-def binary_with_options(context: Context, op: str) -> Function:
-    """A function of two arrays with options, such as axes."""
+def several_operands(context: Context, op: str) -> Function:
+    """A function of two arrays or more, with options such as axes."""
 
-    def function(x1: Any, x2: Any, /, **options: Any) -> Any:
-        return context.call(op, (x1, x2), **options)
+    def function(*xs: Any, **options: Any) -> Any:
+        return context.call(op, xs, **options)
 
     return function
 
@@ -249,25 +249,27 @@ def _promotion_of_one(context: Context, op: str) -> Callable[[Array], Promotion]
     return promote
 
 
-BY_FORM: dict[tuple[str, int | None], Builder] = {  # by form, and the most operands
-    ("elementwise", 1): unary,
-    ("elementwise", 2): binary,
-    ("elementwise", 3): clip,
-    ("whole", 1): unary,
-    ("whole", 2): binary_with_options,
-    ("reduction", 1): reduction,
-    ("along", 1): reduction,
-    ("choice", 3): choice,
-    ("several", None): several,
-    ("each", 1): each,
-    ("parts", 1): parts,
-    ("indexed", 2): indexed,
+BY_FORM: dict[str, Builder] = {
+    "reduction": reduction,
+    "along": reduction,
+    "choice": choice,
+    "several": several,
+    "each": each,
+    "parts": parts,
+    "indexed": indexed,
 }
-BY_NAME: dict[str, Builder] = {"diff": difference}  # whose form does not say all
+BY_NAME: dict[str, Builder] = {"clip": clip, "diff": difference}  # whose form does not say all
+
+
+def builder(op: Operation) -> Builder | None:
+    """What makes the function of an operation; None of one that asks about dtypes alone."""
+    if op.form in ("elementwise", "whole") and op.name not in BY_NAME:
+        return unary if op.most == 1 else binary if (op.form, op.most) == ("elementwise", 2) else several_operands
+    return BY_NAME.get(op.name) or BY_FORM.get(op.form)
 
 
 def promoting(context: Context) -> dict[str, Function]:
     """The functions that promote, those that the library has."""
-    builders = {name: BY_NAME.get(name) or BY_FORM.get((op.form, op.most)) for name, op in OPERATIONS.items()}
+    builders = {name: builder(op) for name, op in OPERATIONS.items()}
     there = {name: build for name, build in builders.items() if build and context.library.has_function(name)}
     return {name: named(build(context, name), name) for name, build in there.items()}

@@ -19,9 +19,10 @@ demo: .venv/numpy.stamp  ## what NumPy will do, what JAX would, and why: compute
 test: .venv/test.stamp  ## the tests that need no framework: laws, recordings, seeds, every example
 	.venv/bin/python -m pytest -m 'not live'
 
-lint: .venv/test.stamp .venv/lint.stamp  ## ruff and mypy
+lint: .venv/test.stamp .venv/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+	.venv/bin/python -m pytest tests/test_namespace_types.py
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)

@@ -75,7 +75,7 @@ class DType:
         return not {*"in"} & {*self.specials}
 
     @property
-    def __numpy_dtype__(self) -> object:
+    def __numpy_dtype__(self) -> Any:  # NumPy's stubs ask for a numpy.dtype, which is not to be imported here
         """The dtype as NumPy's own, for `np.zeros(3, dtype=...)` and `x.astype(...)`."""
         return NATIVE["numpy"](self)
 

@@ -1,28 +1,38 @@
-# Everything runs in virtual environments of its own: .venv to work with, .venv-live, .venv-numpy1 and .venv-max to ask the libraries.
-# Needs Python 3.11 or later, git and make. `make PYTHON=python3.13 test` chooses the Python.
+# Everything runs in virtual environments that are made once: .venv to work with, .venv-live, .venv-numpy1 and .venv-max
+# to ask the libraries. Needs make, git and Python 3.11 or later. `make PYTHON=/usr/bin/python3.13 test` chooses the Python,
+# `make FLAGS='-n 2' test` what else pytest is told: here, to run the tests in two processes.
 
-PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
-	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-PIP = -m pip install -qq --disable-pip-version-check
+PYTHON ?= $(shell tools/find-python)
+LIVE_PYTHON ?= $(shell tools/find-python 3.11 3.12 3.13)
+VENV = .venv
 LIVE = .venv-live .venv-numpy1 .venv-max
+PIP = -m pip install -qq --disable-pip-version-check
+FLAGS =
 CALLS = 100000
 
 .NOTPARALLEL:
-.PHONY: help demo test lint conform bench array-api-tests mutants clean
+.PHONY: help demo test test-newest lint conform bench array-api-tests mutants clean
 
 help:  ## these lines
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
-demo: .venv/numpy.stamp  ## what NumPy will do, what JAX would, and why: computed before your eyes
-	@.venv/bin/python examples/demo.py
+demo: $(VENV)/numpy.stamp  ## what NumPy will do, what JAX would, and why: computed before your eyes
+	@$(VENV)/bin/python examples/demo.py
 
-test: .venv/test.stamp  ## the tests that need no framework: laws, recordings, seeds, every example
-	.venv/bin/python -m pytest -m 'not live'
+test: $(VENV)/test.stamp  ## the tests that need no framework: laws, recordings, seeds, every example
+	$(VENV)/bin/python -m pytest -m 'not live' $(FLAGS)
 
-lint: .venv/test.stamp .venv/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace
-	.venv/bin/ruff check .
-	.venv/bin/mypy
-	.venv/bin/python -m pytest tests/test_namespace_types.py
+test-3.%:  ## the same on another Python that is installed: make test-3.13
+	@$(MAKE) --no-print-directory VENV=.venv-3.$* PYTHON="$$(tools/find-python 3.$*)" test
+
+test-newest: | .venv-newest  ## the same with the newest releases that pip finds, not those that we tested with
+	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
+	.venv-newest/bin/python -m pytest -m 'not live' $(FLAGS)
+
+lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/python -m pytest tests/test_namespace_types.py
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)
@@ -33,18 +43,20 @@ bench: .venv-live/ready.stamp  ## our times beside those of the libraries
 array-api-tests: .venv-suite/ready.stamp  ## the public suite against our namespaces: SUITE=path of a copy of it
 	tools/array-api-tests '$(SUITE)' .venv-suite/bin/python
 
-mutants: .venv/test.stamp  ## break the spine line by line: do the tests notice?
-	.venv/bin/python tools/mutants.py
+mutants: $(VENV)/test.stamp  ## break the engine line by line: do the tests notice?
+	$(VENV)/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made
-	rm -rf .venv $(LIVE) .venv-suite dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-3.* .venv-newest $(LIVE) .venv-suite dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-.venv .venv-live .venv-numpy1 .venv-max .venv-suite:
-	@test -n '$(PYTHON)' || { echo 'no Python 3.11 or later with venv and ensurepip was found; install one, or say make PYTHON=/path/to/python3' >&2; exit 1; }
+# NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own.
+$(LIVE) .venv-suite: PYTHON = $(LIVE_PYTHON)
+$(sort $(VENV) .venv-newest $(LIVE) .venv-suite):
+	@test -n '$(PYTHON)' || { echo 'or say make PYTHON=/path/to/python3' >&2; exit 1; }
 	$(PYTHON) -m venv $@
 
-.venv/%.stamp: pyproject.toml | .venv
-	.venv/bin/python $(PIP) -e '.[$*]'
+$(VENV)/%.stamp: pyproject.toml tools/constraints.txt | $(VENV)
+	$(VENV)/bin/python $(PIP) -c tools/constraints.txt -e '.[$*]'
 	@touch $@
 
 # What pip installs in .venv-NAME: what the registry of libraries lists there, and what the tests need besides.

@@ -1,2 +1,15 @@
-"""The page of findings shows what frameworks do; the live tests run it."""
-collect_ignore = ["docs/findings.md"]
+"""What pytest is told beside the tests: a page left out, and lines to show at the end."""
+from __future__ import annotations
+
+import pytest
+
+collect_ignore = ["docs/findings.md"]  # shows what frameworks do; the live tests run it
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what tests counted: a test says it by `record_property("shown", line)`, in whichever process it runs."""
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, line in getattr(report, "user_properties", ()):
+                if name == "shown" and report.when == "call":
+                    terminalreporter.write_line(line)

@@ -214,7 +214,9 @@ def test_a_text_that_names_nothing_is_refused_in_one_short_line(text: str) -> No
     assert "\n" not in str(e.value)
 
 
-@pytest.mark.parametrize("x", [None, 8, 1.5, b"int8", ["int8"], {"name": "int8"}, object()], ids=repr)
+@pytest.mark.parametrize(
+    "x", [None, 8, 1.5, b"int8", ["int8"], {"name": "int8"}, pytest.param(object(), id="object()")], ids=repr
+)
 def test_an_object_that_is_no_name_is_refused(x: object) -> None:
     with pytest.raises(
         tl.DTypeError, match=f"^a {re.escape(type(x).__name__)} is no name of a dtype; give one such as 'int8'$"

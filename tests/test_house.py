@@ -5,7 +5,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -113,13 +113,12 @@ def run(program: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
 
 
-def test_result_type_loads_little_and_the_standard_library_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_result_type_loads_little_and_the_standard_library_alone(record_property: Callable[[str, str], None]) -> None:
     asked = "import typelattice as tl; tl.system('jax').result_type('int8', 'uint8'); "
     shown = run(asked + "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('typelattice')), sep='\\n')")
     files = [Path(line) for line in shown.splitlines()]
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
-    with capsys.disabled():
-        print(f"\nresult_type loads {lines:,} lines in {len(files)} files")
+    record_property("shown", f"result_type loads {lines:,} lines in {len(files)} files")
     outside = {m.split(".")[0] for path in files for m in imports(path)} - set(sys.stdlib_module_names)
     assert outside == {"typelattice"}
     assert lines <= LOADED

@@ -331,7 +331,7 @@ def test_subclasses_and_views_of_arrays() -> None:
 
 NO_NUMBERS = [
     np.array(["a"]),
-    np.array([object()]),
+    np.array([None]),
     np.zeros(1, "M8[s]"),
     np.zeros(1, "m8[s]"),
     np.zeros(1, "i4,f4"),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import random
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -240,27 +238,6 @@ def test_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, variables: d
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert main(["diff", "numpy", "jax"]) == 0
     assert ("\x1b[" in sys.stdout.getvalue()) == coloured  # type: ignore[attr-defined]
-
-
-def process(*argv: str) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(tl.__file__).parents[1])}
-    return subprocess.Popen([sys.executable, "-m", "typelattice", *argv], stdout=-1, stderr=-1, env=environment)
-
-
-def test_as_a_process() -> None:
-    out, err = process("explain", "int8", "uint8").communicate(timeout=60)
-    assert out.startswith(b"int8 with uint8")
-    assert not err
-
-
-def test_a_reader_that_goes_away_makes_no_noise() -> None:
-    p = process("table", "--system", "jax", "--all", "--format", "html")
-    assert p.stdout
-    assert p.stderr
-    p.stdout.close()
-    assert p.stderr.read() == b""
-    p.stderr.close()
-    assert p.wait(60) in (0, 1)
 
 
 OPERANDS = [

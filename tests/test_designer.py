@@ -360,7 +360,7 @@ def test_a_missing_solver_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: p
     with pytest.raises(MissingSolver, match="pip install"):
         solve((), (), 1)
     assert main(["design", "jep9407-0"]) == 2
-    said = 'typelattice design: the designer needs the solver clingo: pip install "typelattice[designer]"\n'
+    said = 'typelattice: the designer needs the solver clingo: pip install "typelattice[designer]"\n'
     assert capsys.readouterr().err == said
 
 

@@ -195,6 +195,18 @@ def test_a_file_that_is_no_json_is_refused_by_line(tmp_path: Path) -> None:
         Recording.load(tmp_path / "binary.json")
     with pytest.raises(RecordingError, match="there is no recording 'nowhere'"):
         Recording.load("nowhere")
+    with pytest.raises(RecordingError, match=r"there is no recording '.{40}'"):
+        Recording.load("n" * 100_000)
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("[" * 100_000, "nested too deep"), ('{"format": ' + "9" * 5_000 + "}", "a number of too many digits"),
+    (" " * 20_000_001, "larger than 20,000,000 bytes"),
+])  # fmt: skip
+def test_a_hostile_file_is_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "hostile.json").write_text(text)
+    with pytest.raises(RecordingError, match=rf"hostile\.json is .*{why}"):
+        Recording.load(tmp_path / "hostile.json")
 
 
 def test_a_library_that_cannot_be_asked_says_why(capsys: pytest.CaptureFixture[str]) -> None:

@@ -117,6 +117,30 @@ def test_csv_reads_back() -> None:
     assert rows[2] == [f"row{word}1", *(f"{word}1{j}" for j in range(3))]
 
 
+@pytest.mark.parametrize("cell", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", " =1", "=cmd|' /C calc'!A0", "-inf"])
+def test_csv_cells_are_no_formulas(cell: str) -> None:
+    rows = list(csv.reader(io.StringIO(render(Grid("", (Cell("a"),), (Cell("b"),), ((Cell(cell),),)), "csv"))))
+    assert rows[1][1].startswith("'")
+    assert rows[1][1].removeprefix("'") == cell.strip()
+
+
+@pytest.mark.parametrize("cell", ["-", "-1", "-2.5", "f32", "f32|-", "-|f32", "-|f64*"])
+def test_csv_leaves_numbers_and_refusals_as_they_are(cell: str) -> None:
+    assert render(Grid("", (Cell("a"),), (Cell("b"),), ((Cell(cell),),)), "csv").endswith(f"b,{cell}")
+
+
+def test_csv_controls_no_terminal() -> None:
+    assert "\x1b" not in render(grid(word=HOSTILE), "csv")
+
+
+def test_markdown_makes_no_links_formulas_or_mentions() -> None:
+    shown = render(grid(word="see https://a.b/c www.a.b me@a.b @me $x$"), "markdown")
+    assert "https\\://a.b" in shown
+    assert "www\\.a.b" in shown
+    assert "me<span>@</span>a.b <span>@</span>me <span>$</span>x<span>$</span>" in shown
+    assert "://" not in shown.replace("\\://", "")
+
+
 def test_json_reads_back() -> None:
     parts = json.loads(render(grid(word=HOSTILE), "json"))
     assert parts["cells"][1][2] == f"{HOSTILE}12"

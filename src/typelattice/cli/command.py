@@ -1,11 +1,13 @@
 """What a command of the command line is, and the ways in which one ends."""
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggest import short
 
 FEW = 4  # examples shown where there are many of the same sort
 Paragraphs = Iterator[str]  # what a command prints, each with a line break after it
@@ -26,6 +28,27 @@ def some(items: Sequence[str], most: int = FEW) -> str:
     'a, b, ...'
     """
     return ", ".join(items[:most]) + (", ..." if len(items) > most else "")
+
+
+def count(text: str) -> int:
+    """How many, as an argument says it: a whole number from 1 on."""
+    if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:
+        raise ArgumentTypeError(f"{short(text)} is no whole number from 1 to 999999999")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """Where random numbers start, as an argument says it: a whole number."""
+    if not re.fullmatch("-?[0-9]{1,18}", text):
+        raise ArgumentTypeError(f"{short(text)} is no whole number of up to 18 digits")
+    return int(text)
+
+
+def duration(text: str) -> float:
+    """How many seconds, as an argument says it."""
+    if not re.fullmatch(r"[0-9]{0,9}\.?[0-9]{0,9}", text) or not text.strip("0."):
+        raise ArgumentTypeError(f"{short(text)} is no number of seconds, such as 0.5 or 10")
+    return float(text)
 
 
 @dataclass(frozen=True, slots=True)

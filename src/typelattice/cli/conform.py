@@ -5,12 +5,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.cli.command import Command, DifferencesFound, Paragraphs
+from typelattice.cli.command import Command, DifferencesFound, Paragraphs, count, seed
 from typelattice.cli.record import versions
 from typelattice.conformance.compare import Report, compare
 from typelattice.facts.libraries import recordings
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording
+from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import progress_bar
 
 SHOWN = 3  # examples of each cause
@@ -24,8 +25,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("--system", metavar="NAME|FILE", help=system)
     parser.add_argument("--recording", metavar="FILE", help=recording)
-    parser.add_argument("--live", type=int, metavar="CALLS", help=live)
-    parser.add_argument("--seed", type=int, default=0, help="of the random calls (default: 0)")
+    parser.add_argument("--live", type=count, metavar="CALLS", help=live)
+    parser.add_argument("--seed", type=seed, default=0, help="of the random calls (default: 0)")
     parser.add_argument("--departures", metavar="FILE", help="a list of known departures of your own")
 
 
@@ -44,7 +45,7 @@ def run(args: Namespace) -> Paragraphs:
         recording = Recording.load(args.recording or args.library)
         report = compare(found, recording.calls(), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
-    yield f"{args.library} against the system {found.name}: {about}"
+    yield printable(f"{args.library} against the system {found.name}: {about}")
     yield from _told(report)
     if report.mismatches:
         raise DifferencesFound
@@ -53,12 +54,12 @@ def run(args: Namespace) -> Paragraphs:
 def _told(report: Report) -> Paragraphs:
     """A report: causes with counts and examples, listed departures, the sums."""
     for cause, mismatches in report.groups().items():
-        yield f"  {len(mismatches):6}  {cause}"
-        yield from (f"          {m}" for m in mismatches[:SHOWN])
+        yield f"  {len(mismatches):6}  {printable(cause)}"
+        yield from (f"          {printable(str(m))}" for m in mismatches[:SHOWN])
     for departure, mismatches in report.listed.items():
         if mismatches:
-            yield f"  {len(mismatches):6}  listed: {departure.reason}"
-            yield f"          e.g. {mismatches[0]}; {departure.source}"
+            yield f"  {len(mismatches):6}  listed: {printable(departure.reason)}"
+            yield f"          {printable(f'e.g. {mismatches[0]}; {departure.source}')}"
     counts = [f"{report.compared:,} calls compared", f"{len(report.mismatches)} mismatches"]
     if any(report.listed.values()):
         counts.append(f"{sum(map(len, report.listed.values())):,} listed departures")

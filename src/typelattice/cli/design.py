@@ -1,17 +1,20 @@
 """The command `design`: completes a partial order at the least cost, or repairs one."""
 from __future__ import annotations
 
+import os
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from typelattice.cli.command import Command, Paragraphs
+from typelattice.cli.command import Command, Paragraphs, UsageError, count, duration
 from typelattice.designer import ERRORS
 from typelattice.designer.completion import design
 from typelattice.designer.demands import WORDS
 from typelattice.designer.plan import COSTS, RULES, PlanError
 from typelattice.designer.repair import KEPT, repairs
+from typelattice.facts.disk import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import short
@@ -47,37 +50,39 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--repair", action="store_true", help=repair)
     parser.add_argument("--every", action="store_true", help="with --repair: every pair is to have a join")
-    parser.add_argument("--limit", type=int, default=5, metavar="N", help=limit)
+    parser.add_argument("--limit", type=count, default=5, metavar="N", help=limit)
     parser.add_argument(
-        "--seconds", type=float, metavar="S", help="the best found by then; Ctrl-C shows the best so far",
+        "--seconds", type=duration, metavar="S", help="the best found by then; Ctrl-C shows the best so far",
     )  # fmt: skip
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="write each as a system file")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="a folder; write each as a system file")
 
 
 def run(args: Namespace) -> Paragraphs:
     """The best completions of an order, or its smallest repairs, each with what it counts."""
+    if args.output is not None:
+        _check_folder(Path(args.output))  # before the search, which may be long
     try:
         found = list(_repairs(args) if args.repair else _completions(args))
-    except KeyboardInterrupt:
-        raise PlanError("interrupted before anything was found") from None
     except ERRORS as e:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
     finally:
         overwrite_line("")
     for each in found:
         yield from each.paragraphs
-        if args.output and each.text:
+        if args.output is not None and each.text:
             yield beside("written to", [_write(Path(args.output), each)])
+
+
+def _check_folder(folder: Path) -> None:
+    if not os.path.isdir(folder):
+        raise UsageError(f"there is no folder {short(str(folder))} to write to; make it, or name another")
+    check_writable(folder / "found.toml")
 
 
 def _write(folder: Path, found: Found) -> str:
     """Writes a system file into the folder; returns its path."""
     path = folder / f"{found.name}.toml"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(found.text, encoding="utf-8")
-    except OSError as e:
-        raise PlanError(f"cannot write to {str(folder)[:120]!r}: {e.strerror}") from None
+    write_text(path, found.text)
     return str(path)
 
 
@@ -138,7 +143,7 @@ def _words(given: str | None) -> Sequence[str] | None:
 
 def _cap(given: str) -> tuple[str, int]:
     word, _, number = given.partition("=")
-    if word not in WORDS or not number.isdigit():
+    if word not in WORDS or not re.fullmatch("[0-9]{1,9}", number):
         raise PlanError(f"--at-most {short(given)}: write WORD=N with one of {', '.join(WORDS)}")
     return word, int(number)
 
@@ -151,5 +156,5 @@ def _progress(seconds: float, least: tuple[int, ...], best: tuple[int, ...] | No
 
 COMMAND = Command(
     "Completes a partial order at the least cost, or repairs one.", arguments, run,
-    ("jep9407-0", "mine.toml --rules lattice,overflow --costs width -o found", "numpy --repair"),
+    ("jep9407-0", "mine.toml --rules lattice,overflow --costs width -o .", "numpy --repair"),
 )  # fmt: skip

@@ -5,7 +5,7 @@ import re
 from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
-from typelattice.cli.command import FEW, Command, Paragraphs
+from typelattice.cli.command import FEW, Command, Paragraphs, UsageError
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import beside, bold, dim, folded, width
@@ -46,8 +46,13 @@ def run(args: Namespace) -> Paragraphs:
 
 def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
     """The dtypes that the arguments name; None: each system's own."""
+    if args.common and args.dtypes is not None:
+        raise UsageError("--common and --dtypes both name dtypes; give one of them")
     if args.common:
-        return [*common_dtypes([s for s in found if dtypes_of(s)])]
+        having = [s for s in found if dtypes_of(s)]
+        if not having:
+            raise UsageError(f"{found[0].name} has no dtypes to have in common; name another system")
+        return [*common_dtypes(having)]
     if args.dtypes is None:
         return None
     if args.dtypes in tl.systems() or args.dtypes.endswith(".toml"):

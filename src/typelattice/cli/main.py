@@ -1,23 +1,26 @@
-"""The command line: finds the command, runs it, and turns every bad input into one line and exit status 2."""
+"""The command line: finds the command, runs it, and turns every error into one line and an exit status."""
 from __future__ import annotations
 
-import os
 import re
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
-from typelattice.facts.suggest import nearest, short
+from typelattice.facts.suggest import clipped, nearest, short
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import show
+from typelattice.rendering.terminal import OutputError, show
 
 COMMANDS = (  # each a module beside this one
     "explain", "table", "diff", "consensus", "laws", "conform", "record", "design", "systems", "check",
 )  # fmt: skip
+
+ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what shells say of Ctrl-C
+LONGEST = 1_000  # characters of an error message
 
 
 def command(name: str) -> Command:
@@ -43,25 +46,29 @@ class Parser(ArgumentParser):
         found.arguments(self)
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog.removeprefix('typelattice ')}: {message} (see {self.prog} --help)")
+        name = self.prog.removeprefix("typelattice ")
+        raise UsageError(f"{name}: {clipped(message, LONGEST // 2)} (see {self.prog} --help)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command line. 0: answered; 1: differences found; 2: bad input, one line on standard error."""
+    """Runs a command line and returns its exit status, one of the four above."""
     try:
-        for paragraph in run(list(sys.argv[1:] if argv is None else argv)):
-            show(paragraph, sys.stdout)
-        sys.stdout.flush()
+        show(run(list(sys.argv[1:] if argv is None else argv)), sys.stdout)
     except DifferencesFound:
-        return 1
+        return DIFFERENT
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except tl.TypelatticeError as e:
-        show(f"typelattice: {printable(str(e))}", sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # Python flushes once more on its way out, and would complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return 0
+        if not (isinstance(e, OutputError) and e.unread):
+            _complain(f"typelattice: {clipped(printable(str(e)), LONGEST)}")
+        return NO_ANSWER
+    return ANSWERED
+
+
+def _complain(line: str) -> None:
+    """Prints a line on standard error, as far as that takes it; the exit status says the rest."""
+    with suppress(OutputError):
+        show([line], sys.stderr)
 
 
 def run(argv: list[str]) -> Paragraphs:

@@ -3,11 +3,16 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from tempfile import gettempdir
 
-from typelattice.cli.command import Command, Paragraphs
+from typelattice.cli.command import Command, Paragraphs, duration
+from typelattice.facts.disk import FileError, check_writable
 from typelattice.facts.libraries import recordings
+from typelattice.recorded.rows import RecordingError
+from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import progress_bar
 
 
@@ -16,7 +21,7 @@ def arguments(parser: ArgumentParser) -> None:
     seconds = "time a call may take (default: 10)"
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.json here)")
-    parser.add_argument("--limit", type=float, default=10.0, metavar="SECONDS", help=seconds)
+    parser.add_argument("--limit", type=duration, default=10.0, metavar="SECONDS", help=seconds)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -25,9 +30,17 @@ def run(args: Namespace) -> Paragraphs:
     from typelattice.conformance.registry import library
 
     output = Path(args.output or f"{args.library}.json")
+    check_writable(output)  # before the questions, which take minutes
     found = record(partial(library, args.library), limit=args.limit, progress=progress_bar())
-    found.save(output)
-    yield f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}"
+    try:
+        found.save(output)
+    except FileError as e:
+        with suppress(OSError):  # there may be no room at all
+            spare = Path(gettempdir()) / output.name
+            found.save(spare)
+            raise RecordingError(f"{e}; the answers are in {spare}") from None
+        raise
+    yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
 
 
 def versions(of: Mapping[str, str]) -> str:

@@ -7,11 +7,12 @@ from itertools import pairwise, product
 from pathlib import Path
 
 from typelattice.designer.demands import WORDS, Demand, Member
+from typelattice.facts.disk import read_bytes
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements
 from typelattice.facts.suggest import nearest, short
-from typelattice.files.text import UnknownSystemError, article
+from typelattice.files.text import LIMIT_BYTES, article
 from typelattice.files.vocabulary import Words, items, phrase, text
 
 RULES = ("lattice", "component", "overflow", "subset", "weak")
@@ -75,12 +76,14 @@ def plan(
 def _read(path: Path) -> tuple[str, Mapping[str, object]]:
     import tomllib
 
+    data = read_bytes(path, LIMIT_BYTES + 1)
+    if len(data) > LIMIT_BYTES:
+        raise PlanError(f"{path.name}: larger than {LIMIT_BYTES:,} bytes")
     try:
-        with path.open("rb") as file:
-            return path.name, tomllib.load(file)
-    except (OSError, ValueError) as e:
-        if isinstance(e, OSError):
-            raise UnknownSystemError(f"cannot read {str(path)[:120]!r}: {e.strerror}; give the path of a .toml file") from None
+        return path.name, tomllib.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        raise PlanError(f"{path.name}: not TOML: nested too deep") from None
+    except ValueError as e:
         raise PlanError(f"{path.name}: not TOML: {e}") from None
 
 

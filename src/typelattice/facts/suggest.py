@@ -1,12 +1,17 @@
-"""Names in error messages: cut short, and the nearest known one beside an unknown one."""
+"""Texts in error messages: cut short, and the nearest known name beside an unknown one."""
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 
+def clipped(text: str, most: int) -> str:
+    """A text, cut at so many characters."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 def short(text: str) -> str:
     """A text for an error message, quoted and cut at 40 characters."""
-    return repr(text if len(text) <= 40 else text[:37] + "...")
+    return repr(clipped(text, 40))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

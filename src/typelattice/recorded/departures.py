@@ -1,19 +1,24 @@
-"""Listed departures: calls where a library contradicts itself or lacks a kernel, each with the reason and where to see it.
+"""Listed departures: calls where a library contradicts itself or lacks a kernel, with reasons and sources.
 
-`departures/<recording>.toml` holds tables `[[departure]]` of `calls`, a regular expression that matches whole calls such as
-`equal(bool, 9223372036854775808)`, `reason`, `source`, and `count`, how many recorded calls there are: it may fall only.
+`departures/<recording>.toml` holds tables `[[departure]]` of `calls`, a regular expression that matches whole
+calls such as `equal(bool, 9223372036854775808)`, `reason`, `source`, and `count`, how many recorded calls
+there are: it may fall only.
 """
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from typelattice.facts.disk import read_bytes
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggest import nearest, short
 
 FOLDER = Path(__file__).with_name("departures")
+LIMIT_BYTES = 1_000_000
 KEYS = {"calls": str, "reason": str, "source": str, "count": int}
 
 
@@ -36,18 +41,46 @@ class Departure:
 
 
 def departures(name: str, path: Path | None = None) -> Sequence[Departure]:
-    """The departures listed for a recording, or in a file of your own; none where there is no list."""
-    path = path or FOLDER / f"{name}.toml"
-    if not path.is_file():
-        return ()
+    """The departures listed for a recording, or in a file of your own; none for a recording without a list.
+
+    Raises FileError for a file of your own that cannot be read, DepartureError for one that cannot be right.
+    """
+    if path is None:
+        path = FOLDER / f"{name}.toml"
+        if not os.path.isfile(path):
+            return ()
+    data = read_bytes(path, LIMIT_BYTES + 1)
+    if len(data) > LIMIT_BYTES:
+        raise DepartureError(f"{path.name}: larger than {LIMIT_BYTES:,} bytes")
     try:
-        listed = tomllib.loads(path.read_text(encoding="utf-8")).get("departure", [])
-        for number, entry in enumerate(listed, 1):
-            for key, value in entry.items():
-                if not isinstance(value, KEYS.get(key, ())):
-                    cause = f"{key} is unknown or of the wrong type; the keys are {', '.join(KEYS)}"
-                    raise DepartureError(f"{path.name}, departure {number}: {cause}")
-            re.compile(entry.get("calls", ""))
-        return tuple(Departure(**entry) for entry in listed)
-    except (tomllib.TOMLDecodeError, re.error, TypeError, AttributeError) as e:
-        raise DepartureError(f"{path.name}: {e}") from None
+        values = tomllib.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        raise DepartureError(f"{path.name}: not TOML: nested too deep") from None
+    except ValueError as e:
+        raise DepartureError(f"{path.name}: not TOML: {e}") from None
+    listed = values.pop("departure", [])
+    for key in values:
+        raise DepartureError(f"{path.name}: unknown key {short(key)}; write tables [[departure]]")
+    if not isinstance(listed, list):
+        raise DepartureError(f"{path.name}: departure is no list; write tables [[departure]]")
+    numbered = enumerate(listed, 1)
+    return tuple(_departure(entry, f"{path.name}, departure {number}") for number, entry in numbered)
+
+
+def _departure(entry: object, where: str) -> Departure:
+    """The departure that an entry of a list states. Raises DepartureError, which begins with `where`."""
+    if not isinstance(entry, dict):
+        raise DepartureError(f"{where}: no table; write [[departure]] above it")
+    for key, value in entry.items():
+        if key not in KEYS:
+            near = nearest(key, KEYS) or f"; the keys are {', '.join(KEYS)}"
+            raise DepartureError(f"{where}: unknown key {short(key)}{near}")
+        if type(value) is not KEYS[key]:
+            raise DepartureError(f"{where}: {key} should be a {'number' if key == 'count' else 'text'}")
+    if missing := [key for key in ("calls", "reason", "source") if key not in entry]:
+        raise DepartureError(f"{where}: {missing[0]} is missing")
+    try:
+        re.compile(entry["calls"])
+    except (re.error, RecursionError, OverflowError) as e:
+        raise DepartureError(f"{where}: calls is no regular expression: {e}") from None
+    return Departure(**entry)

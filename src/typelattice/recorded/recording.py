@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from typelattice.facts.disk import FileError, read_bytes, write_text
+from typelattice.facts.suggest import short
 from typelattice.recorded.reading import Reader
 from typelattice.recorded.rows import FORMAT, Line, RecordingError, Square, encode, folded, width
 
+LIMIT_BYTES = 20_000_000  # a hundred times the largest so far
 RECORDINGS = Path(str(resources.files("typelattice.recorded"))) / "recordings"
 
 
@@ -52,23 +55,14 @@ class Recording:
         """The recording of that name, or in the file at that path."""
         path = Path(name)
         if path.suffix != ".json":
-            path = RECORDINGS / f"{name}.json"
-            if not path.exists():
+            if str(name) not in recorded():
                 there = ", ".join(recorded()) or "none"
-                raise RecordingError(f"there is no recording {str(name)!r}; there are {there}")
-        try:
-            text = path.read_text(encoding="utf-8")
-            return cls(**Reader(str(path), json.loads(text)).parts())
-        except OSError as error:
-            raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise RecordingError(f"{path} is not UTF-8 at byte {error.start}") from error
-        except json.JSONDecodeError as error:
-            where = f"line {error.lineno}, column {error.colno}"
-            raise RecordingError(f"{path} is not JSON: {where}: {error.msg}") from error
+                raise RecordingError(f"there is no recording {short(str(name))}; there are {there}")
+            path = RECORDINGS / f"{name}.json"
+        return cls(**Reader(str(path), _document(path)).parts())
 
     def save(self, path: str | Path) -> None:
-        """Write the file, one row a line, so that a changed answer is a changed line."""
+        """Writes the file, one row a line, so that a changed answer is a changed line. Raises FileError."""
         digits = width(self.answers)
 
         def chosen(value: Line | Square) -> dict[str, object]:
@@ -97,7 +91,7 @@ class Recording:
             "seed": self.seed,
             "nary": [[op, list(operands), answer] for op, operands, answer in self.nary],
         }
-        Path(path).write_text(_layout(document) + "\n", encoding="utf-8")
+        write_text(path, _layout(document) + "\n")
 
     def calls(self) -> Iterator[Call]:
         """Every call that was made, with its answer."""
@@ -136,6 +130,28 @@ def recorded() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in RECORDINGS.glob("*.json")))
 
 
+def _document(path: Path) -> object:
+    """The JSON document in a file. Raises RecordingError for a file that cannot be read or is none."""
+    try:
+        data = read_bytes(path, LIMIT_BYTES + 1)
+    except FileError as error:
+        raise RecordingError(str(error)) from error
+    if len(data) > LIMIT_BYTES:
+        raise RecordingError(f"{path} is larger than {LIMIT_BYTES:,} bytes")
+    try:
+        document: object = json.loads(data.decode("utf-8"))
+        return document
+    except UnicodeDecodeError as error:
+        raise RecordingError(f"{path} is not UTF-8 at byte {error.start}") from error
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise RecordingError(f"{path} is not JSON: {where}: {error.msg}") from error
+    except RecursionError:
+        raise RecordingError(f"{path} is not a recording: nested too deep") from None
+    except ValueError:  # Python reads no integers of more than 4,300 digits
+        raise RecordingError(f"{path} is not a recording: a number of too many digits") from None
+
+
 def _layout(value: object, key: str = "", margin: str = "") -> str:
     """JSON with one line a key, a row or a random call."""
     inner = margin + " "
@@ -146,5 +162,5 @@ def _layout(value: object, key: str = "", margin: str = "") -> str:
         items = [_layout(each) for each in value]
         opening, closing = "[]"
     else:
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value)
     return opening + ",".join(f"\n{inner}{item}" for item in items) + f"\n{margin}{closing}"

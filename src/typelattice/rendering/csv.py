@@ -1,7 +1,13 @@
 """Grids as comma-separated values (RFC 4180), the labels in the first row and column."""
 from __future__ import annotations
 
-from typelattice.rendering.grid import Grid
+import re
+
+from typelattice.rendering.grid import Grid, printable
+
+# Spreadsheets compute what begins so; an apostrophe makes it a text for them
+# (owasp.org/www-community/attacks/CSV_Injection). Numbers do no harm, nor does a sign alone or before a bar.
+FORMULA = re.compile(r"(?!-?[0-9.]+\Z|-\Z|-\|\w+\*?\Z)\s*[-=+@]")
 
 
 def csv(grid: Grid) -> str:
@@ -12,4 +18,7 @@ def csv(grid: Grid) -> str:
 
 
 def _field(text: str) -> str:
+    """A field in which nothing controls a terminal, and which no spreadsheet takes for a formula."""
+    text = "\n".join(map(printable, text.split("\n")))
+    text = f"'{text}" if FORMULA.match(text) else text
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text

@@ -5,6 +5,10 @@ import re
 
 from typelattice.rendering.grid import Grid, printable
 
+MARKUP = re.compile(r"[\\`*\[\]<>|&#~]|(?<![^\W_])_|_(?![^\W_])")  # not within a word such as float8_e5m2
+LINKS = re.compile(r":(?=//)|(?<=\bwww)\.")  # GitHub makes links of these without being asked
+GITHUB = re.compile(r"[$@]")  # formulas, people, addresses; a backslash would not help
+
 
 def markdown(grid: Grid) -> str:
     """A grid as a table; cells marked `same` are dots."""
@@ -20,5 +24,6 @@ def _row(cells: list[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which Markdown finds no markup: a word such as float8_e5m2 needs nothing."""
-    return re.sub(r"[\\`*\[\]<>|&#~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", printable(text))
+    """Text in which Markdown finds no markup."""
+    text = LINKS.sub(r"\\\g<0>", MARKUP.sub(r"\\\g<0>", printable(text)))
+    return GITHUB.sub(r"<span>\g<0></span>", text)

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from textwrap import wrap
 from typing import TextIO
 
+from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
 from typelattice.rendering.text import paint
 
@@ -25,7 +27,8 @@ def width() -> int:
 
 def colour() -> bool:
     """Whether to use colours: on a terminal, if NO_COLOR is not set (no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and sys.stdout is not None and sys.stdout.isatty()
 
 
 def bold(line: str) -> str:
@@ -50,10 +53,53 @@ def beside(heading: str, lines: Sequence[str], stub: int = 14) -> str:
     return "\n".join([f"{bold(head)} {first}".rstrip(), *(" " * stub + line for line in rest)])
 
 
-def show(paragraph: str, stream: TextIO) -> None:
-    """Prints what the stream can encode; the rest in escapes."""
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(paragraph.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+class OutputError(TypelatticeError, OSError):
+    """A standard stream that takes no text: it is closed, its disk is full, or nobody reads it.
+
+    `unread`: whether nobody reads it any more, which is nothing to complain of.
+    """
+
+    def __init__(self, why: str, unread: bool = False) -> None:
+        super().__init__(f"cannot write to standard output: {why}")
+        self.unread = unread
+
+
+def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
+    """Prints what the stream can encode, the rest in escapes. Raises OutputError if it takes no text."""
+    if stream is None:  # Python's own are None where the descriptor was closed before it started
+        raise OutputError("it is closed")
+    try:
+        for paragraph in paragraphs:
+            with _writing(stream):
+                encoding = getattr(stream, "encoding", None) or "utf-8"
+                stream.write(paragraph.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    except KeyboardInterrupt:
+        silence(stream)  # it may be a reader that does not read for which we waited
+        raise
+    finally:
+        with _writing(stream):
+            stream.flush()
+
+
+@contextmanager
+def _writing(stream: TextIO) -> Iterator[None]:
+    """Raises OutputError if the stream cannot be written to."""
+    try:
+        yield
+    except BrokenPipeError:
+        silence(stream)
+        raise OutputError("nobody reads it", unread=True) from None
+    except (OSError, ValueError) as e:  # ValueError: it was closed meanwhile
+        silence(stream)
+        raise OutputError(getattr(e, "strerror", None) or "it is closed") from None
+
+
+def silence(stream: TextIO) -> None:
+    """Lets what is left in a stream go nowhere; else Python writes it on its way out, fails, and says so."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def overwrite_line(text: str) -> None:

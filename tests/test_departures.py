@@ -1,0 +1,51 @@
+"""Lists of departures: read whole or refused, with where the fault stands."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from typelattice.facts.disk import FileError
+from typelattice.recorded.departures import Departure, DepartureError, departures
+
+GOOD = 'calls = "add.*"\nreason = "why"\nsource = "here"\n'
+
+
+def listed(folder: Path, text: str | bytes) -> tuple[Departure, ...]:
+    (folder / "list.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return tuple(departures("numpy", folder / "list.toml"))
+
+
+def test_a_list_of_ones_own_is_read(tmp_path: Path) -> None:
+    assert listed(tmp_path, f"[[departure]]\n{GOOD}count = 3") == (Departure("add.*", "why", "here", 3),)
+    assert listed(tmp_path, "") == ()
+
+
+def test_a_recording_without_a_list_has_none_and_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    assert departures("nothing") == ()
+    assert departures("\0" + "n" * 10_000) == ()
+    with pytest.raises(FileError, match=r"cannot read '.*none\.toml': No such file or directory"):
+        departures("numpy", tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("[[departure]", "list.toml: not TOML: .*line 1"), (b"\xff", "list.toml: not TOML: 'utf-8'"),
+    ("a = " + "[" * 10_000, "list.toml: not TOML: nested too deep"), ("a = " + "9" * 5_000, "not TOML: "),
+    ("# " * 500_001, "list.toml: larger than 1,000,000 bytes"),
+    (f"[[deviation]]\n{GOOD}", r"list.toml: unknown key 'deviation'; write tables \[\[departure\]\]"),
+    ("departure = 3", "list.toml: departure is no list"),
+    ("departure = [3]", "list.toml, departure 1: no table"),
+    (f"[[departure]]\n{GOOD}[[departure]]\n{GOOD}call = 3", "departure 2: unknown key 'call'; did you mean call"),
+    (f"[[departure]]\n{GOOD}count = true", "departure 1: count should be a number"),
+    ("[[departure]]\ncalls = 3", "departure 1: calls should be a text"),
+    ('[[departure]]\ncalls = "add"', "departure 1: reason is missing"),
+    (f"[[departure]]\n{GOOD.replace('.*', '(')}", "departure 1: calls is no regular expression: missing"),
+    (f"[[departure]]\n{GOOD.replace('.*', '(' * 5_000 + ')' * 5_000)}", "calls is no regular expression"),
+    (f"[[departure]]\n{GOOD.replace('.*', 'a{99999999999}')}", "calls is no regular expression"),
+])  # fmt: skip
+def test_a_list_that_cannot_be_right_is_refused_by_entry_and_cause(
+    tmp_path: Path, text: str | bytes, why: str
+) -> None:
+    with pytest.raises(DepartureError, match=why) as e:
+        listed(tmp_path, text)
+    assert len(str(e.value)) < 500

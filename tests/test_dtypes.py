@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.engine.operate import real
-from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, weak
+from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, part_of, weak
 
 ML = [np.dtype(t) for t in vars(ml_dtypes).values() if isinstance(t, type) and issubclass(t, np.generic)]
 
@@ -121,7 +120,7 @@ def test_index_and_address_have_no_width_of_their_own() -> None:
 
 @pytest.mark.parametrize("d", [d for d in DTYPES.values() if d.kind is Kind.COMPLEX], ids=repr)
 def test_a_complex_dtype_has_the_facts_of_its_parts(d: DType) -> None:
-    part = real(d)
+    part = part_of(d)
     assert part.kind is Kind.FLOAT
     assert d.bits is not None and part.bits == d.bits // 2
     assert all(
@@ -132,7 +131,7 @@ def test_a_complex_dtype_has_the_facts_of_its_parts(d: DType) -> None:
 
 
 def test_the_part_of_a_real_dtype_is_itself() -> None:
-    assert all(real(d) is d for d in DTYPES.values() if d.kind is not Kind.COMPLEX)
+    assert all(part_of(d) is d for d in DTYPES.values() if d.kind is not Kind.COMPLEX)
 
 
 def test_ranks_compare_kinds_as_numpy_and_python_do() -> None:

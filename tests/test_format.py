@@ -103,7 +103,7 @@ def test_a_file_of_two_keys_is_enough() -> None:
     s = parse('name = "a"\norder = "i8"')
     assert (s.title, s.source, s.library) == ("", "", "")
     assert (s.combine, s.tiers, s.first, s.weak) == ("join", ("array",), False, "kind")
-    assert not (s.ties or s.overrides or s.refusals or s.defaults or s.before or s.after or s.fit or s.ops or s.dtypes)
+    assert not (s.ties or s.overrides or s.refusals or s.defaults or s.before or s.after or s.fit or s.ops or s.own_dtypes)
     assert s.result_type("int8", "int8") is tl.dtype("int8")
 
 
@@ -168,7 +168,7 @@ def test_an_unused_set_is_checked_alike() -> None:
 
 def test_own_dtypes_take_part_as_ours_do() -> None:
     s = parse(POSITS)
-    p16, p32 = s.dtypes["posit16"], s.dtypes["posit32"]
+    p16, p32 = s.own_dtypes["posit16"], s.own_dtypes["posit32"]
     assert s.result_type("uint8", "posit16") is p16
     assert s.result_type("posit16:0d", "int8") is p16
     assert s.explain("posit16:0d").operands[0].tier == "0d"
@@ -187,15 +187,15 @@ def test_own_dtypes_take_part_as_ours_do() -> None:
 
 def test_own_dtypes_have_the_facts_that_the_file_gives() -> None:
     s = parse(POSITS)
-    p16, p32 = s.dtypes["posit16"], s.dtypes["posit32"]
-    assert (p16.name, p16.code, p32.code, s.dtypes["p32"]) == ("posit16", "posit16", "p32", p32)
+    p16, p32 = s.own_dtypes["posit16"], s.own_dtypes["posit32"]
+    assert (p16.name, p16.code, p32.code, s.own_dtypes["p32"]) == ("posit16", "posit16", "p32", p32)
     assert (p16.kind, p16.bits, p16.storage_bits) == ("float", 16, 16)
     assert (p16.max, p16.precision, p16.min_exponent) == (7.2e16, 12, -56)
     assert p16.smallest == 2.0**-67
     assert not p16.finite_only
     loss = tl.loss(tl.dtype("float64"), p16)
     assert loss.magnitude and loss.precision
-    assert parse(POSITS).dtypes["posit16"] is p16
+    assert parse(POSITS).own_dtypes["posit16"] is p16
 
 
 def test_facts_that_are_left_out_follow_from_the_others() -> None:
@@ -203,7 +203,7 @@ def test_facts_that_are_left_out_follow_from_the_others() -> None:
         f'{MINE}[dtypes]\ni12 = {{ kind = "signed", bits = 12, storage_bits = 16 }}\nu12 = {{ kind = "unsigned", bits = 12 }}\n'
         'logical = { kind = "bool" }\nword = { kind = "unsigned" }\n'
         'f99 = { kind = "float", max = 3, precision = 2, min_exponent = 0 }\n'
-    ).dtypes  # fmt: skip
+    ).own_dtypes  # fmt: skip
     assert (own["i12"].min, own["i12"].max, own["i12"].storage_bits, own["i12"].specials) == (-2048, 2047, 16, "sz")
     assert (own["u12"].min, own["u12"].max, own["u12"].storage_bits) == (0, 4095, 12)
     assert (own["word"].bits, own["word"].max, own["logical"].max) == (None, None, None)
@@ -322,9 +322,9 @@ def test_a_system_survives_a_pickle_and_a_copy(name: str) -> None:
 def test_own_dtypes_and_variants_survive_a_pickle() -> None:
     s = parse(POSITS).replace(name="variant")
     twin = pickle.loads(pickle.dumps(s))
-    assert (twin.name, twin.dtypes["posit16"]) == ("variant", s.dtypes["posit16"])
+    assert (twin.name, twin.own_dtypes["posit16"]) == ("variant", s.own_dtypes["posit16"])
     p = pickle.loads(pickle.dumps(s.explain("posit16", "int8")))
-    assert (p.dtype, str(p.rule)) == (s.dtypes["posit16"], "text, line 6")
+    assert (p.dtype, str(p.rule)) == (s.own_dtypes["posit16"], "text, line 6")
 
 
 # -- operands

@@ -66,7 +66,8 @@ def test_operand_strings(text: str, read: tuple[object, ...]) -> None:
 
 def test_bool_is_a_dtype_and_not_a_scalar() -> None:
     assert fields("bool") == ("bool", "bool", False, "array", None)
-    assert fields(bool) == ("bool", "bool", False, "scalar", None)
+    assert fields(bool) == ("bool", "bool", False, "scalar", True)
+    assert str(tl.operand(bool)) == "True", "no rule depends on which bool it is, and a bool alone is an array's dtype"
 
 
 VALUES = {
@@ -82,17 +83,17 @@ def operands(draw: st.DrawFn) -> Operand:
     """Any operand that a string can name."""
     kind = draw(st.sampled_from(list(VALUES)))
     value = draw(VALUES[kind])
-    form = draw(st.sampled_from(["array", "0d", "weak", "0d=", "word", "value"]))
+    form = draw(st.sampled_from(["array", "0d", "weak", "0d weak", "0d=", "0d weak=", "word", "value"]))
     d = DTYPES[draw(st.sampled_from(NAMES))]
     if form == "word":
-        return tl.operand(draw(st.sampled_from([int, float, complex])))
+        return tl.operand(draw(st.sampled_from([bool, int, float, complex])))
     if form == "value":
         return tl.operand(value)
-    if form == "0d=":
+    if "=" in form:
         exact = {Kind.BOOL: "bool", Kind.SIGNED: "int64", Kind.FLOAT: "float64", Kind.COMPLEX: "complex128"}[kind]
         value = value % 2**63 if kind is Kind.SIGNED else value
-        return Operand(DTYPES[exact], DTYPES[exact].kind, False, "0d", value)
-    return Operand(d, d.kind, form == "weak", "0d" if form == "0d" else "array")
+        return Operand(DTYPES[exact], DTYPES[exact].kind, "weak" in form, "0d", value)
+    return Operand(d, d.kind, "weak" in form, "0d" if "0d" in form else "array")
 
 
 @given(operands())
@@ -120,6 +121,8 @@ def test_operand_strings_survive_a_shell(o: Operand) -> None:
         "int8:0d",
         "int8:weak",
         "int16:0d=300",
+        "int8:0d:weak",
+        "int16:0d:weak=300",
         "int",
         "float",
         "complex",
@@ -137,7 +140,7 @@ def test_round_trip_of_strings(text: str) -> None:
     assert str(tl.operand(text)) == text
 
 
-@pytest.mark.parametrize("kind", [int, float, complex])
+@pytest.mark.parametrize("kind", [bool, int, float, complex])
 def test_python_types_read_back_from_their_strings(kind: type) -> None:
     assert tl.operand(str(tl.operand(kind))) == tl.operand(kind)
 
@@ -146,7 +149,10 @@ def test_python_types_read_back_from_their_strings(kind: type) -> None:
     ("text", "error", "says"),
     [
         ("int8:9d", tl.OperandError, "cannot read '9d' in 'int8:9d'"),
-        ("int8:0d:weak", tl.OperandError, "cannot read '0d:weak'"),
+        ("int8:0d:scalar", tl.OperandError, "cannot read '0d:scalar'"),
+        ("int8:weak:weak", tl.OperandError, "cannot read 'weak:weak'"),
+        ("9" * 1300, tl.OperandError, "an int of 4,319 bits; no dtype holds more than 4,096"),
+        ("9" * 5000, tl.OperandError, "cannot read '9999"),
         ("int8=3", tl.OperandError, "an array has many values; write int8:0d=3"),
         ("int8:0d=", tl.OperandError, "as a Python number"),
         ("int8:0d=many", tl.OperandError, "cannot read 'many' as a Python number"),

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import pytest
 
 import typelattice as tl
-from typelattice.engine.answer import Step
+from typelattice.engine.steps import Incomparable, Joined, Lowered, Misfit, Operated, Rejected
 from typelattice.files.reader import parse
-from typelattice.operands.operand import PLAIN
+from typelattice.operands.operand import of
+from typelattice.operands.reading import PLAIN, READERS, Reader, forget
 
 DIAMOND = "u8, i8 -> i16, f16\ni16, f16 -> f32 -> f64, c64 -> c128"  # u8 and i8 have two minimal bounds
 CHAIN = "b -> u8 -> i16 -> i32 -> f32 -> f64\ni8 -> i16\nf32 -> c64 -> c128\nf64 -> c128"
@@ -63,7 +64,7 @@ def test_operands_meet_at_their_join(operands: tuple[str, ...], answer: str) -> 
     assert said(s, *operands) == said(s, *reversed(operands)) == answer
     p = s.explain(*operands)
     assert (str(p.node), p.compute, p.weak, p.op, p.reason, p.remedy, p.fits) == (answer, p.dtype, False, None, None, None, ())
-    assert p.decision == Step("order", None, tuple(dict.fromkeys(o.dtype for o in p.operands if o.dtype)), p.dtype)
+    assert p.decision == Joined(tuple(dict.fromkeys(o.dtype for o in p.operands if o.dtype)), p.dtype)
     assert p.bounds == (p.dtype,)
     assert s.promote(*operands).dtype is s.result_type(*operands) is p.dtype
 
@@ -103,7 +104,7 @@ def test_no_bound_is_a_refusal() -> None:
 def test_a_dtype_that_is_not_in_the_order_is_a_refusal() -> None:
     p = make(CHAIN).explain("int8", "bfloat16")
     assert (p.reason, p.remedy) == ("mine has no bfloat16", "cast it to a dtype that it has")
-    assert p.decision == Step("order", None, (tl.dtype("bfloat16"),), None)
+    assert p.decision == Joined((tl.dtype("bfloat16"),), None)
 
 
 def test_a_tie_is_chosen() -> None:
@@ -160,7 +161,7 @@ def test_a_refusal_gives_its_reason() -> None:
     s = make(CHAIN, refusals={"u8 + i8": "not these", "i32, f32, c64": "too much"})
     p = s.explain("uint8", "int8")
     assert (p.reason, p.remedy) == ("not these", "cast one operand")
-    assert p.decision == Step("refusals", "u8 + i8", (tl.dtype("uint8"), tl.dtype("int8")), None)
+    assert p.decision == Rejected((tl.dtype("uint8"), tl.dtype("int8")), None, "u8 + i8")
     assert said(s, "complex64", "int32") == "- too much"
     assert said(s, "uint8", "int16") == "int16"
     assert said(s, "bool", "uint8", "int16", "int8") == "- not these"  # of a set, every two
@@ -184,7 +185,7 @@ def test_comparable_must_be_one_of_the_operands() -> None:
     assert said(s, "int8") == "int8"
     p = s.explain("uint8", "int8")
     assert (p.reason, p.remedy) == ("neither represents all values of the other", "cast both, e.g. to int16")
-    assert p.decision == Step("combine", None, (tl.dtype("uint8"), tl.dtype("int8")), None)
+    assert p.decision == Incomparable((tl.dtype("uint8"), tl.dtype("int8")), None)
     assert said(make("b; i8", combine="comparable"), "bool", "int8") == "- nothing lies above both"
 
 
@@ -261,7 +262,7 @@ def test_a_scalar_without_a_default_adopts_and_that_is_all() -> None:
     assert said(s, int, float) == said(s, float, int) == "- a Python float alone has no dtype here"
     p = s.explain("int8", float)
     assert (p.reason, p.remedy) == ("no rule takes int8 to a Python float", "cast the array to a float dtype")
-    assert p.decision == Step("tiers", None, (tl.dtype("int8"), s.explain(float).decision.nodes[0]), None)
+    assert p.decision == Lowered((tl.dtype("int8"), s.explain(float).decision.nodes[0]), None)
     assert s.explain(int).remedy == "give an array or a dtype too"
 
 
@@ -429,7 +430,7 @@ def test_an_operation_takes_kinds() -> None:
     s = make(CHAIN)
     p = s.explain("bool", "bool", op="add")
     assert (p.reason, p.remedy, p.op) == ("add takes no bool", "cast the operands first", "add")
-    assert p.decision == Step("ops", "arithmetic", (tl.dtype("bool"),), None)
+    assert p.decision == Operated((tl.dtype("bool"),), None, "arithmetic")
     assert said(s, "bool", "uint8", op="add") == "uint8"
     own = make(CHAIN, ops={"arithmetic": {"takes": "bool"}, "multiply": {"takes": "all"}})
     assert said(own, "bool", "bool", op="add") == "bool"
@@ -534,7 +535,7 @@ def test_a_value_out_of_range_is_a_refusal_in_an_operation_only() -> None:
     assert (p.dtype, p.fits[0].outcome, p.fits[0].value) == (tl.dtype("int8"), "raise", 300)
     p = s.explain("int8", 300, op="add")
     assert (p.dtype, p.reason, p.remedy) == (None, "300 is out of range for int8", "use a value within it, or a wider dtype")
-    assert p.decision == Step("fit", "int", (tl.dtype("int8"),), None)
+    assert p.decision == Misfit((tl.dtype("int8"),), None, "int")
     assert said(s, "int8", 30, op="add") == "int8"
     assert said(s, "float32", 1e300, op="add") == "float32"
     assert s.explain("float32", 1e300, op="add").fits[0].becomes == float("inf")
@@ -556,16 +557,16 @@ class Plain:
 
 @contextmanager
 def plain_arrays() -> Iterator[None]:
-    from typelattice.operands.operand import READERS, of
-
     module = Plain.__module__.partition(".")[0]
     PLAIN.add(Plain)
-    READERS[module] = lambda x: of(x.dtype, tier="array" if x.ndim else "0d") if isinstance(x, Plain) else None
+    READERS[module] = lambda: Reader(lambda x: of(x.dtype, tier="array" if x.ndim else "0d"))
+    forget()
     try:
         yield
     finally:
         PLAIN.discard(Plain)
         del READERS[module]
+        forget()
 
 
 def test_result_type_is_remembered_by_dtypes_and_by_plain_arrays() -> None:
@@ -590,14 +591,14 @@ def test_what_is_remembered_is_kept_to_its_like() -> None:
     assert s.result_type(a, c) is c
     with plain_arrays():
         s.result_type(Plain(a), Plain(c))
-        kept = {key: deepcopy(rows) for key, rows in s._pairs.items() if key}
-        assert len(kept) == 2
+        kept = deepcopy((s._pairs, s._arrays[Plain]))
+        assert kept == ({a: {c: c}}, {a: {c: c}})
         s.result_type(Plain(a), Plain(c, 0))
         s.result_type("int8", "int16")
         s.result_type(a, c, a)
         s.result_type(a)
         s.result_type(Plain(a), c)
-    assert {key: rows for key, rows in s._pairs.items() if key} == kept
+        assert (s._pairs, s._arrays[Plain]) == kept
 
 
 def test_numbers_that_are_equal_are_remembered_apart() -> None:
@@ -612,13 +613,15 @@ def test_result_type_of_a_refusal_is_not_remembered() -> None:
     for _ in range(2):
         with pytest.raises(tl.PromotionError, match="mine refuses int8 with uint8"):
             s.result_type(tl.dtype("int8"), tl.dtype("uint8"))
-    assert s._pairs == {None: {}}
+    assert s._pairs == {} == s._remembered
 
 
-def test_result_type_takes_none_for_nothing() -> None:
+def test_none_is_no_operand() -> None:
     s = make(CHAIN)
-    assert s.result_type("int8", None) is s.result_type(None, "int8") is s.result_type("int8") is tl.dtype("int8")
-    assert s.result_type("int8", "uint8", None, "int32") is tl.dtype("int32")
+    for asked in (("int8", None), (None, "int8"), (None,), ("int8", "int8", None)):
+        with pytest.raises(tl.OperandError, match="a NoneType takes no part"):
+            s.result_type(*asked)
+    assert s.result_type("int8") is tl.dtype("int8")
 
 
 def test_what_cannot_be_read_raises() -> None:

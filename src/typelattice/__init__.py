@@ -17,7 +17,8 @@ from typelattice.facts.order import Order, OrderError
 from typelattice.files.reader import system
 from typelattice.files.text import FormatError, UnknownSystemError, systems
 from typelattice.operands.adapters import native, register
-from typelattice.operands.operand import Operand, OperandError, operand
+from typelattice.operands.operand import Operand, OperandError
+from typelattice.operands.reading import operand
 
 if TYPE_CHECKING:
     from typelattice.designer import design

@@ -7,8 +7,7 @@ from itertools import combinations
 import typelattice as tl
 from typelattice.cli.command import FEW, Command, Paragraphs, some
 from typelattice.engine.system import System
-from typelattice.explain.english import place
-from typelattice.facts.dtypes import DType, Kind, Node, Weak
+from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
 from typelattice.rendering.terminal import beside, bold, folded, width
 from typelattice.study.survey import brief
 

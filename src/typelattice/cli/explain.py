@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import typelattice as tl
 from typelattice.cli.command import FEW, Command, Paragraphs
 from typelattice.engine.answer import Promotion
-from typelattice.explain.english import answer, asked, cast_words, data, fate, fit_words, sections
+from typelattice.explain.english import answer, asked, cast_words, fate, fit_words, sections
+from typelattice.explain.plain_data import data
 from typelattice.files.text import FOLDER
 from typelattice.operands.notation import parse
 from typelattice.rendering.grid import printable
@@ -42,7 +43,7 @@ def run(args: Namespace) -> Paragraphs:
     if any(map(BINDING.match, args.operands)):
         yield from _expression(args, found)
         return
-    own = {name: d for s in found for name, d in s.dtypes.items()}
+    own = {name: d for s in found for name, d in s.own_dtypes.items()}
     operands = [parse(x, own) for x in args.operands]
     answers = [s.explain(*operands, op=args.op) for s in found]
     if args.format == "json":
@@ -106,7 +107,7 @@ def _expression(args: Namespace, found: Sequence[tl.System]) -> Paragraphs:
         what = "--op goes with operands" if args.op else f"{len(texts)} expressions where one is wanted"
         example = "explain 'a*2.0 + b' a=int8 b=float16"
         raise FormulaError(f"{what}; give one expression and its names, as in: {example}")
-    own = {name: d for s in found for name, d in s.dtypes.items()}
+    own = {name: d for s in found for name, d in s.own_dtypes.items()}
     bound: dict[str, object] = {}
     for name, said in bindings:
         if name in bound:

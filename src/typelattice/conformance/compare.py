@@ -9,7 +9,6 @@ from typelattice.conformance.library import NOT_ASKED
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
-from typelattice.operands.notation import parse
 from typelattice.recorded.departures import Departure
 from typelattice.recorded.recording import Call
 
@@ -63,7 +62,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
     compared = no_kernel = 0
     found: list[Mismatch] = []
     known: dict[Departure, list[Mismatch]] = {d: [] for d in listed}
-    read = cache(lambda text: parse(text, system.dtypes))
+    read = cache(system.operand)
     for call in calls:
         if call.op not in NAMES or call.answer == NOT_ASKED:
             continue

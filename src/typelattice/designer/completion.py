@@ -102,7 +102,7 @@ def design(
     ('u64 -> f*; i64 -> f*', {'deference': 0, 'relations': 56}, True)
     """
     partial = find_system(order)
-    chosen = plan(rules, costs, plan_file, partial.dtypes)
+    chosen = plan(rules, costs, plan_file, partial.own_dtypes)
     caps = _caps(at_most, chosen)
     found = _solved(partial, chosen, caps, limit, seconds, progress)
     if found is None:

@@ -75,7 +75,7 @@ def repairs(
     add i64 -> f16 11
     """
     broken = find_system(order)
-    chosen = plan(["lattice", *rules] if every else rules, (), dtypes=broken.dtypes)
+    chosen = plan(["lattice", *rules] if every else rules, (), dtypes=broken.own_dtypes)
     stated = problem(broken, chosen)
     answer = solve(("repair", "lattice"), _facts(broken, stated, every), max(1, limit), seconds, progress)
     if not answer.found:

@@ -1,37 +1,27 @@
 """An answer: what a system makes of operands, with all that led to it. Everything that shows an answer reads this."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from typelattice.engine.fit import Fit
+from typelattice.engine.rules import Rules
+from typelattice.engine.steps import Step
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 
-if TYPE_CHECKING:
-    from typelattice.engine.system import System
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One decision on the way: which key (and entry) of the file made what of which nodes; None: a refusal."""
-
-    key: str
-    entry: str | None
-    nodes: tuple[Node, ...]
-    node: Node | None
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The lines of a file without which an answer would be another."""
+    """The lines of a file without which an answer would be another; `quoted` are those lines as they stand there."""
 
     file: str
     key: str
     lines: tuple[int, ...]
+    quoted: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = f"line{'s' * (len(self.lines) > 1)} {', '.join(map(str, self.lines))}"
@@ -52,13 +42,15 @@ class Cast:
 class Promotion:
     """An answer and all that led to it. Where the system refuses, `dtype` is None; `reason` and `remedy` say why.
 
-    The operands meet at `node` and are cast to `compute`; `dtype` is the result's, another only for `equal` or the like.
+    The operands join at `node` and are cast to `compute`; `dtype` is the result's, another only for `equal` or the like.
+    `find_rule` knows the files of the system, and finds the lines behind an answer.
     """
 
-    system: System
+    system: Rules
     operands: tuple[Operand, ...]
     op: str | None
     steps: tuple[Step, ...]
+    find_rule: Callable[[Promotion], Rule]
     node: Node | None = None
     compute: DType | None = None
     dtype: DType | None = None
@@ -100,18 +92,19 @@ class Promotion:
     @property
     def rule(self) -> Rule:
         """Where the file says so."""
-        return self.system.where(self)
+        return self.find_rule(self)
 
     @property
     def casts(self) -> tuple[Cast, ...]:
         """The implicit casts, one for each operand that is not of the dtype computed in already."""
-        to = self.compute
-        cast = [] if to is None else [(o, o.dtype, to) for o in self.promoting if o.dtype is not to]
-        return tuple(Cast(o, d or o.kind, to, loss(d, to) if d else None) for o, d, to in cast)
+        if self.compute is None:
+            return ()
+        changed = [o for o in self.promoting if o.dtype is not self.compute]
+        return tuple(_cast(o, self.compute) for o in changed)
 
 
-class Refused(Exception):
-    """Ends a promotion inside the engine: the reason, what to do next, and the step that refuses."""
+def _cast(o: Operand, target: DType) -> Cast:
+    return Cast(o, o.dtype or o.kind, target, loss(o.dtype, target) if o.dtype else None)
 
 
 class PromotionError(TypelatticeError, TypeError):

@@ -1,25 +1,22 @@
 """What becomes of a Python scalar's value in the dtype it adopts: it fits, or the system's policy says."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from typelattice.engine.operations import Op
+from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.range import Value, fitted
 from typelattice.operands.operand import Operand
 
-if TYPE_CHECKING:
-    from typelattice.engine.system import System
-
 OUTCOMES = ("raise", "wrap", "inf", "widen", "exact")
-DEFAULT = "default "  # before an outcome: raise, unless the default dtype of the value's kind holds it
+DEFAULT = "default "  # a prefix: raise first if even the default dtype of the value's kind cannot hold the value
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A value that meets a dtype: `outcome` is `fits`, what the system does with it, or `unsaid`.
+    """A value and the dtype that it is to take: `outcome` is `fits`, what the system does with it, or `unsaid`.
 
     `becomes` is the value after wrapping or overflow, None where it stays what it is.
     """
@@ -31,18 +28,32 @@ class Fit:
     becomes: Value | None
 
 
-def fits(system: System, operands: Sequence[Operand], to: DType, rule: Op | None) -> Iterator[Fit]:
+def fits(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) -> Iterator[Fit]:
     """What becomes of each Python scalar of known value that is cast to a dtype, in an operation or without."""
-    stands = rule is not None and bool(rule.loops) and any(o.dtype in system.beside for o in operands)
-    policy = system.fit if rule is None or rule.fit is None or (stands and not rule.fit) else rule.fit
+    # Beside some dtypes a scalar stands for another dtype (`stand-in`), and is then bound to what that can hold.
+    stands = op is not None and bool(op.loops) and any(o.dtype in rules.beside for o in operands)
+    own_policy = op.fit if op is not None and not (stands and not op.fit) else None
+    policy = rules.fit if own_policy is None else own_policy
     for o in operands:
-        if not o.weak or o.tier != "scalar" or o.value is None:
-            continue
-        how = policy.get((o.kind if to.kind.rank <= o.kind.rank else to.kind).word, "").removeprefix(DEFAULT)
-        default, bound = system.defaults.get(o.kind), policy.get(o.kind.word, "").startswith(DEFAULT)
-        if default and (bound or (stands and to in system.beside)) and not fitted(o.value, default)[0]:
-            yield Fit(o.kind, o.value, default, "raise", None)
-            continue
-        held, becomes = fitted(o.value, to)
-        changed = not held and how in ("wrap", "inf")
-        yield Fit(o.kind, o.value, to, "fits" if held else how or "unsaid", becomes if changed else None)
+        if o.weak and o.tier == "scalar" and o.value is not None:
+            bound = _default_bound(rules, policy, o, stands and to in rules.beside)
+            if bound is not None and not fitted(o.value, bound)[0]:
+                yield Fit(o.kind, o.value, bound, "raise", None)
+            else:
+                yield _fit(o.kind, o.value, to, policy)
+
+
+def _default_bound(rules: Rules, policy: Mapping[str, str], o: Operand, stands: bool) -> DType | None:
+    """The default dtype that a scalar has to fit first, if the policy or a stand-in asks for that."""
+    asked = stands or policy.get(o.kind.word, "").startswith(DEFAULT)
+    return rules.defaults.get(o.kind) if asked else None
+
+
+def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Fit:
+    """A value in a dtype; the policy is that of the higher kind, since an int beside floats is a float first."""
+    held, becomes = fitted(value, to)
+    if held:
+        return Fit(kind, value, to, "fits", None)
+    decides = kind if to.kind.rank <= kind.rank else to.kind
+    outcome = policy.get(decides.word, "unsaid").removeprefix(DEFAULT)
+    return Fit(kind, value, to, outcome, becomes if outcome in ("wrap", "inf") else None)

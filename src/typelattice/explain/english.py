@@ -1,13 +1,26 @@
-"""A promotion in English, and as plain data."""
+"""A promotion in English."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from typelattice.engine.answer import Cast, Promotion, Step
+from typelattice.engine.answer import Cast, Promotion
 from typelattice.engine.fit import Fit
-from typelattice.engine.numpy1 import UNKNOWN, intervals
+from typelattice.engine.numpy1 import UNKNOWN
 from typelattice.engine.operations import find
-from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.engine.steps import (
+    Counted,
+    Defaulted,
+    Entered,
+    Incomparable,
+    Joined,
+    Lowered,
+    Overridden,
+    Replaced,
+    Step,
+    Tied,
+)  # fmt: skip
+from typelattice.explain.by_value import intervals
+from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.loss import Loss
 from typelattice.facts.paths import paths
 
@@ -27,7 +40,7 @@ def answer(p: Promotion) -> str:
 
 def question(p: Promotion) -> str:
     """The operands, and the operation if there is one: `add of int8 and uint8`."""
-    return asked([str(o) for o in p.operands], p.op)
+    return asked([str(o) for o in p.promoting], p.op)
 
 
 def asked(operands: Sequence[str], op: str | None) -> str:
@@ -36,22 +49,22 @@ def asked(operands: Sequence[str], op: str | None) -> str:
 
 def sections(p: Promotion) -> Iterator[Section]:
     """All there is to say of a promotion, in the order in which it happens."""
-    steps = [s for s in p.steps if len(set(s.nodes)) > 1 or s.node is None or s.key not in ("order", "ties")] or p.steps[-1:]
+    steps = [step for step in p.steps if _says_something(step)] or p.steps[-1:]
     entered = _entered(p, steps)
     if entered:
         yield "on entry", entered
     for i, step in enumerate(steps, 1):
-        if len(steps) > 1 and step.key in ("order", "ties") and len(step.nodes) > 1:
+        if len(steps) > 1 and isinstance(step, (Joined, Tied)) and len(step.nodes) > 1:
             yield f"step {i}", [f"{' with '.join(map(name, step.nodes))}: {step.node or 'refused'}"]
         yield from _step(p, step)
-    unknown = [o for o in p.promoting if o.tier != "array" and o.kind.rank == 1 and o.value is None]
-    if p.system.combine == "value" and len(unknown) == 1:
-        spans = intervals(p.system, *p.promoting, op=p.op)
+    spans = intervals(p) if p.system.combine == "value" else []
+    if spans:
         yield "by value", [f"{_number(low)} to {_number(high)}: {d or 'refused'}" for low, high, d in spans]
     if p.op:
         yield "operation", _operation(p)
     if p.weak and p.dtype:
-        yield "weak", [f"the result gives way to a dtype beside it, as a Python {_word(p.dtype.kind)} does"]
+        gives_way = f"the result gives way to a dtype beside it, as a Python {p.dtype.kind.word} does"
+        yield "weak", [gives_way]
     if p.fits:
         yield "values", [fit_words(f) for f in p.fits]
     casts = dict.fromkeys(cast_words(c) for c in p.casts if c.loss is not None)
@@ -62,71 +75,98 @@ def sections(p: Promotion) -> Iterator[Section]:
         yield "instead", [str(p.remedy)]
 
 
+def _says_something(step: Step) -> bool:
+    """False of a join of a node with itself, which everybody expects."""
+    return not isinstance(step, (Joined, Tied)) or len(set(step.nodes)) > 1 or step.node is None
+
+
 def _step(p: Promotion, step: Step) -> Iterator[Section]:
-    """One decision, told from what the order holds."""
-    order, nodes, node = p.system.order, tuple(dict.fromkeys(step.nodes)), step.node
+    """One decision in words."""
+    nodes, node = tuple(dict.fromkeys(step.nodes)), step.node
     names = " and ".join(map(name, nodes))
-    if step.key == "combine" and node:
-        known = all(o.value is not None for o in p.promoting if o.tier != "array")
-        why = "the smallest dtype that holds its value" if known else f"a value that is unknown is taken to be {UNKNOWN}"
-        yield "on entry", [f"{names} counts as {node}, {why}"]
-    elif step.key in ("order", "ties", "combine") and all(n in order for n in nodes):
-        bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
-        target = node or (lowest[0] if len(lowest) == 1 else None)
-        if target and len(nodes) > 1:
-            yield "way up", [_way(p, n, target) for n in nodes]
-        if len(nodes) == 1:
-            if any(o.dtype for o in p.promoting):
-                yield "way up", [f"{nodes[0]} is alone: it stays"]
+    match step:
+        case Counted() if node:
+            yield "on entry", [f"{names} counts as {node}, {_why_counted(p)}"]
+        case Joined() | Tied() | Incomparable() if all(n in p.system.order for n in nodes):
+            yield from _bounds(p, step, nodes)
+        case Overridden():
+            yield "override", [f"of {names} the file says outright: {node}"]
+        case Lowered():
+            yield "tiers", [_lowered(p, step)]
+        case Entered():
+            yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
+        case Replaced():
+            yield "on the answer", [f"{nodes[0]} becomes {node}"]
+        case Defaulted() if node:
+            yield "default", [f"{nodes[0]} has no width of its own: it becomes the default, {node}"]
+        case _:  # a refusal or an operation, of which other sections speak
             return
-        both = "both" if len(nodes) == 2 else "all"
-        shown = sorted(bounds, key=place)
-        more = f" and {len(bounds) - MANY} more" if len(bounds) > MANY + 1 else ""
-        lines = [" ".join(map(str, shown[:MANY] if more else shown)) + more if bounds else f"none: nothing lies above {both}"]
-        if len(lowest) == 1:
-            rest = "the only one" if len(bounds) == 1 else "the least: every other one lies above it"
-            lines.append(f"{lowest[0]} is {rest}")
-        elif lowest:
-            none = "neither lies below the other" if len(lowest) == 2 else "none lies below another"
-            lines.append(f"{_and(lowest)} are the lowest, and {none}")
-        yield "upper bounds", lines
-        if step.key == "ties":
+
+
+def _why_counted(p: Promotion) -> str:
+    """Why an operand without dimensions counts as the dtype that it counts as."""
+    if all(o.value is not None for o in p.promoting if o.tier != "array"):
+        return "the smallest dtype that holds its value"
+    return f"a value that is unknown is taken to be {UNKNOWN}"
+
+
+def _lowered(p: Promotion, step: Lowered) -> str:
+    """What an operand of a lower tier added to one of a higher tier."""
+    high, low = step.nodes
+    counts = f"{_lower(p, low)} counts only by its kind here, which is"
+    if step.node is high:
+        return f"{counts} no higher than {high}'s: it adds nothing"
+    return f"{counts} higher than {high}'s: {step.node or 'no rule'}"
+
+
+def _bounds(p: Promotion, step: Step, nodes: tuple[Node, ...]) -> Iterator[Section]:
+    """The ways up to a join, the upper bounds, and what made the choice among them."""
+    order, node = p.system.order, step.node
+    if len(nodes) == 1:
+        if any(o.dtype for o in p.promoting):
+            yield "way up", [f"{nodes[0]} is alone: it stays"]
+        return
+    bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
+    target = node or (lowest[0] if len(lowest) == 1 else None)
+    if target:
+        yield "way up", [_way(p, n, target) for n in nodes]
+    yield "upper bounds", _upper_bounds(nodes, bounds, lowest)
+    match step:
+        case Tied():
             lost = [n for n in lowest if n is not node]
-            yield "tie", [f"the file chooses {node}{f'; {_and(lost)} lost' if node in lowest else f', above {_and(lowest)}'}"]
-        if step.key == "combine":
-            yield "rule", [f"one of the operands must hold all values of the others; {lowest[0]} is none of them"]
-    elif step.key == "overrides":
-        yield "override", [f"of {names} the file says outright: {node}"]
-    elif step.key == "tiers":
-        high, low = step.nodes
-        then = f"no higher than {high}'s: it adds nothing" if node is high else f"higher than {high}'s: {node or 'no rule'}"
-        yield "tiers", [f"{_lower(p, low)} counts only by its kind here, which is {then}"]
-    elif step.key == "before":
-        yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
-    elif step.key == "after":
-        yield "on the answer", [f"{nodes[0]} becomes {node}"]
-    elif step.key == "defaults" and node:
-        yield "default", [f"{nodes[0]} has no width of its own: it becomes the default, {node}"]
+            rest = f"; {_and(lost)} lost" if node in lowest else f", above {_and(lowest)}"
+            yield "tie", [f"the file chooses {node}{rest}"]
+        case Incomparable():
+            none = f"{lowest[0]} is none of them"
+            yield "rule", [f"one of the operands must hold all values of the others; {none}"]
+
+
+def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequence[Node]) -> list[str]:
+    """The upper bounds, the first dozen of them spelled out, and which of them are the lowest."""
+    if not bounds:
+        return [f"none: nothing lies above {'both' if len(nodes) == 2 else 'all'}"]
+    shown = sorted(bounds, key=place)
+    more = f" and {len(bounds) - MANY} more" if len(bounds) > MANY + 1 else ""
+    listed = " ".join(map(str, shown[:MANY] if more else shown)) + more
+    if len(lowest) == 1:
+        rest = "the only one" if len(bounds) == 1 else "the least: every other one lies above it"
+        return [listed, f"{lowest[0]} is {rest}"]
+    none = "neither lies below the other" if len(lowest) == 2 else "none lies below another"
+    return [listed, f"{_and(lowest)} are the lowest, and {none}"]
 
 
 def _entered(p: Promotion, steps: Sequence[Step]) -> list[str]:
     """The Python scalars that stand as their default dtypes among the nodes of the order."""
-    nodes = {n for s in steps for n in s.nodes if s.key != "tiers"}
+    nodes = {n for s in steps for n in s.nodes if not isinstance(s, Lowered)}
     kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting if o.dtype is None}
-    return [f"a Python {_word(kind)} counts as its default, {d}" for kind, d in kinds.items() if d in nodes]
+    return [f"a Python {kind.word} counts as its default, {d}" for kind, d in kinds.items() if d in nodes]
 
 
 def _lower(p: Promotion, node: Node) -> str:
     """What a node of a lower tier stands for: a Python scalar stands there as its default dtype."""
     if any(o.dtype is None and o.kind.rank == node.kind.rank for o in p.promoting):
-        return f"a Python {_word(node.kind)}"
+        return f"a Python {node.kind.word}"
     return f"the 0-d {node}" if isinstance(node, DType) else name(node)
-
-
-def place(node: Node) -> tuple[int, int, int, str]:
-    """Where a node stands in a list: kind by kind from narrow to wide, weak ones last; the order of the documents."""
-    d = node if isinstance(node, DType) else node.dtype
-    return not isinstance(node, DType), list(Kind).index(node.kind), (d.bits if d else 0) or 65, str(node)
 
 
 def _way(p: Promotion, node: Node, target: Node) -> str:
@@ -152,11 +192,7 @@ def name(node: Node) -> str:
     """What a node of an order stands for."""
     if isinstance(node, DType):
         return node.name
-    return f"a weak {node.dtype}" if node.dtype else f"a Python {_word(node.kind)}"
-
-
-def _word(kind: Kind) -> str:
-    return "int" if kind.rank == 1 else kind.value
+    return f"a weak {node.dtype}" if node.dtype else f"a Python {node.kind.word}"
 
 
 def cast_words(cast: Cast) -> str:
@@ -229,41 +265,3 @@ def _and(items: Sequence[object]) -> str:
     """`a, b and c`."""
     texts = [str(x) for x in items]
     return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
-
-
-def data(p: Promotion) -> dict[str, object]:
-    """A promotion as dictionaries, lists, strings, numbers: what JSON can hold."""
-    return {
-        "system": p.system.name,
-        "operands": [str(o) for o in p.operands],
-        "op": p.op,
-        "dtype": p.dtype and p.dtype.name,
-        "weak": p.weak,
-        "compute": p.compute and p.compute.name,
-        "node": p.node and str(p.node),
-        "bounds": [str(n) for n in p.bounds],
-        "steps": [_step_data(s) for s in p.steps],
-        "casts": [_cast_data(c) for c in p.casts],
-        "fits": [_fit_data(f) for f in p.fits],
-        "rule": {"file": p.rule.file, "key": p.rule.key, "lines": list(p.rule.lines)},
-        "reason": p.reason,
-        "remedy": p.remedy,
-    }
-
-
-def _step_data(s: Step) -> dict[str, object]:
-    return {"key": s.key, "entry": s.entry, "nodes": [str(n) for n in s.nodes], "node": s.node and str(s.node)}
-
-
-def _cast_data(cast: Cast) -> dict[str, object]:
-    """A cast; its loss is null where nothing is lost, and for a Python scalar, whose fate is its fit."""
-    lost = {field: getattr(cast.loss, field) for field in cast.loss.__slots__} if cast.loss else None
-    return {"operand": str(cast.operand), "from": str(cast.source), "to": cast.target.name, "loss": lost}
-
-
-def _fit_data(f: Fit) -> dict[str, object]:
-    """A fit; what JSON has no number for is text: complex, inf, nan."""
-    value, becomes = (
-        str(x) if isinstance(x, complex) or (isinstance(x, float) and x - x != 0) else x for x in (f.value, f.becomes)
-    )
-    return {"value": value, "in": f.target.name, "outcome": f.outcome, "becomes": becomes}

@@ -159,3 +159,29 @@ def dtype(name: object) -> DType:
     if name in CODES:
         return CODES[name]
     raise DTypeError(f"unknown dtype {short(name)}{nearest(name, DTYPES)}")
+
+
+def place(node: Node) -> tuple[int, int, int, str]:
+    """A sort key: kind by kind from narrow to wide, weak nodes last; the order in which documents list dtypes."""
+    d = node if isinstance(node, DType) else node.dtype
+    return not isinstance(node, DType), list(Kind).index(node.kind), (d.bits if d else 0) or 65, str(node)
+
+
+def part_of(d: DType) -> DType:
+    """The dtype of the parts of a complex dtype; any other is its own.
+
+    >>> part_of(dtype("complex64")), part_of(dtype("int8"))
+    (float32, int8)
+    """
+    floats = (x for x in DTYPES.values() if x.kind is Kind.FLOAT)
+    return next((x for x in floats if (x.max, x.precision) == (d.max, d.precision)), d) if d.kind is Kind.COMPLEX else d
+
+
+def complex_of(d: DType) -> DType:
+    """The complex dtype with parts of a float dtype; any other, and a float without one, is its own.
+
+    >>> complex_of(dtype("float32")), complex_of(dtype("int8"))
+    (complex64, int8)
+    """
+    wholes = (x for x in DTYPES.values() if x.kind is Kind.COMPLEX and part_of(x) is d)
+    return next(wholes, d) if d.kind is Kind.FLOAT else d

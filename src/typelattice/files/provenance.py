@@ -1,107 +1,157 @@
-"""Where a system file says what decided an answer: the lines without which it would be another."""
+"""Provenance: which lines of a system's files decide an answer, and what the system is without them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
-from typelattice.engine.answer import Promotion, Rule, Step
+from typelattice.engine.answer import Promotion, Rule
+from typelattice.engine.operate import explain
 from typelattice.engine.operations import TABLE
+from typelattice.engine.rules import Rules
+from typelattice.engine.steps import Joined, Operated, Step
+from typelattice.engine.system import Origin, System
 from typelattice.facts.dtypes import Node
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.order import Order, OrderError
 from typelattice.files.spec import Spec
 from typelattice.files.text import FormatError, Line
 
-if TYPE_CHECKING:
-    from typelattice.engine.system import System
-
 Covers = Mapping[Line, Sequence[tuple[Node, Node | None]]]  # what each line of an order states; None: a node alone
 Lines = tuple[Line, ...]
-FURTHER = ("defaults", "weak", "tiers", "combine", "order")  # what an answer may rest on though no step says so
+# Keys that an answer may rest on though none of its steps names them.
+FURTHER = ("defaults", "weak", "tiers", "combine", "order")
 
 
-class Where:
-    """The lines of a system's files, and the systems that are left without some of them."""
+class Provenance:
+    """Where a system comes from: its files, and the systems that are left without some of their lines.
+
+    A line is behind an answer if the answer is another without it; that is tried, not guessed.
+    """
 
     def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], System]) -> None:
         self.spec, self.covers, self.build = spec, covers, build
-        self.order, self.system = cache(self._order), cache(self._system)
+        # An explanation tries each line, and the next explanation mostly the same ones.
+        self._order_without = lru_cache(maxsize=256)(self._make_order)
+        self._rules_without = lru_cache(maxsize=256)(self._make_rules)
 
-    def __call__(self, p: Promotion) -> Rule:
-        """The lines behind an answer: of the step that decided it, or of another key, or of the standard operations."""
+    def __reduce__(self) -> tuple[Callable[[Callable[[Spec], System], Spec], Origin], tuple[object, ...]]:
+        return _again, (self.build, self.spec)
+
+    def rule(self, p: Promotion) -> Rule:
+        """The lines behind an answer: of the step that decided it, or of another key, or of the standard's operations."""
         step = p.decision
-        rule = self.named(step)
-        if step.key != "order" and self.matters(rule, p):
+        rule = self.named(step.key, step.entry)
+        if not isinstance(step, Joined) and self.matters(rule, p):
             return rule
-        if step.key == "ops" and (step.node is None or not rule.lines):
-            return _standard(step)
-        entries = [(key, None) for key in FURTHER] + [("ops", op) for op in ((p.op, operation(p.op).of_class) if p.op else ())]
-        others = [*reversed(p.steps), *(Step(key, entry, (), None) for key, entry in entries if key in self.spec.texts)]
-        candidates = dict.fromkeys(filter(None, [self.stated(p), *map(self.named, others)]))
-        return next((other for other in candidates if self.matters(other, p)), rule)
+        if isinstance(step, Operated) and (step.node is None or not rule.lines):
+            return standard_rule(step)
+        return next((other for other in self._candidates(p) if self.matters(other, p)), rule)
 
-    def named(self, step: Step) -> Rule:
-        """The line of a step's entry."""
-        text = self.spec.texts.get(step.key, self.spec.main)
-        line = text.line(step.key, step.entry)
-        return Rule(text.file, step.key, (line,) if line else ())
+    def replace(self, keys: dict[str, object]) -> System:
+        """The system with other values for keys of its file. Raises FormatError."""
+        return self.build(self.spec.replaced(keys))
+
+    def rebuild(self) -> tuple[Callable[[Spec], System], tuple[Spec]]:
+        """What makes the system again, for pickling."""
+        return self.build, (self.spec,)
+
+    def named(self, key: str, entry: str | None = None) -> Rule:
+        """The line of a key, or of an entry under it."""
+        text = self.spec.texts.get(key, self.spec.main)
+        line = text.line(key, entry)
+        return self._rule(text.file, key, (line,) if line else ())
 
     def matters(self, rule: Rule, p: Promotion) -> bool:
         """Whether without the lines of a rule there is no system, or one that answers differently."""
-        system = self.system(rule.file, rule.lines)
-        return bool(rule.lines) and (system is None or answer(system.explain(*p.operands, op=p.op)) != answer(p))
+        if not rule.lines:
+            return False
+        rules = self._rules_without(rule.file, rule.lines)
+        return rules is None or outcome(self._again(rules, p)) != outcome(p)
 
-    def stated(self, p: Promotion) -> Rule | None:
-        """Lines of the order: the last that alone changes an answer and leaves its nodes, else as few as can be."""
+    def _candidates(self, p: Promotion) -> list[Rule]:
+        """Rules that may be behind an answer, the likeliest first."""
+        order = self.order_lines(p)
+        steps = [self.named(step.key, step.entry) for step in reversed(p.steps)]
+        keys = [self.named(key) for key in FURTHER if key in self.spec.texts]
+        operations = (p.op, operation(p.op).of_class) if p.op and "ops" in self.spec.texts else ()
+        named = [*steps, *keys, *(self.named("ops", op) for op in operations)]
+        return [*dict.fromkeys([*([order] if order else []), *named])]
+
+    def order_lines(self, p: Promotion) -> Rule | None:
+        """The smallest set of order lines whose removal changes the answer; one line if possible.
+
+        Of single lines that change it, one that leaves all nodes of the answer in the order comes first, since it is the
+        relation that decides then and not the mere presence of a dtype; among those the last. Without a single line, all
+        lines that the answer needs together are found by leaving out one after another.
+        """
         lines = tuple(self.covers)
-        best, n = max((self.changed((line,), p), n) for n, line in enumerate(lines))
+        best, n = max((self._change(p, (line,)), n) for n, line in enumerate(lines))
         if best:
-            return Rule(lines[n][0], "order", (lines[n][1],))
+            return self._rule(lines[n][0], "order", (lines[n][1],))
+        needed = lines
         for line in lines:
-            fewer = tuple(x for x in lines if x != line)
-            if fewer and self.changed(fewer, p):
-                lines = fewer
-        file = lines[-1][0]
-        lines = tuple(line for line in lines if line[0] == file)
-        return Rule(file, "order", tuple(n for _, n in lines)) if self.changed(lines, p) else None
+            fewer = tuple(other for other in needed if other != line)
+            if fewer and self._change(p, fewer):
+                needed = fewer
+        file = needed[-1][0]
+        needed = tuple(line for line in needed if line[0] == file)
+        return self._rule(file, "order", tuple(n for _, n in needed)) if self._change(p, needed) else None
 
-    def changed(self, lines: Lines, p: Promotion) -> int:
-        """2 if an answer is another without these lines of the order, 1 if a node of it is gone, else 0."""
-        order = self.order(lines)
+    def _change(self, p: Promotion, lines: Lines) -> int:
+        """2 if the answer is another without these lines of the order, 1 if a node of it is gone, else 0."""
+        order = self._order_without(lines)
         if p.system.combine == "value" and len(order.nodes) < len(p.system.order.nodes):
-            return 0  # no system: values need their dtypes
+            return 0  # without its dtypes a value-based system is none
         try:
-            same = answer(replace(p.system, order=order, _pairs={}).explain(*p.operands, op=p.op)) == answer(p)
+            same = outcome(self._again(replace(p.system, order=order), p)) == outcome(p)
         except OrderError:
             same = False
+        if same:
+            return 0
         there = all(n in order for step in p.steps for n in step.nodes if n in p.system.order)
-        return 0 if same else 2 if there else 1
+        return 2 if there else 1
 
-    def _order(self, lines: Lines) -> Order[Node]:
+    def _again(self, rules: Rules, p: Promotion) -> Promotion:
+        """The same question under other rules."""
+        return explain(rules, p.operands, p.op, p.find_rule)
+
+    def _make_order(self, lines: Lines) -> Order[Node]:
+        """The order without some lines."""
         left: dict[Node, list[Node]] = {}
         for line, stated in self.covers.items():
             for a, b in stated if line not in lines else ():
                 left.setdefault(a, []).extend([b] if b else [])
         return Order(left)
 
-    def _system(self, file: str, lines: tuple[int, ...]) -> System | None:
+    def _make_rules(self, file: str, lines: tuple[int, ...]) -> Rules | None:
+        """The rules without some lines of one of the files; None where what is left is no system file."""
         try:
             return self.build(self.spec.without(file, lines))
         except FormatError:
             return None
 
+    def _rule(self, file: str, key: str, lines: tuple[int, ...]) -> Rule:
+        text = self.spec.text_of(file)
+        whole = text.text.split("\n") if text else []
+        return Rule(file, key, lines, tuple(whole[n - 1].rstrip("\r") for n in lines if n <= len(whole)))
 
-def answer(p: Promotion) -> tuple[object, ...]:
-    """What a promotion comes to."""
+
+def _again(build: Callable[[Spec], System], spec: Spec) -> Origin:
+    """The provenance of a system that is built again, as unpickling does."""
+    return build(spec).origin
+
+
+def outcome(p: Promotion) -> tuple[object, ...]:
+    """What a promotion comes to; of a refusal the reason and the bounds."""
     return p.dtype, p.weak, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
-def _standard(step: Step) -> Rule:
+def standard_rule(step: Step) -> Rule:
     """The line of the standard's table from which an entry of `ops`, a class or an operation, departs."""
     known = OPERATIONS.get(step.entry or "")
     of_class = known.of_class if known else step.entry
-    with open(TABLE, encoding="ascii") as rows:
-        lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == of_class)
-    return Rule("standard.txt", "ops", lines)
+    with open(TABLE, encoding="ascii") as table:
+        rows = [row.rstrip("\n") for row in table]
+    lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == of_class)
+    return Rule("standard.txt", "ops", lines, tuple(rows[n - 1] for n in lines))

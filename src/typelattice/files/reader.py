@@ -1,15 +1,14 @@
 """System files: TOML to a System, every mistake named by file, line, key and cause."""
 from __future__ import annotations
 
-import copyreg
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from itertools import combinations
 from os import PathLike
 from types import MappingProxyType as Frozen
 
-from typelattice.engine.numpy1 import BELOW, SIGNED, UNSIGNED
+from typelattice.engine.numpy1 import NEEDED
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
@@ -18,7 +17,7 @@ from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.own_dtypes import own_dtype
 from typelattice.files.pair_entries import PairEntries
-from typelattice.files.provenance import Where
+from typelattice.files.provenance import Provenance
 from typelattice.files.reading import Reading
 from typelattice.files.spec import Spec, read, spec
 from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
@@ -26,7 +25,6 @@ from typelattice.files.vocabulary import Words, kind_of, one_of, phrase, text
 from typelattice.operands.operand import WORDS
 
 COMBINE = ("join", "fold", "comparable", "value")
-VALUES = {*UNSIGNED, *SIGNED, *BELOW}  # what NumPy 1 takes values for
 
 
 def system(which: str | PathLike[str] | System) -> System:
@@ -58,11 +56,6 @@ def parse(text: str, file: str = "text") -> System:
     return build(spec(Text(file, text)))
 
 
-def replace(spec: Spec, **keys: object) -> System:
-    """A variant with other values for keys of the file. Raises FormatError."""
-    return build(spec.replaced(keys))
-
-
 def build(spec: Spec) -> System:
     """The System that a spec describes, everything in it checked. Raises FormatError."""
     reading = Reading(spec)
@@ -70,9 +63,6 @@ def build(spec: Spec) -> System:
         return _system(reading)
     except ValueError as e:
         raise reading.error(str(e)) from None
-
-
-copyreg.pickle(System, lambda system: (build, system.replace.args))  # type: ignore[attr-defined]
 
 
 def _system(reading: Reading) -> System:
@@ -124,10 +114,9 @@ def _system(reading: Reading) -> System:
         beside=beside,
         stand_in=Frozen(stand_in),
         both_ways=both_ways,
-        dtypes=Frozen(dtypes),
+        own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
-        where=Where(reading.spec, covers, build),
-        replace=partial(replace, reading.spec),
+        origin=Provenance(reading.spec, covers, build),
     )
 
 
@@ -173,7 +162,7 @@ def _of_kind(words: Words, word: str, code: object) -> DType:
 def _check_values(reading: Reading, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
     """Raises ValueError where NumPy 1's rule lacks the dtypes that it takes values for."""
     reading.at("combine")
-    if not {*VALUES, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
+    if not {*NEEDED, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
         raise ValueError('"value" needs NumPy\'s numbers in the order, and defaults among them')
 
 

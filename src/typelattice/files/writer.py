@@ -7,14 +7,15 @@ from json import dumps
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
 from typelattice.facts.order import Order
-from typelattice.files.spec import Spec
+from typelattice.files.provenance import Provenance
 
 GONE = ("name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals", "both-ways")
 
 
 def system_file(system: System, order: Order[Node], name: str, title: str) -> str:
     """A system with another order, as the text of a file; what it says of ties and single pairs is left out."""
-    spec: Spec = system.replace.args[0]  # type: ignore[attr-defined]
+    assert isinstance(system.origin, Provenance)
+    spec = system.origin.spec
     kept = {key: value for key, value in spec.values.items() if key not in GONE}
     head = [f"name  = {dumps(name)}", f"title = {dumps(title, ensure_ascii=False)}"]
     head += [f"{key} = {_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.engine.answer import Refused
-from typelattice.engine.operate import write
+from typelattice.engine.operate import written
 from typelattice.engine.operations import find
+from typelattice.engine.steps import RefusalError
 from typelattice.facts.dtypes import DType
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context
@@ -41,10 +41,9 @@ def into(context: Context, x: Array, d: DType) -> DType:
     Raises NamespaceError where the system does not let it.
     """
     try:
-        return write(context.system, find("iadd", context.system.ops), d, x._standing.operand, [])
-    except Refused as refused:
-        reason, remedy, _ = refused.args
-        raise NamespaceError(f"{reason} under {context.system.name}: {remedy}") from None
+        return written(context.system, find("iadd", context.system.ops), d, x._standing.operand, [])
+    except RefusalError as e:
+        raise NamespaceError(f"{e.reason} under {context.system.name}: {e.remedy}") from None
 
 
 def in_place(context: Context, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import real
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype
+from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, part_of
 from typelattice.facts.range import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.library import LACKS, Library
 from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
-from typelattice.operands.operand import Operand, operand
+from typelattice.operands.operand import Operand
+from typelattice.operands.reading import operand
 
 DEFAULTS = {
     "real floating": Kind.FLOAT,
@@ -167,7 +167,7 @@ class Context:
         if given is not None:
             to = given
         elif d.kind is Kind.FLOAT and compute.kind is Kind.COMPLEX:
-            to = real(compute)
+            to = part_of(compute)
         else:
             to = compute if d.kind is compute.kind else d
         weak = p.weak and given is None and to is compute

@@ -13,7 +13,8 @@ from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.library import LACKS
 from typelattice.namespaces.plan import number
 from typelattice.namespaces.signatures import named
-from typelattice.operands.operand import SCALARS, OperandError, operand
+from typelattice.operands.operand import SCALARS, OperandError
+from typelattice.operands.reading import operand
 
 Function = Callable[..., Any]
 Builder = Callable[[Context], Function]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.engine.answer import PromotionError
-from typelattice.engine.operate import real, whole
-from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import DEFAULTS, Context
@@ -96,7 +95,7 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
         if kind and d.kind.rank < Kind.FLOAT.rank:
             quotient = context.system.explain(of(d), of(d), op="divide").dtype
             d = quotient if quotient and quotient.kind is Kind.FLOAT else context.default(Kind.FLOAT)
-        return whole(d) if kind == "complex" else d
+        return complex_of(d) if kind == "complex" else d
 
     def can_cast(from_: Any, to: Any, /) -> bool:
         """Whether a dtype, or an array's, becomes another implicitly: the two meet at it."""
@@ -108,7 +107,7 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
 
     def finfo(type: Any, /) -> FInfo:
         """The limits of a float dtype, or of an array's. Raises NamespaceError of any other."""
-        d = real(one(type))
+        d = part_of(one(type))
         if d.kind is not Kind.FLOAT or d.precision is None or d.max is None or d.min_exponent is None:
             raise NamespaceError(f"{d} is no float dtype; use iinfo for integers")
         eps, smallest_normal = 2.0 ** (1 - d.precision), 2.0**d.min_exponent

@@ -7,9 +7,13 @@ from collections.abc import Mapping
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.range import Value, fitted
 from typelattice.facts.suggest import short
-from typelattice.operands.operand import READERS, SCALARS, WORDS, Operand, OperandError, Tier, of, scalar
+from typelattice.operands.operand import SCALARS, WORDS, Operand, OperandError, Tier, of, scalar
 
-MARKS: dict[str, Tier] = {"": "array", "array": "array", "weak": "array", "0d": "0d", "scalar": "0d"}
+NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
+# A library's own scalars count as 0-d arrays; recordings tell them apart, and write `int8:scalar`.
+TIERS: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
+WIDEST = 4096  # bits of an int: far beyond every dtype, and few enough to be computed with and written down
+LONGEST = 1300  # characters of a number: as many as such an int has digits, and a few more
 
 
 def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
@@ -22,33 +26,47 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
     """
     if text in WORDS:
         return scalar(WORDS[text])
-    if re.match(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$", text):
-        value = literal(text)
-        return scalar(SCALARS[type(value)], value)
-    name, _, mark = text.partition("=")[0].partition(":")
+    if NUMBER.match(text):
+        return number(literal(text))
+    described, _, value = text.partition("=")
+    name, *marks = described.split(":")
     found = own.get(name) or dtype(name)
-    if mark not in MARKS:
-        raise OperandError(f"cannot read {short(mark)} in {short(text)}; write :0d or :weak, as in int8:0d")
+    tiers = [TIERS[mark] for mark in marks if mark in TIERS]
+    unknown = [mark for mark in marks if mark not in TIERS and mark != "weak"]
+    if unknown or len(tiers) > 1 or marks.count("weak") > 1:
+        what = short(":".join(marks))
+        raise OperandError(f"cannot read {what} in {short(text)}; write :0d or :weak, as in int8:0d")
+    tier, weak = (tiers or ["array"])[0], "weak" in marks
     if "=" not in text:
-        return of(found, mark == "weak", MARKS[mark])
-    value = literal(text.partition("=")[2])
-    if MARKS[mark] == "array":
-        raise OperandError(f"an array has many values; write {name}:0d={value}")
-    if SCALARS[type(value)].rank > found.kind.rank or not fitted(value, found)[0]:
-        raise OperandError(f"{found} cannot hold {str(value)[:40]}; give a value that it holds, or another dtype")
-    return of(found, False, MARKS[mark], value)
+        return of(found, weak, tier)
+    held = literal(value)
+    if tier == "array":
+        raise OperandError(f"an array has many values; write {name}:0d={short_number(held)}")
+    if SCALARS[type(held)].rank > found.kind.rank or not fitted(held, found)[0]:
+        cannot = f"{found} cannot hold {short_number(held)}"
+        raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
+    return of(found, weak, tier, held)
+
+
+def number(value: Value) -> Operand:
+    """The operand that a Python number is. Raises OperandError for an int that is too wide to be computed with."""
+    if isinstance(value, int) and value.bit_length() > WIDEST:
+        raise OperandError(f"an int of {value.bit_length():,} bits; no dtype holds more than {WIDEST:,}")
+    return scalar(SCALARS[type(value)], value)
 
 
 def literal(text: str) -> Value:
     """The Python number that a text is. Raises OperandError."""
     if text in ("True", "False"):
         return text == "True"
-    for number in (int, float, complex) if len(text) <= 400 else ():
+    for read in (int, float, complex) if len(text) <= LONGEST else ():
         try:
-            return number(text)
+            return read(text)
         except ValueError:
             continue
     raise OperandError(f"cannot read {short(text)} as a Python number")
 
 
-READERS["builtins"] = lambda x: parse(x) if isinstance(x, str) else None
+def short_number(value: Value) -> str:
+    """A number for an error message, cut at 40 characters."""
+    return str(value)[:40]

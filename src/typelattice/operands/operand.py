@@ -1,7 +1,6 @@
-"""What takes part in a promotion: a dtype or a kind, its standing, and a value where one is known."""
+"""What takes part in a promotion: a dtype or a kind, its tier, and a value where one is known."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,8 +35,9 @@ class Operand:
         """The operand string that reads back as this operand."""
         value = str(self.value).strip("()")
         if self.tier == "scalar":
-            return value if self.value is not None else next((w for w, k in WORDS.items() if k is self.kind), "bool:scalar")
-        return f"{self.dtype}{':0d' * (self.tier == '0d')}{':weak' * self.weak}{f'={value}' * (self.value is not None)}"
+            return value if self.value is not None else self.kind.word
+        zero_d, weak, known = self.tier == "0d", self.weak, self.value is not None
+        return f"{self.dtype}{':0d' if zero_d else ''}{':weak' if weak else ''}{f'={value}' if known else ''}"
 
 
 def of(dtype: DType, weak: bool = False, tier: Tier = "array", value: Value | None = None) -> Operand:
@@ -46,37 +46,10 @@ def of(dtype: DType, weak: bool = False, tier: Tier = "array", value: Value | No
 
 
 def scalar(kind: Kind, value: Value | None = None) -> Operand:
-    """A Python scalar; a bool has a dtype and is not weak."""
-    return Operand(BOOL if kind is Kind.BOOL else None, kind, kind is not Kind.BOOL, "scalar", value)
+    """A Python scalar. A bool has a dtype and is not weak; one of unknown value stands as True.
 
-
-READERS: dict[str, Callable[[object], Operand | None]] = {}  # root module of a type -> its reader; the adapters fill it
-PLAIN: set[type] = set()  # array classes of which dtype and ndim say all; the adapters fill it
-
-
-def operand(x: object) -> Operand:
-    """The operand that an object is, if anything here or an adapter reads it. Raises OperandError or DTypeError.
-
-    >>> print(operand("int16:0d=300"), operand(2.5), operand(float), operand(True).dtype)
-    int16:0d=300 2.5 float bool
+    No rule depends on which bool it is, and `bool` alone is the string of an array.
     """
-    if isinstance(x, Operand):
-        return x
-    if isinstance(x, DType):
-        return of(x)
-    cls = type(x)
-    if cls in SCALARS and isinstance(x, Value):
-        return scalar(SCALARS[cls], x)
-    if isinstance(x, type) and x in SCALARS:
-        return scalar(SCALARS[x])
-    for ancestor in (x if isinstance(x, type) else cls).__mro__:
-        reader = READERS.get(ancestor.__module__.partition(".")[0])
-        if reader and (found := reader(x)):
-            return found
-    if hasattr(cls, "__array_namespace__") and (found := READERS["__array_namespace__"](x)):
-        return found
-    if isinstance(x, (int, float, complex)):  # an IntEnum member, a subclass of float
-        value = int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
-        return scalar(SCALARS[type(value)], value)
-    what = f"{cls.__module__}.{cls.__qualname__}".removeprefix("builtins.")
-    raise OperandError(f"a {what} takes no part in promotion; give an array, a dtype, a number or a string such as 'int8'")
+    if kind is Kind.BOOL:
+        return Operand(BOOL, kind, False, "scalar", True if value is None else value)
+    return Operand(None, kind, True, "scalar", value)

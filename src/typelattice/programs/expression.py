@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
-from typelattice.explain.english import data as told
+from typelattice.explain.plain_data import data as told
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.operations import NAMES, OPERATIONS, OpError
 from typelattice.facts.suggest import nearest, short
 from typelattice.operands.notation import parse
-from typelattice.operands.operand import SCALARS, Operand, OperandError, of, operand, scalar
+from typelattice.operands.operand import SCALARS, Operand, OperandError, of, scalar
+from typelattice.operands.reading import operand
 from typelattice.programs.literals import WIDEST, kind_of, number_of
 
 if TYPE_CHECKING:

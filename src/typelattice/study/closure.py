@@ -7,11 +7,10 @@ from itertools import chain, product
 from typing import Literal
 
 from typelattice.engine.system import System
-from typelattice.explain.english import place
 from typelattice.explain.library_code import value
-from typelattice.facts.dtypes import DType, DTypeError, Weak
+from typelattice.facts.dtypes import DType, DTypeError, Weak, place
 from typelattice.operands.notation import parse
-from typelattice.operands.operand import Operand, of, operand
+from typelattice.operands.operand import Operand, of
 
 Standing = Literal["array", "0d", "scalar", "all"]  # which operands are asked
 Key = tuple[DType | None, bool]  # what makes answers equal: the dtype and whether it is weak; no dtype is a refusal
@@ -26,7 +25,7 @@ def domain(system: System, tier: Standing = "array", dtypes: Iterable[object] | 
     """
     have = sorted({n for n in (*system.order.nodes, *system.before) if isinstance(n, DType)}, key=place)
     if dtypes is not None:
-        wanted = {(parse(x, system.dtypes) if isinstance(x, str) else operand(x)).dtype for x in dtypes}
+        wanted = {system.operand(x).dtype for x in dtypes}
         have = [d for d in have if d in wanted]
         if not have:
             raise DTypeError(f"{system.name} has none of these dtypes; see `typelattice check {system.name}`")

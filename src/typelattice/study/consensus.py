@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explain.english import place
-from typelattice.facts.dtypes import DType, DTypeError, dtype
+from typelattice.facts.dtypes import DType, DTypeError, dtype, place
 from typelattice.facts.operations import operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.notation import parse

@@ -11,9 +11,8 @@ from itertools import chain, combinations, product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import real
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, DTypeError
+from typelattice.facts.dtypes import DType, DTypeError, part_of
 from typelattice.facts.loss import PLATFORM, Loss, loss
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
@@ -95,7 +94,7 @@ def to_wide(p: Promotion) -> bool:
 
 def width(d: DType) -> int:
     """The bits of a dtype, or of a part of it."""
-    return real(d).bits or PLATFORM[1]
+    return part_of(d).bits or PLATFORM[1]
 
 
 def sources(p: Promotion) -> tuple[DType, ...]:

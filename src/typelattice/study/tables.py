@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explain.english import answer, cast_words, place, question
-from typelattice.facts.dtypes import DType, DTypeError, Kind, Weak, numpy_reading, weak
+from typelattice.explain.english import answer, cast_words, question
+from typelattice.facts.dtypes import DType, DTypeError, Kind, Weak, numpy_reading, place, weak
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.files.reader import system as find_system
-from typelattice.operands.notation import parse
-from typelattice.operands.operand import BOOL, Operand, Tier, operand
+from typelattice.operands.operand import BOOL, Operand, Tier
 from typelattice.rendering import Cell, Grid, render
 
 if TYPE_CHECKING:
@@ -215,7 +214,7 @@ def _operands(found: System, all: bool) -> tuple[list[str], tuple[DType, ...]]:
 
 def _read(x: object, found: System) -> Operand:
     """An operand of a system's; a string may name a dtype of its own."""
-    return parse(x, found.dtypes) if isinstance(x, str) else operand(x)
+    return found.operand(x)
 
 
 def _rows(columns: list[str], tier: Tier, found: System) -> list[str]:

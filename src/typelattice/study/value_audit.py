@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from typelattice.engine.numpy1 import intervals
 from typelattice.engine.system import System
+from typelattice.explain.by_value import intervals
 from typelattice.facts.dtypes import DType
 from typelattice.study.consensus import common_dtypes
 
@@ -34,8 +34,8 @@ def audit(a: System, b: System, op: str | None = "add") -> Iterator[Part]:
     'int8 with -2**63 to -2**31-1: int64, then refused'
     """
     for d in common_dtypes((a, b)):
-        cuts = {low for s in (a, b) for low, _, _ in intervals(s, d, "int", op=op)}
-        ends = max(high for _, high, _ in intervals(a, d, "int", op=op))
+        cuts = {low for s in (a, b) for low, _, _ in intervals(s.explain(d, "int", op=op))}
+        ends = max(high for _, high, _ in intervals(a.explain(d, "int", op=op)))
         starts = sorted(cuts)
         for low, past in zip(starts, [*starts[1:], ends + 1], strict=True):
             answers = [s.explain(d, low, op=op).dtype for s in (a, b)]

@@ -13,7 +13,7 @@ from typelattice.facts.range import Value
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.signatures import standard
 from typelattice.operands.adapters import native
-from typelattice.operands.operand import operand
+from typelattice.operands.reading import operand
 
 LACKS = (NotImplementedError, TypeError)  # what libraries raise where a function has no kernel for a dtype
 

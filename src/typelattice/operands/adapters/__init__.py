@@ -11,7 +11,8 @@ from types import ModuleType
 
 from typelattice.facts.dtypes import NATIVE, DType, DTypeError, dtype
 from typelattice.facts.suggest import nearest
-from typelattice.operands.operand import READERS, Operand
+from typelattice.operands.operand import Operand
+from typelattice.operands.reading import READERS, Reader, forget
 
 ROOTS = {  # root module of a type -> the adapter that knows it
     "numpy": "numpy", "ml_dtypes": "numpy", "dask": "dask", "jax": "jax", "jaxlib": "jax",
@@ -22,8 +23,15 @@ ROOTS = {  # root module of a type -> the adapter that knows it
 def register() -> None:
     """Makes the adapters known; each is loaded when its first object comes by."""
     for root, name in ROOTS.items():
-        READERS[root] = lambda x, name=name: adapter(name).read(x)  # type: ignore[misc]
+        READERS[root] = lambda name=name: reader(name)  # type: ignore[misc]
         NATIVE[root] = lambda d, name=name: adapter(name).native(d)  # type: ignore[misc]
+    forget()
+
+
+def reader(name: str) -> Reader:
+    """The reader of an adapter: its functions `read` and `mark_of`."""
+    found = adapter(name)
+    return Reader(found.read, found.mark_of)
 
 
 @cache

@@ -1,7 +1,8 @@
 """Any array of the Python array API standard."""
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType
@@ -19,7 +20,12 @@ def read(x: Any) -> Operand | None:
     return of(found, tier="0d" if x.ndim == 0 else "array")
 
 
-@cache
+def mark_of(cls: type) -> Any:
+    """The dtype and the number of dimensions."""
+    return attrgetter("dtype", "ndim")
+
+
+@lru_cache(maxsize=1024)  # some libraries make a namespace, or a dtype, anew each time
 def _known(xp: Any, own: Any) -> DType:
     named = (d for name, d in DTYPES.items() if hasattr(xp, name) and own == getattr(xp, name))
     return next(named, None) or known(str(own), xp.__name__)

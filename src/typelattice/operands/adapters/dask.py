@@ -1,6 +1,7 @@
 """Dask arrays, whose dtypes are NumPy's."""
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from typelattice.operands.adapters import known
@@ -12,3 +13,8 @@ def read(x: Any) -> Operand | None:
     """A Dask array, never computed."""
     d = getattr(x, "dtype", None)
     return of(known(d.name, "Dask"), tier="0d" if x.ndim == 0 else "array") if d is not None else None
+
+
+def mark_of(cls: type) -> Any:
+    """The dtype and the number of dimensions."""
+    return attrgetter("dtype", "ndim")

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
@@ -10,7 +11,7 @@ from typelattice.operands.adapters import known, numpy
 from typelattice.operands.operand import Operand, of
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _known(d: Any) -> DType:
     return known(getattr(d, "name", None) or str(d), "JAX")
 
@@ -23,6 +24,11 @@ def read(x: Any) -> Operand | None:
     found = _known(d)
     aval = getattr(x, "aval", x)
     return of(found, bool(getattr(aval, "weak_type", False)), "0d" if getattr(aval, "shape", None) == () else "array")
+
+
+def mark_of(cls: type) -> Any:
+    """The dtype, whether it is weak, the number of dimensions; of tracers and scalar types nothing is said."""
+    return attrgetter("dtype", "weak_type", "ndim") if hasattr(cls, "weak_type") else None
 
 
 def native(d: DType) -> Any:

@@ -1,14 +1,16 @@
 """NumPy and ml_dtypes."""
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import known
-from typelattice.operands.operand import PLAIN, Operand, of
+from typelattice.operands.operand import Operand, of
+from typelattice.operands.reading import PLAIN
 
 PLAIN.add(np.ndarray)
 
@@ -25,7 +27,12 @@ def read(x: Any) -> Operand | None:
     return None
 
 
-@cache
+def mark_of(cls: type) -> Any:
+    """A dtype or a scalar type as it is; of an array the dtype and the number of dimensions."""
+    return attrgetter("dtype", "ndim") if issubclass(cls, (np.ndarray, np.generic)) else lambda d: d
+
+
+@lru_cache(maxsize=1024)
 def _known(d: Any) -> DType:
     return known(d.name, "NumPy")
 

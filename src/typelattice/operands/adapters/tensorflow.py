@@ -18,6 +18,11 @@ def read(x: Any) -> Operand | None:
     return of(known(name.removesuffix("_ref"), "TensorFlow"), type(x).__name__ == "WeakTensor", "0d" if rank == 0 else "array")
 
 
+def mark_of(cls: type) -> Any:
+    """The class, which tells weak tensors, the dtype, and whether the rank is zero; a dtype is its own mark."""
+    return lambda x: (cls, getattr(x, "dtype", x), getattr(getattr(x, "shape", None), "rank", None) == 0)
+
+
 def native(d: DType) -> Any:
     """The tf.DType."""
     import tensorflow as tf

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import sys
+from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import attribute, known
-from typelattice.operands.operand import PLAIN, Operand, of
+from typelattice.operands.operand import Operand, of
+from typelattice.operands.reading import PLAIN
 
 
 def read(x: Any) -> Operand | None:
@@ -18,6 +20,11 @@ def read(x: Any) -> Operand | None:
         PLAIN.add(torch.Tensor)
         return of(known(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array")
     return None
+
+
+def mark_of(cls: type) -> Any:
+    """A dtype as it is; of a tensor the dtype and the number of dimensions."""
+    return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["torch"].Tensor) else lambda d: d
 
 
 def native(d: DType) -> Any:

@@ -1,0 +1,103 @@
+"""From operands to one node and its dtype: each tier joins its own operands, a lower tier counts only by its kind."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from typelattice.engine import numpy1
+from typelattice.engine.joining import enter, join_tier, stated_pair, tied
+from typelattice.engine.rules import Rules
+from typelattice.engine.steps import Defaulted, Lowered, RefusalError, Replaced, Step
+from typelattice.facts.dtypes import DType, Kind, Node, weak
+from typelattice.operands.operand import Operand
+
+
+def combine(
+    rules: Rules, operands: Sequence[Operand], trail: list[Step], first: bool = False
+) -> tuple[Node, DType, bool]:
+    """(the node at which operands join, its dtype, whether that is weak).
+
+    `first`: a Python scalar that comes first counts as an array. Raises RefusalError.
+    """
+    widths = _own_widths(rules, operands)
+    if widths:
+        node = join_tier(rules, widths, trail)
+        return node, *_settled(rules, node, node.kind is not Kind.BOOL or len(operands) == 1, trail)
+    if rules.combine == "value":
+        node = numpy1.combine(rules, operands, [enter(rules, o, trail) for o in operands], trail)
+    else:
+        node = _by_tiers(rules, operands, first, trail)
+    return node, *_settled(rules, node, False, trail)
+
+
+def _own_widths(rules: Rules, operands: Sequence[Operand]) -> list[Node]:
+    """The dtypes of weak operands that join by their widths; empty unless they do.
+
+    They do among themselves where the file says `weak = "width"`, and one weak array alone keeps its dtype everywhere.
+    """
+    alone = len(operands) == 1 and operands[0].dtype is not None
+    if not all(o.weak for o in operands) or not (alone or rules.weak == "width"):
+        return []
+    own = [o.dtype or rules.defaults.get(o.kind) for o in operands]
+    return [d for d in own if d] if all(d in rules.order for d in own) else []
+
+
+def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: list[Step]) -> Node:
+    """Each tier's operands joined, then the tiers from the lowest up."""
+    scalars_alone = rules.first and all(o.tier == "scalar" for o in operands)
+    first = first or scalars_alone
+    tiers: dict[str, list[Node]] = {}
+    for i, o in enumerate(operands):
+        tiers.setdefault(_tier(rules, o, first and i == 0), []).append(enter(rules, o, trail))
+    joined = [join_tier(rules, tiers[tier], trail) for tier in reversed(rules.tiers) if tier in tiers]
+    return reduce(lambda low, high: _lowered(rules, low, high, trail), joined)
+
+
+def _tier(rules: Rules, o: Operand, first: bool) -> str:
+    """The operand's own tier where the file tells it apart, else the highest.
+
+    Python's bool counts as an array of bool, unless the file gives it a default dtype as it does to Python's numbers.
+    """
+    plain_bool = o.kind is Kind.BOOL and o.tier == "scalar" and Kind.BOOL not in rules.defaults
+    return rules.tiers[0] if plain_bool or first or o.tier not in rules.tiers else o.tier
+
+
+def _lowered(rules: Rules, low: Node, high: Node, trail: list[Step]) -> Node:
+    """What a lower tier adds to a higher one: nothing, unless its kind is higher."""
+    stated = stated_pair(rules, high, weak(low.kind), trail)
+    if stated:
+        return stated
+    node = high if low.kind.rank <= high.kind.rank else _raised(rules, low, high)
+    step = Lowered((high, low), node)
+    if node is None:
+        reason = f"no rule takes {high} to a Python {low.kind.word}"
+        raise RefusalError(reason, f"cast the array to a {low.kind} dtype", step)
+    trail.append(step)
+    return node
+
+
+def _raised(rules: Rules, low: Node, high: Node) -> Node | None:
+    """Where a node goes that a lower tier of a higher kind raises; None if no rule says.
+
+    A float beside a complex scalar goes to the narrowest complex dtype above it, whatever the scalar's default is.
+    """
+    if high.kind is Kind.FLOAT and high in rules.order:
+        above = [n for n in rules.order.bounds(high) if n.kind is Kind.COMPLEX]
+        if above:
+            return min(above, key=lambda n: (n.bits or 0) if isinstance(n, DType) else 0)
+    return tied(rules, high, low) if low in rules.order and high in rules.order else None
+
+
+def _settled(rules: Rules, node: Node, is_weak: bool, trail: list[Step]) -> tuple[DType, bool]:
+    """The dtype of the answer, and whether it is weak: the map on the answer, then a kind's default dtype."""
+    after = rules.after.get(node, node)
+    if after is not node:
+        trail.append(Replaced((node,), after, repr(node)))
+    if isinstance(after, DType):
+        return after, is_weak
+    found = after.dtype or (rules.defaults.get(after.kind) if after in rules.order else None)
+    step = Defaulted((after,), found, after.kind.word)
+    if found is None:
+        raise RefusalError(f"a Python {after.kind.word} alone has no dtype here", "give an array or a dtype too", step)
+    trail.append(step)
+    return found, True

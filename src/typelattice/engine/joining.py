@@ -1,0 +1,120 @@
+"""Where operands of one tier join: each enters the order at a node, and the nodes become one."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import combinations
+
+from typelattice.engine.rules import Rules
+from typelattice.engine.steps import (
+    Entered,
+    Incomparable,
+    Joined,
+    Overridden,
+    RefusalError,
+    Rejected,
+    Step,
+    Tied,
+)  # fmt: skip
+from typelattice.facts.dtypes import Kind, Node, weak
+from typelattice.operands.operand import BOOL, Operand
+
+
+def enter(rules: Rules, o: Operand, trail: list[Step]) -> Node:
+    """The node at which an operand enters the order."""
+    if o.weak:
+        return _enter_weak(rules, o)
+    own = o.dtype or BOOL
+    node = rules.before.get(own, own)
+    if node is not own:
+        trail.append(Entered((own,), node, str(own)))
+    if node not in rules.order:
+        raise RefusalError(f"{rules.name} has no {node}", "cast it to a dtype that it has", Joined((node,), None))
+    return node
+
+
+def _enter_weak(rules: Rules, o: Operand) -> Node:
+    """A weak operand's node: of its kind, of its kind and width, or its default dtype; the first that the order has.
+
+    Where the order has none of them the weak node of the kind stands for the operand, which then counts by kind only.
+    """
+    kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
+    own = o.dtype or rules.defaults.get(o.kind)
+    choices: list[Node] = [weak(kind)]
+    if own:
+        choices += [weak(own.kind, own), own]
+    return next((n for n in choices if n in rules.order), choices[0])
+
+
+def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
+    """The node of one tier's operands."""
+    absent = [n for n in nodes if n not in rules.order]
+    if absent and len(absent) == len(nodes) and rules.tiers[-1] == "scalar":
+        return max(absent, key=lambda n: n.kind.rank)  # Python scalars alone: the highest kind counts
+    if absent:
+        reason = f"nothing is said of a Python {absent[0].kind.word}"
+        raise RefusalError(reason, "cast it to a dtype", Joined(tuple(nodes), None))
+    if rules.combine == "fold":
+        return _fold(rules, nodes, trail)
+    stated = [stated_pair(rules, a, b, trail) for a, b in combinations(dict.fromkeys(nodes), 2)]
+    if rules.combine == "comparable":
+        return _comparable(rules, nodes, stated, trail)
+    return join(rules, nodes, trail)
+
+
+def _fold(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
+    """Pair by pair, from the left."""
+    first = join(rules, nodes[:1], trail)
+    return reduce(lambda a, b: stated_pair(rules, a, b, trail) or join(rules, (a, b), trail), nodes[1:], first)
+
+
+def _comparable(rules: Rules, nodes: Sequence[Node], stated: Sequence[Node | None], trail: list[Step]) -> Node:
+    """The join of the set, which has to be one of its members; overridden pairs take part as what they become."""
+    pairs = combinations(dict.fromkeys(nodes), 2)
+    gone = {n for pair, became in zip(pairs, stated, strict=True) if became for n in pair}
+    members = dict.fromkeys([*(n for n in nodes if n not in gone), *(became for became in stated if became)])
+    if len(members) == 1 and gone:
+        return next(iter(members))
+    found = join(rules, tuple(members), trail)
+    if found not in members:
+        trail.pop()  # a join that does not count
+        step = Incomparable(tuple(members), None)
+        raise RefusalError("neither represents all values of the other", f"cast both, e.g. to {found}", step)
+    return found
+
+
+def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Step]) -> Node | None:
+    """What the file says of a pair outright: an override or nothing. Raises RefusalError for a pair it refuses."""
+    pair = frozenset((a, b))
+    if pair in rules.refusals:
+        step = Rejected((a, b), None, rules.entries["refusals", pair])
+        raise RefusalError(rules.refusals[pair], "cast one operand", step)
+    node = rules.overrides.get(pair)
+    if node:
+        trail.append(Overridden((a, b), node, rules.entries["overrides", pair]))
+    return node
+
+
+def join(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
+    """The least upper bound of a set, or the recorded choice among its minimal bounds."""
+    distinct = tuple(dict.fromkeys(nodes))
+    node = rules.order.join(*distinct)
+    if node is not None:
+        trail.append(Joined(distinct, node))
+        return node
+    bounds = rules.order.minimal_bounds(*distinct)
+    tie = frozenset(bounds)
+    if tie in rules.ties:
+        trail.append(Tied(distinct, rules.ties[tie], rules.entries["ties", tie]))
+        return rules.ties[tie]
+    step = Joined(distinct, None)
+    if not bounds:
+        reason = f"nothing lies above {'both' if len(distinct) == 2 else 'all'}"
+        raise RefusalError(reason, "cast one operand to the other's dtype", step)
+    above = f"{' and '.join(map(str, bounds))} {'both' if len(bounds) == 2 else 'all'} lie above"
+    raise RefusalError(f"{above}, and no tie is recorded", f"cast one operand, e.g. to {bounds[0]}", step)
+
+
+def tied(rules: Rules, *nodes: Node) -> Node | None:
+    """The join or the recorded choice, without a trail; None where there is neither."""
+    return rules.order.join(*nodes) or rules.ties.get(frozenset(rules.order.minimal_bounds(*nodes)))

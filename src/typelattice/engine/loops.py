@@ -1,0 +1,42 @@
+"""The search for a loop: an operation computes in one of its own dtypes, the first to which every operand casts.
+
+NumPy's ufuncs do not promote their operands: they take the first loop to which each operand casts by itself, an
+operand's own loop before all others, so `add` may answer where promotion refuses. Sources: NumPy's linear search over
+the loops of a ufunc; the casts that ml_dtypes registers (github.com/jax-ml/ml_dtypes, issue 189).
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typelattice.engine import numpy1
+from typelattice.engine.operations import Op
+from typelattice.engine.rules import Rules
+from typelattice.facts.dtypes import DType
+from typelattice.operands.operand import Operand
+
+
+def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:
+    """The dtypes to search a loop for; empty if the operation promotes its operands together.
+
+    Beside some dtypes a Python scalar takes part as a dtype that stands for it (`stand-in`).
+    """
+    if not op.loops:
+        return ()
+    if rules.combine == "value":
+        return numpy1.casting(rules, operands, op.loops)
+    stands = any(o.dtype in rules.beside for o in operands)
+    found = [(rules.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]
+    return tuple(d for d in found if d) if all(d in rules.order for d in found) else ()
+
+
+def search(rules: Rules, op: Op, dtypes: Sequence[DType]) -> DType | None:
+    """The dtype whose loop is taken; None if there is no loop for these."""
+    choices = (*(d for d in dtypes if d in op.own), *op.loops)
+    return next((loop for loop in choices if all(_casts(rules, d, loop) for d in dtypes)), None)
+
+
+def _casts(rules: Rules, a: DType, b: DType) -> bool:
+    """Whether a loop of b takes a: b lies above a and the pair is not refused, or each casts to the other."""
+    pair = frozenset((a, b))
+    above = a in rules.order and b in rules.order and rules.order.le(a, b)
+    return (above or pair in rules.both_ways) and pair not in rules.refusals

@@ -1,0 +1,52 @@
+"""Rules: what a system file says, as data. Nothing here computes."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from typelattice.facts.dtypes import DType, Kind, Node, place
+from typelattice.facts.order import Order
+
+Pair = frozenset[Node]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Rules:
+    """One library's promotion as data, loaded and checked by `typelattice.system`; the fields are the keys of its file.
+
+    `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file wrote a tie, an
+    override or a refusal, so that an explanation can quote it.
+    """
+
+    name: str
+    title: str
+    source: str
+    library: str
+    order: Order[Node]
+    ties: Mapping[Pair, Node]
+    overrides: Mapping[Pair, Node]
+    refusals: Mapping[Pair, str]
+    combine: str
+    tiers: Sequence[str]
+    first: bool
+    weak: str
+    defaults: Mapping[Kind, DType]
+    before: Mapping[Node, Node]
+    after: Mapping[Node, Node]
+    fit: Mapping[str, str]
+    ops: Mapping[str, Mapping[str, object]]
+    beside: frozenset[Node]
+    stand_in: Mapping[Kind, DType]
+    both_ways: frozenset[Pair]
+    own_dtypes: Mapping[str, DType]
+    entries: Mapping[tuple[str, Pair], str]
+
+    @property
+    def dtypes(self) -> tuple[DType, ...]:
+        """All dtypes that operands may have, kind by kind from narrow to wide.
+
+        >>> from typelattice import system
+        >>> system("array-api").dtypes[:3]
+        (bool, uint8, uint16)
+        """
+        return tuple(sorted({n for n in (*self.order.nodes, *self.before) if isinstance(n, DType)}, key=place))

@@ -1,0 +1,104 @@
+"""Steps: the decisions on the way from operands to an answer, one class for each sort of decision.
+
+All have the same three facts, so that whoever lists them need not tell them apart; whoever explains them matches on
+the class.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from typelattice.facts.dtypes import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision: `nodes` became `node`, or were refused where that is None.
+
+    `key` is the key of the system file that decides such things, `entry` the entry under it, where there are entries.
+    """
+
+    nodes: tuple[Node, ...]
+    node: Node | None
+    entry: str | None = None
+    key: ClassVar[str]
+
+
+class Entered(Step):
+    """A dtype counts as another on entry, as C's `short` counts as `int`."""
+
+    key = "before"
+
+
+class Counted(Step):
+    """What has no dimensions counts as the smallest dtype that holds its value."""
+
+    key = "combine"
+
+
+class Joined(Step):
+    """The least upper bound of the nodes; None where there is none."""
+
+    key = "order"
+
+
+class Tied(Step):
+    """The recorded choice among several minimal bounds."""
+
+    key = "ties"
+
+
+class Overridden(Step):
+    """A pair that the file sends elsewhere than the order would."""
+
+    key = "overrides"
+
+
+class Rejected(Step):
+    """A pair that the file refuses outright."""
+
+    key = "refusals"
+
+
+class Incomparable(Step):
+    """A join that is none of its operands, in a system where one operand has to hold the values of all."""
+
+    key = "combine"
+
+
+class Lowered(Step):
+    """What an operand of a lower tier (nodes[1]) adds to one of a higher tier (nodes[0])."""
+
+    key = "tiers"
+
+
+class Replaced(Step):
+    """A node that becomes another on the answer, as Keras makes 32 bits of 64."""
+
+    key = "after"
+
+
+class Defaulted(Step):
+    """A node without a width that becomes the default dtype of its kind; None where there is no default."""
+
+    key = "defaults"
+
+
+class Operated(Step):
+    """What an operation makes of the dtypes that it gets; None where it does not take them."""
+
+    key = "ops"
+
+
+class Misfit(Step):
+    """A Python scalar whose value is out of range for the dtype that it should take."""
+
+    key = "fit"
+
+
+class RefusalError(Exception):
+    """Ends a promotion inside the engine: the reason, what to do next, and the step that refuses."""
+
+    def __init__(self, reason: str, remedy: str, step: Step) -> None:
+        super().__init__(reason, remedy, step)
+        self.reason, self.remedy, self.step = reason, remedy, step

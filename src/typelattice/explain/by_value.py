@@ -1,0 +1,35 @@
+"""What an integer of unknown value comes to, value by value, in a system where values count."""
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operate import explain
+from typelattice.facts.dtypes import DType
+
+# The values at which an integer begins to need another dtype.
+CUTS = sorted({0, *(sign * 2**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1))})
+Span = tuple[int, int, DType | None]  # least value, greatest value, dtype; None: refused
+
+
+def intervals(p: Promotion) -> list[Span]:
+    """The spans of values between which the answer changes; empty unless the value of just one integer is unknown.
+
+    >>> from typelattice import system
+    >>> intervals(system("numpy1").explain("int8", "int"))[2]
+    (-32768, -129, int16)
+    """
+    operands = p.promoting
+    unknown = [i for i, o in enumerate(operands) if o.tier != "array" and o.kind.rank == 1 and o.value is None]
+    if len(unknown) != 1:
+        return []
+    i, d = unknown[0], operands[unknown[0]].dtype
+    low, past = (int(d.min or 0), int(d.max or 0) + 1) if d else (-CUTS[-1] // 2, CUTS[-1])
+    found: list[Span] = []
+    for start, end in pairwise([low, *(cut for cut in CUTS if low < cut < past), past]):
+        known = (*operands[:i], replace(operands[i], value=start), *operands[i + 1 :])
+        dtype = explain(p.system, known, p.op, p.find_rule).dtype
+        begin = found.pop()[0] if found and found[-1][2] is dtype else start
+        found.append((begin, end - 1, dtype))
+    return found

@@ -1,0 +1,44 @@
+"""A promotion as plain data: dictionaries, lists, strings and numbers, as JSON can hold them."""
+from __future__ import annotations
+
+from typelattice.engine.answer import Cast, Promotion
+from typelattice.engine.fit import Fit
+from typelattice.engine.steps import Step
+
+
+def data(p: Promotion) -> dict[str, object]:
+    """A promotion as dictionaries, lists, strings, numbers: what JSON can hold."""
+    return {
+        "system": p.system.name,
+        "operands": [str(o) for o in p.operands],
+        "op": p.op,
+        "dtype": p.dtype and p.dtype.name,
+        "weak": p.weak,
+        "compute": p.compute and p.compute.name,
+        "node": p.node and str(p.node),
+        "bounds": [str(n) for n in p.bounds],
+        "steps": [_step_data(s) for s in p.steps],
+        "casts": [_cast_data(c) for c in p.casts],
+        "fits": [_fit_data(f) for f in p.fits],
+        "rule": {"file": p.rule.file, "key": p.rule.key, "lines": list(p.rule.lines)},
+        "reason": p.reason,
+        "remedy": p.remedy,
+    }
+
+
+def _step_data(s: Step) -> dict[str, object]:
+    return {"key": s.key, "entry": s.entry, "nodes": [str(n) for n in s.nodes], "node": s.node and str(s.node)}
+
+
+def _cast_data(cast: Cast) -> dict[str, object]:
+    """A cast; its loss is null where nothing is lost, and for a Python scalar, whose fate is its fit."""
+    lost = {field: getattr(cast.loss, field) for field in cast.loss.__slots__} if cast.loss else None
+    return {"operand": str(cast.operand), "from": str(cast.source), "to": cast.target.name, "loss": lost}
+
+
+def _fit_data(f: Fit) -> dict[str, object]:
+    """A fit; what JSON has no number for is text: complex, inf, nan."""
+    value, becomes = (
+        str(x) if isinstance(x, complex) or (isinstance(x, float) and x - x != 0) else x for x in (f.value, f.becomes)
+    )
+    return {"value": value, "in": f.target.name, "outcome": f.outcome, "becomes": becomes}

@@ -1,0 +1,106 @@
+"""How objects are read as operands: by their class first, so that the second array of a class is read at once."""
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.facts.dtypes import DType
+from typelattice.facts.range import Value
+from typelattice.operands.notation import number, parse
+from typelattice.operands.operand import SCALARS, Operand, OperandError, of, scalar
+
+MOST_CLASSES = 512  # classes remembered; a program has a few, one that makes classes without end should not fill memory
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How one framework's objects are read.
+
+    `read` gives the operand, or None for an object that is none. `mark_of` gives, for a class, what marks its objects:
+    a function to all that an operand depends on except its value. Objects of one mark are one operand, so a dtype found
+    for one holds for the other. Marks are asked far more often than operands are read. None: nothing is known of that.
+    """
+
+    read: Callable[[Any], Operand | None]
+    mark_of: Callable[[type], Callable[[Any], Hashable] | None] = lambda cls: None
+
+
+READERS: dict[str, Callable[[], Reader]] = {}  # root module of a class -> what loads its reader; the adapters fill it
+PLAIN: set[type] = set()  # array classes of which dtype and number of dimensions say all; the adapters fill it
+MARKS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
+_OF_CLASS: dict[type, tuple[Reader, ...]] = {}
+
+
+def operand(x: object) -> Operand:
+    """The operand that an object is, if anything here or an adapter reads it. Raises OperandError or DTypeError.
+
+    >>> print(operand("int16:0d=300"), operand(2.5), operand(float), operand(True).dtype)
+    int16:0d=300 2.5 float bool
+    """
+    for reader in _readers(type(x)):
+        found = reader.read(x)
+        if found is not None:
+            return found
+    for reader in _of_frameworks(x) if isinstance(x, type) else ():  # a class of scalars, such as numpy.int8
+        found = reader.read(x)
+        if found is not None:
+            return found
+    what = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+    give = "give an array, a dtype, a number or a string such as 'int8'"
+    raise OperandError(f"a {what} takes no part in promotion; {give}")
+
+
+def forget() -> None:
+    """Forgets the classes met so far: their readers are looked up anew."""
+    _OF_CLASS.clear()
+    MARKS.clear()
+
+
+def _readers(cls: type) -> tuple[Reader, ...]:
+    """The readers of a class: ours, those of its ancestors' frameworks, and of the array API standard."""
+    if cls in _OF_CLASS:
+        return _OF_CLASS[cls]
+    found = [_OWN[cls]] if cls in _OWN else []
+    found += _of_frameworks(cls)
+    if issubclass(cls, str) and cls is not str:
+        found.append(_OWN[str])
+    if hasattr(cls, "__array_namespace__"):
+        found.append(READERS["__array_namespace__"]())
+    if issubclass(cls, (int, float, complex)) and cls not in SCALARS:
+        found.append(Reader(_subclass))
+    if len(_OF_CLASS) >= MOST_CLASSES:
+        forget()
+    mark = found[0].mark_of(cls) if found else None
+    if mark:
+        MARKS[cls] = mark
+    _OF_CLASS[cls] = tuple(found)
+    return _OF_CLASS[cls]
+
+
+def _of_frameworks(cls: type) -> list[Reader]:
+    """The readers of the frameworks that a class, or one of its ancestors, comes from."""
+    roots = dict.fromkeys(ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__)
+    return [READERS[root]() for root in roots if root in READERS]
+
+
+def _subclass(x: Value) -> Operand:
+    """A number of a class of its own, an IntEnum's member for one, as the Python number that it is."""
+    return number(int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x))
+
+
+def _type(x: type) -> Operand | None:
+    return scalar(SCALARS[x]) if x in SCALARS else None
+
+
+def _itself(x: Hashable) -> Hashable:
+    return x
+
+
+_OWN: dict[type, Reader] = {
+    Operand: Reader(lambda x: x),
+    DType: Reader(of, lambda cls: _itself),
+    str: Reader(parse, lambda cls: _itself),
+    type: Reader(_type, lambda cls: _itself),
+    **{cls: Reader(number, lambda cls: type) for cls in SCALARS},
+}

@@ -5,24 +5,23 @@
 int16
 """
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-from typelattice.engine.answer import Promotion, PromotionError
-from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
-from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.loss import Loss, loss
-from typelattice.facts.operations import OpError
-from typelattice.facts.order import Order, OrderError
-from typelattice.files.reader import system
-from typelattice.files.text import FormatError, UnknownSystemError, systems
-from typelattice.operands.adapters import native, register
-from typelattice.operands.operand import Operand, OperandError
-from typelattice.operands.reading import operand
-
+TYPE_CHECKING = False  # type checkers know the name, and take it for true; to import it costs more than all else here
 if TYPE_CHECKING:
     from typelattice.designer import design
+    from typelattice.engine.answer import Promotion, PromotionError
+    from typelattice.engine.system import System
+    from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
+    from typelattice.facts.errors import TypelatticeError
+    from typelattice.facts.loss import Loss, loss
+    from typelattice.facts.operations import OpError
+    from typelattice.facts.order import Order, OrderError
+    from typelattice.files.reader import system
+    from typelattice.files.text import FormatError, UnknownSystemError, systems
     from typelattice.namespaces import Array, Namespace, NamespaceError, implicit_cast, namespace
+    from typelattice.operands.adapters import native
+    from typelattice.operands.operand import Operand, OperandError
+    from typelattice.operands.reading import operand
     from typelattice.programs.expression import Formula, FormulaError, formula
     from typelattice.rendering import render
     from typelattice.study.consensus import Consensus, consensus
@@ -30,14 +29,24 @@ if TYPE_CHECKING:
     from typelattice.study.laws import Laws, laws
     from typelattice.study.tables import Diff, Table, diff, table
 
-register()
-
-# Public names that are loaded when they are first asked for, so that `import typelattice` stays fast.
+# Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
 _LATER = {
     name: module
     for module, names in {
         "designer": ("design",),
+        "engine.answer": ("Promotion", "PromotionError"),
+        "engine.system": ("System",),
+        "facts.dtypes": ("DType", "DTypeError", "Kind", "dtype"),
+        "facts.errors": ("TypelatticeError",),
+        "facts.loss": ("Loss", "loss"),
+        "facts.operations": ("OpError",),
+        "facts.order": ("Order", "OrderError"),
+        "files.reader": ("system",),
+        "files.text": ("FormatError", "UnknownSystemError", "systems"),
         "namespaces": ("Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"),
+        "operands.adapters": ("native",),
+        "operands.operand": ("Operand", "OperandError"),
+        "operands.reading": ("operand",),
         "programs.expression": ("Formula", "FormulaError", "formula"),
         "rendering": ("render",),
         "study.consensus": ("Consensus", "consensus"),
@@ -53,6 +62,7 @@ def __getattr__(name: str) -> object:
     """Loads a name of `_LATER`, and keeps it."""
     if name not in _LATER:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
+    import_module("typelattice.operands")  # registers the adapters, by which a DType is NumPy's dtype too
     found: object = getattr(import_module(f"typelattice.{_LATER[name]}"), name)
     globals()[name] = found
     return found

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.facts.disk import FileError, check_writable, read_bytes, write_text
+from typelattice.facts.disk import FileError, read_bytes
+from typelattice.rendering.save import check_writable, write_text
 
 
 def names(folder: Path) -> list[str]:
@@ -46,6 +47,15 @@ def test_writing_replaces_a_file_and_keeps_its_permissions(tmp_path: Path) -> No
     assert path.read_bytes() == "näw\n".encode()
     assert path.stat().st_mode & 0o777 == 0o640
     assert names(tmp_path) == ["a"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="to root nothing is write-protected")
+def test_a_write_protected_file_is_not_replaced(tmp_path: Path) -> None:
+    write_text(tmp_path / "a", "old")
+    (tmp_path / "a").chmod(0o444)
+    with pytest.raises(FileError, match=r"cannot write '.*/a': it is write-protected"):
+        write_text(tmp_path / "a", "new")
+    assert (tmp_path / "a").read_text() == "old"
 
 
 def test_writing_through_a_link_changes_what_it_leads_to(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_pipe_or_a_device_is_refused_without_waiting_for_it(tmp_path: Path) ->
         done = subprocess.run(
             [sys.executable, "-c", program, path], capture_output=True, text=True, timeout=120, env=env
         )
-        said = f"cannot read {path!r}: it is no regular file; give the path of a .toml file"
+        said = f"cannot read {path!r}: it is a pipe or a device, and no regular file; give the path of a .toml file"
         assert done.stderr.splitlines()[-1] == f"typelattice.files.text.UnknownSystemError: {said}"
 
 

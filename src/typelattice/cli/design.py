@@ -14,11 +14,11 @@ from typelattice.designer.completion import design
 from typelattice.designer.demands import WORDS
 from typelattice.designer.plan import COSTS, RULES, PlanError
 from typelattice.designer.repair import KEPT, repairs
-from typelattice.facts.disk import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import short
 from typelattice.files.writer import code
+from typelattice.rendering.save import check_writable, write_text
 from typelattice.rendering.terminal import beside, bold, dim, folded, overwrite_line, width
 
 SHOWN = 8  # answers that a repair changes

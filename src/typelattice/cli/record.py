@@ -9,10 +9,11 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from typelattice.cli.command import Command, Paragraphs, duration
-from typelattice.facts.disk import FileError, check_writable
+from typelattice.facts.disk import FileError
 from typelattice.facts.libraries import recordings
 from typelattice.recorded.rows import RecordingError
 from typelattice.rendering.grid import printable
+from typelattice.rendering.save import check_writable
 from typelattice.rendering.terminal import progress_bar
 
 

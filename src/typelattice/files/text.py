@@ -5,8 +5,8 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from stat import S_ISREG
 
+from typelattice.facts.disk import FileError, read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements
 from typelattice.facts.suggest import short
@@ -109,28 +109,16 @@ def systems() -> tuple[str, ...]:
 def read_text(where: str | os.PathLike[str]) -> Text:
     """The text of a file. Raises UnknownSystemError where it cannot be read, FormatError where it is no text."""
     name = os.path.basename(where)
-    data = contents(where, LIMIT_BYTES + 1)
+    try:
+        data = read_bytes(where, LIMIT_BYTES + 1)
+    except FileError as e:
+        raise UnknownSystemError(f"{e}; give the path of a .toml file") from None
     try:
         text = data.decode("utf-8-sig") if len(data) <= LIMIT_BYTES else " " * len(data)
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
         raise FormatError(name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None
     return Text(name, text, os.path.realpath(where))
-
-
-def contents(where: str | os.PathLike[str], most: int) -> bytes:
-    """The first bytes of a regular file, at most so many. Raises UnknownSystemError."""
-    try:
-        # A pipe or a terminal is opened without waiting for a writer, and then refused: reading it might never end.
-        descriptor = os.open(where, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with open(descriptor, "rb") as file:
-            if S_ISREG(os.fstat(descriptor).st_mode):
-                return file.read(most)
-            why = "it is no regular file"
-    except (OSError, ValueError) as e:
-        why = getattr(e, "strerror", None) or str(e)
-    shown = repr(os.fspath(where)[:120])
-    raise UnknownSystemError(f"cannot read {shown}: {why}; give the path of a .toml file")
 
 
 def article(cls: type) -> str:

@@ -1,0 +1,57 @@
+"""Text is written to a file whole, or not at all."""
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from stat import S_IMODE
+
+from typelattice.facts.disk import explained, regular
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Writes a file: whole, or not at all. Raises FileError.
+
+    The text goes into a file beside it, which then takes its place and keeps its permissions.
+    """
+    with explained("write", path):
+        target = os.path.realpath(path)
+        old = _replaced(target)
+        spare = _spare(target)
+        try:
+            with open(spare, "x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            if old is not None:
+                os.chmod(spare, S_IMODE(old.st_mode))
+            os.replace(spare, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(spare)
+            raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raises FileError if nothing could be written to a path: what takes long asks this before it starts."""
+    with explained("write", path):
+        target = os.path.realpath(path)
+        _replaced(target)
+        spare = _spare(target)
+        with open(spare, "x"):
+            os.unlink(spare)
+
+
+def _spare(target: str) -> str:
+    """A new name in the folder of a file."""
+    return os.path.join(os.path.dirname(target), f".typelattice-{os.urandom(8).hex()}")
+
+
+def _replaced(target: str) -> os.stat_result | None:
+    """What is known of the file that is to be replaced, if there is one. Raises OSError if it may not be."""
+    try:
+        old = regular(target)
+    except FileNotFoundError:
+        return None
+    if not os.access(target, os.W_OK):
+        raise OSError(0, "it is write-protected")
+    return old

@@ -79,7 +79,7 @@ def test_every_example_runs(
     "", "systems", "explain int64 float16", "explain uint8 300 1e39 2j float64:0d=1.5",
     *(f"explain uint8 int64 float --system {name}" for name in SYSTEMS),
     *(f"explain bool uint16 bfloat16 --op where --system {name}" for name in SYSTEMS),
-    *(f"table --all --codes names --system {name}" for name in SYSTEMS),
+    *(f"table --small --codes names --system {name}" for name in SYSTEMS),
     *(f"diff jax {name}" for name in SYSTEMS if name != "python"),
     *(f"check {name}" for name in SYSTEMS), *(f"{name} --help" for name in COMMANDS),
 ])  # fmt: skip
@@ -241,13 +241,13 @@ def test_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, variables: d
 
 
 OPERANDS = [
-    *tl.table("torch", all=True).columns, "300", "-1", "1e400", "nan", "-inf", "2j", "True", "int8:0d",
+    *tl.table("torch", small=True).columns, "300", "-1", "1e400", "nan", "-inf", "2j", "True", "int8:0d",
     "int16:0d=300", "int8:weak",
     "int8:scalar", "bool:0d=True",
 ]  # fmt: skip
 OPTIONS = {
     "--system": [*SYSTEMS, "mine.toml"], "--op": [*NAMES], "--format": [*FORMATS], "--codes": ["bits", "bytes", "names"],
-    "--tier": ["array", "0d", "scalar"], "--all": [],
+    "--tier": ["array", "0d", "scalar", "all"], "--small": [],
 }  # fmt: skip
 BROKEN = [
     "", " ", "\x00", "\x1b[31m", "\ud800", "é", "9" * 5000, "-", "--", "--op", "--op=", "--system=", "--dtypes=",

@@ -10,7 +10,7 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.study.consensus import contradicted, undefined
-from typelattice.study.value_audit import audit
+from typelattice.study.value_changes import value_changes
 
 ROOT = Path(__file__).parents[1]
 FOUR = ("numpy", "jax", "torch", "tensorflow-all")
@@ -42,6 +42,21 @@ def test_mlx_contradicts_the_standard_in_two_cells() -> None:
     assert len(broken) == 2
 
 
+def test_a_dtype_of_a_file_goes_by_its_name(tmp_path: Path) -> None:
+    one, other, third = (tmp_path / f"{name}.toml" for name in ("one", "other", "third"))
+    facts = 'kind = "float", bits = 8, max = {}, precision = 5, min_exponent = -8'
+    for path, most, up in ((one, 1e6, "f32"), (other, 1e6, "f64"), (third, 2e6, "f32")):
+        dtypes = f"[dtypes]\nposit8 = {{ {facts.format(most)} }}"
+        path.write_text(f'name = "{path.stem}"\norder = "posit8 -> {up}; {"f32; " * (up == "f64")}i8"\n{dtypes}')
+    found = tl.consensus(one, other, dtypes=["posit8", "float32", "int8"])
+    assert found.by_answer("posit8", "float32") == {"float32": ("one",), "-": ("other",)}
+    assert tl.consensus("numpy", one, dtypes=["posit8"]).by_answer("posit8", "posit8") == {"-": ("numpy",), "posit8": ("one",)}
+    assert "posit8" in str(found)
+    assert ("posit8", "float32") in tl.diff("numpy", one, dtypes=["posit8", "float32"]).differing
+    with pytest.raises(tl.DTypeError, match="one and third mean different dtypes by 'posit8'; give one of them another name"):
+        tl.consensus(one, third, dtypes=["posit8"])
+
+
 def test_a_consensus_needs_two_systems() -> None:
     with pytest.raises(tl.DTypeError, match="two systems"):
         tl.consensus("numpy")
@@ -54,9 +69,9 @@ def test_the_page_is_what_the_systems_give() -> None:
     assert run.returncode == 0, run.stderr
 
 
-def test_the_audit_names_every_interval_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+def test_value_changes_name_every_interval_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
     one, two = tl.system("numpy1"), tl.system("numpy")
-    parts = {(p.dtype, p.least, p.greatest): (p.a, p.b) for p in audit(one, two)}
+    parts = {(p.dtype, p.least, p.greatest): (p.before, p.after) for p in value_changes(one, two)}
     for value in (-(2**63), -129, -128, -1, 0, 1, 255, 256, 65536, 2**31, 2**63, 2**64 - 1):
         for d in ("uint8", "int8", "int64", "float16", "bool"):
             answers = tuple(s.explain(d, value, op="add").dtype for s in (one, two))

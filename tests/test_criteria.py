@@ -160,7 +160,7 @@ def test_jep_option_3_makes_most_of_int64_inf_in_float16() -> None:
 
 def test_jep_jax_is_option_3_closed_at_uint64() -> None:
     """A true lattice: no pair without a join, none refused; the price is precision."""
-    jax, option = tl.criteria("jax", DOCUMENT), tl.criteria("jep9407-3-bf16")
+    jax, option = tl.criteria("jax", dtypes=DOCUMENT), tl.criteria("jep9407-3-bf16")
     assert jax.counts["refused"] == jax.counts["no bound"] == jax.counts["several bounds"] == 0
     assert pairs(option, "precision") < pairs(jax, "precision")
     assert {p for p in pairs(jax, "precision") - pairs(option, "precision") if "uint64" not in p} == set()
@@ -168,13 +168,13 @@ def test_jep_jax_is_option_3_closed_at_uint64() -> None:
 
 def test_jep_accepts_no_loss_of_magnitude_yet_jax_loses_it() -> None:
     """"Potential loss of precision (but not loss of magnitude)": every integer past float16's range meets it."""
-    found = tl.criteria("jax", DOCUMENT)
+    found = tl.criteria("jax", dtypes=DOCUMENT)
     assert pairs(found, "magnitude") == {pair(f"{i} + float16") for i in ("uint16", "uint32", "uint64", "int32", "int64")}
 
 
 def test_scalars_cost_as_their_default_dtypes() -> None:
     """int32 + 1.5 giving float32 under Option 3's cousin jax-x32; here: an int8 with a Python int loses magnitude."""
-    found = tl.criteria("jax", ["int8", "float16"], scalars=True)
+    found = tl.criteria("jax", "all", ["int8", "float16"])
     assert found.asked == 1 + 2 * 3
     assert [tuple(map(str, p.operands)) for p in found["overflow"]] == [("int8", "int")]
     assert ("float16", "float") in {tuple(map(str, p.operands)) for p in found["magnitude"]}
@@ -201,7 +201,7 @@ def test_survey_says_what_laws_and_criteria_say() -> None:
             found = tl.laws(name)
             assert texts[0] == str(len(found.operands)) or set(texts) == {"-"}
         else:
-            found, costs = tl.laws(name, dtypes=["int8", "uint8", "float16"]), tl.criteria(name, ["int8", "uint8", "float16"])
+            found, costs = (of(name, dtypes=["int8", "uint8", "float16"]) for of in (tl.laws, tl.criteria))
             expected = ["3", *("✓" if v else "✗" for v in found.values()), str(costs.asked), *map(str, costs.counts.values())]
             assert texts == expected
 
@@ -243,7 +243,7 @@ def extended(folder: Path, name: str, order: str, drop: str = "") -> tl.System:
 def test_numbers_that_the_page_says_in_words() -> None:
     counts = {name: tl.criteria(name).counts for name in (*OPTIONS, "numpy")}
     assert (counts["jep9407-1"]["64 bits"], counts["jep9407-2"]["64 bits"]) == (9, 6)
-    assert (counts["jep9407-3"]["magnitude"], tl.criteria("jax", DOCUMENT).counts["magnitude"]) == (4, 5)
+    assert (counts["jep9407-3"]["magnitude"], tl.criteria("jax", dtypes=DOCUMENT).counts["magnitude"]) == (4, 5)
     assert counts["numpy"]["several bounds"] == 3
     assert (tl.laws("numpy")["associative"].failing, tl.laws("numpy")["associative"].asked) == (28, 2744)
 

@@ -13,7 +13,9 @@ from typelattice.explain.library_code import leaves, plain, value, written
 from typelattice.explain.library_forms import form
 from typelattice.facts.dtypes import DType
 from typelattice.recorded.recording import recorded
-from typelattice.study.closure import Joins, domain
+from typelattice.study.asked import domain
+from typelattice.study.closure import closure, key
+from typelattice.study.equations import Judge, first_swapped
 from typelattice.study.laws import LAWS, Counterexample, Verdict
 
 np = pytest.importorskip("numpy")
@@ -131,12 +133,13 @@ def test_joins_of_sets_are_order_free_though_pairs_are_not_associative() -> None
 def test_three_at_once_are_asked_as_explain_answers(name: str) -> None:
     """What is taken from the mode, or from pairs, is what the whole gives."""
     system = tl.system(name)
-    joins = Joins(system, domain(system, dtypes=DOCUMENT))
+    over = closure(system, domain(system, dtypes=DOCUMENT))
+    judge = Judge(over)
     free = True
-    for x in product(joins.asked, repeat=3):
-        met = value(system, joins.operands(*x))
-        assert joins.members[joins(*x)] == met
-        free &= all(value(system, joins.operands(*y)) == met for y in permutations(x))
+    for x in product(over.asked, repeat=3):
+        found = value(system, over.operands(*x))
+        assert judge.answers(first_swapped, x)[0] == key(system, found)
+        free &= all(value(system, over.operands(*y)) == found for y in permutations(x))
     assert free == tl.laws(name, dtypes=DOCUMENT)["order-free"].holds
 
 

@@ -10,8 +10,11 @@ import pytest
 
 import typelattice as tl
 from typelattice.rendering import Grid
-from typelattice.study.tables import CODES, short
+from typelattice.study.asked import BeyondReachError
+from typelattice.study.check import check
+from typelattice.study.labels import CODES, short
 
+SCALARS = ("int", "float", "complex")
 own = """
 name = "mine"
 title = "<b>a</b> | *b* & `c`"
@@ -66,7 +69,7 @@ def test_columns_stand_in_the_order_of_the_documents() -> None:
 
 
 def test_small_dtypes_are_left_out_and_named_unless_asked_for() -> None:
-    brief, full = tl.table("jax"), tl.table("jax", all=True)
+    brief, full = tl.table("jax"), tl.table("jax", small=True)
     assert brief.left_out
     assert not full.left_out
     assert {d.name for d in brief.left_out} == set(full.columns) - set(brief.columns)
@@ -86,10 +89,53 @@ def test_a_cell_is_found_by_operand_dtype_or_python_type() -> None:
 
 
 def test_rows_are_of_the_tier_asked_for() -> None:
-    zero, scalar = tl.table("numpy", tier="0d"), tl.table("numpy", tier="scalar")
-    assert all(row.endswith(":0d") for row in zero.rows)
-    assert zero.columns == scalar.columns == tuple(d for d in tl.table("numpy").columns if d not in ("int", "float", "complex"))
-    assert scalar.rows == ("True", "int", "float", "complex")
+    array, zero, scalar = (tl.table("numpy", tier=tier) for tier in ("array", "0d", "scalar"))
+    assert zero.rows == tuple(f"{d}:0d" for d in array.rows if d not in SCALARS)
+    assert zero.columns == array.columns
+    assert scalar.rows == ("True", *SCALARS)
+    assert scalar.columns == tuple(d for d in array.columns if d not in SCALARS), "two scalars are Python's to add"
+
+
+def test_tier_all_has_the_rows_of_every_tier_that_is_told_apart() -> None:
+    assert tl.table("jax", tier="all").rows == tl.table("jax").rows
+    apart = [tl.table("numpy1", tier=tier).rows for tier in ("array", "0d")]
+    assert tl.table("numpy1", tier="all").rows == (*apart[0], *apart[1])
+    assert tl.diff("numpy1", "numpy").a.rows == tl.table("numpy1", tier="all").rows
+
+
+def test_a_diff_shows_the_best_known_changes_of_nep_50_unasked() -> None:
+    """np.float32(3) + 3.0, and arrays beside arrays without dimensions (https://numpy.org/neps/nep-0050-scalar-promotion.html)."""
+    d = tl.diff("numpy1", "numpy")
+    answers = {pair: (str(d.a[pair].dtype), str(d.b[pair].dtype)) for pair in d.differing}
+    assert answers["float32:0d", "float"] == ("float64", "float32")
+    assert answers["float64:0d", "float32"] == ("float32", "float64")
+    shown = d.grid()
+    row, column = d.a.rows.index("float32:0d"), d.a.columns.index("float")
+    assert shown.cells[row][column].text == "f64|f32"
+
+
+def test_values_say_what_they_are() -> None:
+    assert repr(tl.table("jax")) == "<table of jax: 18 rows, 18 columns>"
+    assert repr(tl.table("jax", "sin")) == "<sin under jax: 18 rows, 1 columns>"
+    assert repr(tl.diff("jax", "jax")) == "<diff of jax and jax: 0 of 324 cells differ>"
+    assert repr(tl.consensus("numpy", "jax")).startswith("<consensus: 196 pairs under numpy, jax: ")
+    assert repr(tl.laws("numpy")) == "<laws of numpy: 5 of 8 hold>"
+    assert repr(tl.criteria("numpy")).startswith("<criteria of numpy: of 91 pairs: several bounds 3, ")
+
+
+def test_more_operands_than_anyone_reads_are_refused_at_once(tmp_path: Path) -> None:
+    facts = 'kind = "float", bits = 8, max = 1.0, precision = 1, min_exponent = -1'
+    names = [f"d{i}" for i in range(401)]
+    dtypes = "\n".join(f"{name} = {{ {facts} }}" for name in names)
+    path = tmp_path / "long.toml"
+    path.write_text(f'name = "long"\norder = "{" -> ".join(names)}"\n[dtypes]\n{dtypes}')
+    said = "long has 401 dtypes, and at most 400 are asked at once; name some with dtypes= or --dtypes"
+    for asked in (tl.table, tl.laws, tl.criteria, lambda s: tl.diff(s, s), lambda s: tl.consensus(s, s)):
+        with pytest.raises(BeyondReachError, match=said):
+            asked(path)
+    assert tl.table(path, dtypes=names[:3])["d0", "d2"].dtype.name == "d2"
+    assert tl.laws(path, dtypes=names[:3])["associative"]
+    assert check(path).unjudged == said
 
 
 def test_refusals_are_marked_and_counted() -> None:

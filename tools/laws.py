@@ -16,7 +16,7 @@ from typelattice.explain.library_code import plain
 from typelattice.rendering import Grid
 from typelattice.study.criteria import CRITERIA
 from typelattice.study.laws import LAWS
-from typelattice.study.survey import HEADS, dtypes_of, survey
+from typelattice.study.survey import HEADS, survey
 
 PAGE = Path(__file__).parents[1] / "docs" / "laws.md"
 DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407
@@ -53,7 +53,7 @@ def broken() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "legend": legend,
     "all": partial(compared, None),
-    "document": lambda: compared(dtypes_of(DOCUMENT)),
+    "document": lambda: compared(tl.system(DOCUMENT).dtypes),
     "options": lambda: tl.render(options(), "markdown"),
     "broken": broken,
 }
@@ -62,7 +62,7 @@ TABLES: dict[str, Callable[[], str]] = {
 def options() -> Grid:
     """The options of JEP 9407, JAX and NumPy, of arrays and Python scalars together."""
     names = [*(s for s in tl.systems() if s.startswith("jep9407")), "jax", "numpy"]
-    grid = survey(names, "all", dtypes_of(DOCUMENT))
+    grid = survey(names, "all", tl.system(DOCUMENT).dtypes)
     return Grid("", grid.columns, grid.rows, grid.cells, (), "system")
 
 

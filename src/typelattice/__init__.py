@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from typelattice.rendering import render
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
+    from typelattice.study.diffs import Diff, diff
     from typelattice.study.laws import Laws, laws
-    from typelattice.study.tables import Diff, Table, diff, table
+    from typelattice.study.tables import Table, table
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
 _LATER = {
@@ -51,8 +52,9 @@ _LATER = {
         "rendering": ("render",),
         "study.consensus": ("Consensus", "consensus"),
         "study.criteria": ("Criteria", "criteria"),
+        "study.diffs": ("Diff", "diff"),
         "study.laws": ("Laws", "laws"),
-        "study.tables": ("Diff", "Table", "diff", "table"),
+        "study.tables": ("Table", "table"),
     }.items()
     for name in names
 }

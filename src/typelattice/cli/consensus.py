@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import get_args
 
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, some
@@ -10,8 +11,9 @@ from typelattice.cli.table import drawn
 from typelattice.explain.english import answer
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import beside
+from typelattice.study.asked import Asked
 from typelattice.study.consensus import Consensus, contradicted, undefined
-from typelattice.study.tables import CODES
+from typelattice.study.labels import CODES
 
 MANY = 60  # undefined pairs that are spelled out
 
@@ -23,7 +25,7 @@ def arguments(parser: ArgumentParser) -> None:
     standard = "a standard: what it leaves undefined though all agree"
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=systems)
     parser.add_argument("--op", metavar="OP", help=op)
-    parser.add_argument("--tier", choices=("array", "0d", "scalar"), default="array", help=tiers)
+    parser.add_argument("--tier", choices=get_args(Asked), default="array", help=tiers)
     parser.add_argument("--codes", choices=CODES, default="bits")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--standard", metavar="NAME|FILE", help=standard)

@@ -7,13 +7,13 @@ import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs
 from typelattice.cli.table import asked, drawn, grid_arguments
 from typelattice.facts.operations import operation
-from typelattice.study.value_audit import audit
+from typelattice.study.value_changes import value_changes
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("a", metavar="A", help="a system's name, or a .toml file")
     parser.add_argument("b", metavar="B", help="another")
-    grid_arguments(parser)
+    grid_arguments(parser, "all")
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -24,7 +24,7 @@ def run(args: Namespace) -> Paragraphs:
     by_value = "value" in (a.combine, b.combine) and not alone
     if by_value and args.format == "text":
         op = args.op or "add"
-        lines = [str(part) for part in audit(a, b, op)] or ["the same for every value"]
+        lines = [str(change) for change in value_changes(a, b, op)] or ["the same for every value"]
         yield f"\nAn array and a Python int, by the int's value, in {op}: {a.name}, then {b.name}"
         yield from (f"  {line}" for line in lines)
 

@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
+from typing import get_args
 
 import typelattice as tl
 from typelattice.cli.command import FEW, Command, Paragraphs, UsageError
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import beside, bold, dim, folded, width
-from typelattice.study.consensus import common_dtypes
-from typelattice.study.survey import costs, dtypes_of, survey, verdicts
+from typelattice.study.asked import Asked, common_dtypes, has_arrays
+from typelattice.study.survey import survey
 
 STUB = 16  # columns of the headings
 
@@ -21,7 +22,7 @@ def arguments(parser: ArgumentParser) -> None:
     dtypes = "such as int8,uint8, or those of a system: jep9407-3 (default: all of each system)"
     every = "all pairs that break a criterion, not only the first"
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=systems)
-    parser.add_argument("--tier", choices=("array", "0d", "scalar", "all"), default="array", help=tiers)
+    parser.add_argument("--tier", choices=get_args(Asked), default="array", help=tiers)
     parser.add_argument("--dtypes", metavar="LIST|SYSTEM", help=dtypes)
     parser.add_argument("--common", action="store_true", help="only dtypes that all of them have")
     parser.add_argument("--format", choices=FORMATS, default="text")
@@ -36,12 +37,12 @@ def run(args: Namespace) -> Paragraphs:
         yield drawn(survey(found, args.tier, dtypes), args.format)
         return
     only = found[0]
-    judged, cost = tl.laws(only, args.tier, dtypes), tl.criteria(only, dtypes, scalars=args.tier == "all")
+    judged, cost = tl.laws(only, args.tier, dtypes), tl.criteria(only, args.tier, dtypes)
     title = f"Laws and criteria of {only.name}, {len(judged.operands)} operands"
     yield bold("\n".join(folded(title, width())))
     yield dim("\n".join(folded(only.title, width())))
-    yield from ("", *(beside(*section, STUB) for section in verdicts(judged)))
-    yield from ("", *(beside(*section, STUB) for section in costs(cost, cost.asked if args.all else FEW)))
+    yield from ("", *(beside(*section, STUB) for section in judged.sections()))
+    yield from ("", *(beside(*section, STUB) for section in cost.sections(cost.asked if args.all else FEW)))
 
 
 def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
@@ -49,14 +50,14 @@ def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
     if args.common and args.dtypes is not None:
         raise UsageError("--common and --dtypes both name dtypes; give one of them")
     if args.common:
-        having = [s for s in found if dtypes_of(s)]
+        having = [s for s in found if has_arrays(s)]
         if not having:
             raise UsageError(f"{found[0].name} has no dtypes to have in common; name another system")
         return [*common_dtypes(having)]
     if args.dtypes is None:
         return None
     if args.dtypes in tl.systems() or args.dtypes.endswith(".toml"):
-        return [*dtypes_of(args.dtypes)]
+        return [*tl.system(args.dtypes).dtypes]
     return [x for x in re.split(r"[,\s]+", args.dtypes) if x]
 
 

@@ -1,7 +1,7 @@
-"""Terms: operands that meet, and meet again. What they come to in a system, and how its library writes them."""
+"""Terms: operands promoted together, and what comes of it promoted again. Their value, and their library's code."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import TypeAlias
 
@@ -11,13 +11,14 @@ from typelattice.facts.dtypes import Kind
 from typelattice.operands.operand import Operand, scalar
 
 INFIX = "{} + {}"
-Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that meet, all at once
+SMALLEST = 8  # bits that every library computes with
+Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are promoted together, all at once
 
 
 def value(system: System, term: Term, op: str | None = None, python: bool = False) -> Operand | None:
-    """What a term comes to, as an operand of the highest standing within it; None where it is refused.
+    """What a term comes to; None if any part of it is refused.
 
-    Two Python scalars are the library's to add, or, if `python`, Python's, and stay one.
+    Two Python scalars are the library's to add or, if `python`, Python's, and stay one.
 
     >>> from typelattice import operand, system
     >>> a, b, c = map(operand, ("int8", "uint8", "float16"))
@@ -29,13 +30,20 @@ def value(system: System, term: Term, op: str | None = None, python: bool = Fals
         return term
     parts = [value(system, part, op, python) for part in term]
     operands = [o for o in parts if o is not None]
-    if len(operands) < len(parts):
-        return None
+    return promoted(system, operands, op, python) if len(operands) == len(parts) else None
+
+
+def promoted(
+    system: System, operands: Sequence[Operand], op: str | None = None, python: bool = False
+) -> Operand | None:
+    """What operands come to, as an operand itself: an array if one of them is; None if they are refused."""
     if python and all(o.tier == "scalar" for o in operands):
         return scalar(max((o.kind for o in operands), key=lambda kind: kind.rank))
     p = system.explain(*operands, op=op)
+    if p.dtype is None:
+        return None
     array = any(o.tier == "array" for o in operands)
-    return Operand(p.dtype, p.dtype.kind, p.weak, "array" if array else "0d") if p.dtype else None
+    return Operand(p.dtype, p.dtype.kind, p.weak, "array" if array else "0d")
 
 
 def leaves(term: Term) -> Iterator[Operand]:
@@ -53,9 +61,9 @@ def plain(term: Term) -> str:
 
 
 def written(system: System, terms: tuple[Term, ...], python: bool = False) -> tuple[str, tuple[str, ...]]:
-    """What to run first, and terms as expressions of the system's library; in operand strings if it is none known here.
+    """What to run first, and terms as expressions of the system's library; operand strings if its code is not known.
 
-    Sums, where `add` answers what promotion does; else where the dtypes meet.
+    The expressions are sums if `add` answers what promotion does, else they ask for the common dtype.
 
     >>> from typelattice import operand, system
     >>> a, b = operand("int8"), operand("uint8")
@@ -63,36 +71,52 @@ def written(system: System, terms: tuple[Term, ...], python: bool = False) -> tu
     ('import numpy as np', ("np.ones(1, 'int8') + np.ones(1, 'uint8')",))
     """
     known = form(system.name, system.library)
-    operands = [o for t in terms for o in leaves(t)]
-    sums = all(_answer(value(system, t, "add", python)) == _answer(value(system, t, None, python)) for t in terms if _two(t))
-    made = known.small or all(o.kind is Kind.BOOL or not o.dtype or (o.dtype.bits or 8) >= 8 for o in operands)
-    if not sums or not made:
-        known = known if known.dtype and all(o.tier == "array" and not o.weak for o in operands) else PLAIN
-    elif not python and all(o.tier == "scalar" for o in operands) and known.add == INFIX:
-        known = PLAIN  # as Python, it would be Python's sum
-    return known.setup, tuple(_text(known, t, as_dtype=not (sums and made)) for t in terms)
+    operands = [o for term in terms for o in leaves(term)]
+    if not (_add_promotes(system, terms, python) and _can_make(known, operands)):
+        arrays = all(o.tier == "array" and not o.weak for o in operands)
+        chosen = known if known.dtype and arrays else PLAIN
+        return chosen.setup, tuple(_text(chosen, term, as_dtype=True) for term in terms)
+    if not python and known.add == INFIX and all(o.tier == "scalar" for o in operands):
+        known = PLAIN  # run as code of the library, `1 + 1.0` would be Python's own sum
+    return known.setup, tuple(_text(known, term, as_dtype=False) for term in terms)
 
 
-def _text(form: Form, term: Term, as_dtype: bool) -> str:
-    """Python scalars alone are added by Python, where anything else takes part."""
+def _add_promotes(system: System, terms: tuple[Term, ...], python: bool) -> bool:
+    """Whether `add` answers each term as promotion does; a term of more at once is none that `add` could be asked."""
+    return all(value(system, t, "add", python) == value(system, t, None, python) for t in terms if _of_twos(t))
+
+
+def _can_make(known: Form, operands: Sequence[Operand]) -> bool:
+    """Whether the library computes with values of these operands; with small dtypes only some do."""
+    if known.small:
+        return True
+    dtypes = (o.dtype for o in operands if o.dtype and o.kind is not Kind.BOOL)
+    return all(d.bits is None or d.bits >= SMALLEST for d in dtypes)
+
+
+def _text(known: Form, term: Term, as_dtype: bool) -> str:
+    """A term in a library's code; Python scalars alone are added by Python, if anything else takes part."""
     if isinstance(term, Operand):
-        return operand_text(form, term, as_dtype)
-    parts = [f"({text})" if _infix(form, part, as_dtype) else text for part in term for text in [_text(form, part, as_dtype)]]
-    if len(parts) > 2 and form.many:
-        return form.many.format(", ".join(parts))
-    return reduce((INFIX if _infix(form, term, as_dtype) else form.join if as_dtype else form.add).format, parts)
+        return operand_text(known, term, as_dtype)
+    parts = []
+    for part in term:
+        text = _text(known, part, as_dtype)
+        parts.append(f"({text})" if _infix(known, part, as_dtype) else text)
+    if len(parts) > 2 and known.many:
+        return known.many.format(", ".join(parts))
+    if _infix(known, term, as_dtype):
+        return reduce(INFIX.format, parts)
+    return reduce((known.join if as_dtype else known.add).format, parts)
 
 
-def _infix(form: Form, term: Term, as_dtype: bool) -> bool:
-    """Whether it is written with a plus."""
+def _infix(known: Form, term: Term, as_dtype: bool) -> bool:
+    """Whether a term is written with a plus."""
+    if isinstance(term, Operand):
+        return False
     scalars = all(o.tier == "scalar" for o in leaves(term))
-    return not isinstance(term, Operand) and (scalars or (form.add == INFIX and not (as_dtype and form.join)))
+    return scalars or (known.add == INFIX and not (as_dtype and known.join))
 
 
-def _two(term: Term) -> bool:
-    """Whether it is of meetings of two only: of more at once, `add` says nothing."""
-    return isinstance(term, Operand) or (len(term) == 2 and all(map(_two, term)))
-
-
-def _answer(o: Operand | None) -> object:
-    return o and (o.dtype, o.kind, o.weak)
+def _of_twos(term: Term) -> bool:
+    """Whether a term promotes no more than two at once."""
+    return isinstance(term, Operand) or (len(term) == 2 and all(map(_of_twos, term)))

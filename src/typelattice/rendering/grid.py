@@ -1,6 +1,7 @@
 """What the renderers draw: rows and columns of short texts."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -9,11 +10,17 @@ class Cell:
     """A short text; `marks` are words that say how it stands out, `title` is what to say of it on demand.
 
     A mark is of any name; text knows `refused`, `differs`, `same` and the kinds of numbers, HTML makes classes of all.
+    A title may be a function that makes it: only HTML shows titles, and of a large table they take long to write.
     """
 
     text: str
     marks: tuple[str, ...] = ()
-    title: str = ""
+    title: str | Callable[[], str] = ""
+
+    @property
+    def told(self) -> str:
+        """The title as text."""
+        return self.title if isinstance(self.title, str) else self.title()
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ def _line(label: Cell, row: tuple[Cell, ...]) -> str:
 def _cell(tag: str, cell: Cell, more: str = "") -> str:
     marks = " ".join(f"tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in cell.marks)
     classes = f' class="{marks}"' if marks else ""
-    title = f' title="{_text(cell.title)}"' if cell.title else ""
+    told = cell.told
+    title = f' title="{_text(told)}"' if told else ""
     return f"<{tag}{more}{classes}{title}>{_text(cell.text)}</{tag}>"
 
 

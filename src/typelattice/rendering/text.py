@@ -46,12 +46,14 @@ def paint(text: str, style: str) -> str:
 
 
 def _block(stub: list[Cell], columns: list[list[Cell]], colour: bool) -> str:
+    """Some of the columns beside the labels, a rule under the heads."""
+    edge, widths = _wide(stub), [_wide(column) for column in columns]
     lines = []
     for i, (label, *cells) in enumerate(zip(stub, *columns, strict=True)):
-        shown = [_padded(c, _wide(column), colour, bold=not i) for c, column in zip(cells, columns, strict=True)]
-        lines.append(f" {_padded(label, _wide(stub), colour, bold=True)} | {' '.join(shown)}".rstrip())
-    total = sum(_wide(c) + 1 for c in columns)
-    return "\n".join([lines[0], "-" * (_wide(stub) + 2) + "+" + "-" * total, *lines[1:]])
+        shown = [_padded(c, wide, colour, bold=not i) for c, wide in zip(cells, widths, strict=True)]
+        lines.append(f" {_padded(label, edge, colour, bold=True)} | {' '.join(shown)}".rstrip())
+    total = sum(wide + 1 for wide in widths)
+    return "\n".join([lines[0], "-" * (edge + 2) + "+" + "-" * total, *lines[1:]])
 
 
 def _dotted(row: tuple[Cell, ...]) -> list[Cell]:
@@ -59,8 +61,10 @@ def _dotted(row: tuple[Cell, ...]) -> list[Cell]:
 
 
 def _padded(cell: Cell, width: int, colour: bool, bold: bool) -> str:
+    if not colour:
+        return cell.text.ljust(width)
     style = "1" if bold else next((code for mark, code in STYLES.items() if mark in cell.marks), "")
-    return (paint(cell.text, style) if colour and style else cell.text) + " " * (width - len(cell.text))
+    return (paint(cell.text, style) if style else cell.text) + " " * (width - len(cell.text))
 
 
 def _wide(cells: list[Cell]) -> int:

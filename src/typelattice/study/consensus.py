@@ -1,20 +1,21 @@
 """Where systems agree: which pairs all answer alike, which are contested and by whom, which someone refuses."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, DTypeError, dtype, place
+from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import operation
 from typelattice.files.reader import system as find_system
-from typelattice.operands.notation import parse
-from typelattice.operands.operand import Operand, Tier, of
+from typelattice.operands.operand import Operand, of
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.tables import REFUSED, code, label
+from typelattice.study.asked import Asked, check_size, common_dtypes, read
+from typelattice.study.labels import REFUSED, code, label
+from typelattice.study.tables import of_tier, tiers_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,26 +60,38 @@ class Consensus:
         return tuple(pair for pair in self.answers if self.sort(*pair) == sort)
 
     @property
+    def names(self) -> str:
+        """The systems, as one would list them."""
+        return ", ".join(s.name for s in self.systems)
+
+    @property
     def summary(self) -> str:
         """How many pairs there are of each sort."""
         counts = [f"{len(self.pairs(sort))} {sort}" for sort in SORTS]
-        return f"{len(self.answers)} pairs under {', '.join(s.name for s in self.systems)}: {', '.join(counts)}"
+        return f"{len(self.answers)} pairs under {self.names}: {', '.join(counts)}"
 
     def groups(self, sort: str) -> dict[str, list[Pair]]:
         """The pairs of a sort by who stands against whom, the commonest split first: `numpy | jax, torch`."""
         found: dict[str, list[Pair]] = {}
         for pair in self.pairs(sort):
-            sides = [f"{', '.join(names)}{' refuse' * (said == REFUSED)}" for said, names in self.by_answer(*pair).items()]
+            answers = self.by_answer(*pair).items()
+            sides = [f"{', '.join(names)}{' refuse' * (said == REFUSED)}" for said, names in answers]
             found.setdefault(" | ".join(sorted(sides)), []).append(pair)
         return dict(sorted(found.items(), key=lambda group: -len(group[1])))
 
     def grid(self, codes: str = "bits") -> Grid:
         """The answer where all agree, `?` where they differ, `-` where all refuse, `(-)` where some do."""
         cells = tuple(tuple(self._cell((row, column), codes) for column in self.columns) for row in self.rows)
-        rows, columns = (tuple(label(x, self.systems[0], codes) for x in axis) for axis in (self.rows, self.columns))
         notes = (self.summary, "? contested; (-) refused by some; - refused by all")
-        title = f"{self.op or 'promotion'}: consensus of {', '.join(s.name for s in self.systems)}"
-        return Grid(title, columns, rows, cells, notes, "" if self.columns == (self.op,) else self.op or "")
+        title = f"{self.op or 'promotion'}: consensus of {self.names}"
+        rows = tuple(label(self._operands(row, self.columns[0])[0], codes) for row in self.rows)
+        if self.columns == (self.op,):
+            return Grid(title, (Cell(self.columns[0]),), rows, cells, notes)
+        columns = tuple(label(self._operands(self.rows[0], column)[1], codes) for column in self.columns)
+        return Grid(title, columns, rows, cells, notes, self.op or "")
+
+    def _operands(self, row: str, column: str) -> tuple[Operand, ...]:
+        return self.answers[row, column][0].operands
 
     def _cell(self, pair: Pair, codes: str) -> Cell:
         said = "; ".join(f"{answer} {', '.join(names)}" for answer, names in self.by_answer(*pair).items())
@@ -91,6 +104,9 @@ class Consensus:
         all_refuse = all(p.dtype is None for p in self.answers[pair])
         return Cell(REFUSED if all_refuse else f"({REFUSED})", ("refused",), said)
 
+    def __repr__(self) -> str:
+        return f"<consensus: {self.summary}>"
+
     def __str__(self) -> str:
         return render(self)
 
@@ -99,42 +115,41 @@ class Consensus:
 
 
 def consensus(
-    *systems: str | Path | System, op: str | None = None, tier: Tier = "array", dtypes: Iterable[object] | None = None
+    *systems: str | Path | System,
+    op: str | None = None,
+    tier: Asked = "array",
+    dtypes: Iterable[object] | None = None,
 ) -> Consensus:
-    """Where systems agree over the dtypes that all have; the rows are of a tier, the columns arrays.
+    """Where systems agree over the dtypes that all have; the columns are arrays, the rows of a tier, as in `table`.
 
-    Raises UnknownSystemError, FormatError; DTypeError where there is no dtype in common.
+    `dtypes`: the operands; a dtype that the file of one of the systems defines goes by its name. Raises
+    UnknownSystemError, FormatError, OpError; DTypeError where there is no dtype in common or a name is ambiguous.
     """
     found = tuple(find_system(s) for s in systems)
     if len(found) < 2:
         raise DTypeError("a consensus needs two systems at least")
-    columns = [parse(str(d)) for d in dtypes] if dtypes is not None else [of(d) for d in common_dtypes(found)]
+    columns = [of(d) for d in common_dtypes(found)] if dtypes is None else [read(x, found) for x in dtypes]
     if not columns:
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
-    rows = _of_tier(columns, tier)
+    check_size(len(columns), found[0].name)
+    rows = dict.fromkeys(o for one in tiers_of(tier, found) for o in of_tier(columns, one))
     known = None if op is None else operation(op)
-    if known:
-        op = known.name
-        known.check_table()
-    beside = {op: ()} if known and op and known.alone else {str(c): (c,) for c in columns}
+    op = known.name if known else None
+    beside: dict[str, tuple[Operand, ...]] = {str(c): (c,) for c in columns}
+    if known and known.alone:
+        beside = {known.name: ()}
     answers = {(str(r), c): tuple(s.explain(r, *beside[c], op=op) for s in found) for r, c in product(rows, beside)}
     return Consensus(found, op, tuple(map(str, rows)), tuple(beside), answers)
 
 
-def common_dtypes(systems: Sequence[System]) -> list[DType]:
-    """The dtypes that all of some systems have, kind by kind from narrow to wide."""
-    have = [{n for n in (*s.order.nodes, *s.before) if isinstance(n, DType)} for s in systems]
-    return sorted(set.intersection(*have), key=place)
-
-
 def undefined(standard: System, others: Consensus) -> tuple[Pair, ...]:
     """Unordered pairs that a standard leaves undefined, though it has both dtypes, and on which the others agree."""
+    has = {d.name for d in standard.dtypes}
     return tuple(
         (a, b)
         for i, a in enumerate(others.rows)
         for b in others.columns[i + 1 :]
-        if {dtype(a), dtype(b)} <= {*standard.order.nodes}
-        if standard.explain(a, b).dtype is None and others.sort(a, b) == "agreed"
+        if {a, b} <= has and standard.explain(a, b).dtype is None and others.sort(a, b) == "agreed"
     )
 
 
@@ -146,9 +161,3 @@ def contradicted(standard: System, other: System) -> tuple[tuple[Promotion, Prom
         if defined.dtype and defined.dtype is not answered.dtype:
             found.append((defined, answered))
     return tuple(found)
-
-
-def _of_tier(columns: list[Operand], tier: Tier) -> list[Operand]:
-    if tier == "scalar":
-        return [parse(word) for word in ("True", "int", "float", "complex")]
-    return [Operand(o.dtype, o.kind, o.weak, tier) for o in columns]

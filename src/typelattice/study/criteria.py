@@ -1,44 +1,117 @@
 """The five criteria that JEP 9407 sets for promotion, as counts and lists of the pairs that break each.
 
 A width is that of a part: complex64 is as wide as float32. What a library may choose by platform counts as 64 bits.
+Source: https://docs.jax.dev/en/latest/jep/9407-type-promotion.html
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, DTypeError, part_of
+from typelattice.explain.english import Section
+from typelattice.facts.dtypes import DType, DTypeError, Node, part_of
 from typelattice.facts.loss import PLATFORM, Loss, loss
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.study.closure import domain
+from typelattice.rendering import Cell, Grid
+from typelattice.study.asked import Asked, domain
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WIDE = 64  # bits, which accelerators do without
+SHOWN = 4  # pairs that stand for all that break a criterion
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a pair of operands costs: the minimal bounds, the dtypes that are cast, and what each cast loses."""
+
+    promotion: Promotion
+    bounds: tuple[Node, ...]
+    sources: tuple[DType, ...]
+    losses: tuple[Loss, ...]
+
+    @property
+    def wider(self) -> bool:
+        """Whether the result is wider than both operands."""
+        to = self.promotion.dtype
+        return to is not None and width(to) > max(map(width, self.sources))
+
+    @property
+    def to_wide(self) -> bool:
+        """Whether the result has parts of 64 bits or more, and no operand has."""
+        to = self.promotion.dtype
+        return to is not None and width(to) >= WIDE > max(map(width, self.sources))
+
+    @property
+    def to_integer(self) -> bool:
+        """Whether the casts are to an integer, which wraps where a float would become inf."""
+        to = self.promotion.compute
+        return to is not None and to.precision is None
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """What a pair must not do: its number in the JEP, a head for a column, a phrase, and whether a promotion does it."""
+    """What a pair must not do: its number in the JEP, a head for a column, a phrase, and whether a pair does it."""
 
     number: int
     head: str
     about: str
-    broken: Callable[[Promotion], bool]
+    broken: Callable[[Price], bool]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+CRITERIA = {
+    "several bounds": Criterion(
+        1, "sev", "no join: several dtypes lie lowest above both",
+        lambda pair: len(pair.bounds) > 1,
+    ),
+    "no bound": Criterion(
+        1, "none", "no join: nothing lies above both",
+        lambda pair: not pair.bounds,
+    ),
+    "refused": Criterion(
+        1, "ref", "no answer: cast one operand first",
+        lambda pair: pair.promotion.dtype is None,
+    ),
+    "dropped": Criterion(
+        2, "drop", "a part is dropped: complex becomes real",
+        lambda pair: any(lost.imaginary for lost in pair.losses),
+    ),
+    "overflow": Criterion(
+        3, "wrap", "unhandled overflow: an integer wraps",
+        lambda pair: pair.to_integer and any(lost.magnitude or lost.sign for lost in pair.losses),
+    ),
+    "magnitude": Criterion(
+        3, "inf", "loss of magnitude: a value beyond the range of a float becomes inf or nan",
+        lambda pair: not pair.to_integer and any(lost.magnitude for lost in pair.losses),
+    ),
+    "precision": Criterion(
+        4, "prec", "loss of precision: a value within the range is rounded",
+        lambda pair: any(lost.precision for lost in pair.losses),
+    ),
+    "wider": Criterion(
+        5, "wide", "the result is wider than both operands",
+        lambda pair: pair.wider,
+    ),
+    "64 bits": Criterion(
+        5, "64b", "the result has parts of 64 bits, no operand has",
+        lambda pair: pair.to_wide,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Criteria(Mapping[str, tuple[Promotion, ...]]):
     """The pairs that break each criterion, by its name, of all unordered pairs of different operands that were asked."""
 
     system: System
+    tier: Asked
     asked: int
     broken: Mapping[str, tuple[Promotion, ...]]
 
@@ -56,40 +129,97 @@ class Criteria(Mapping[str, tuple[Promotion, ...]]):
     def __len__(self) -> int:
         return len(self.broken)
 
+    def __repr__(self) -> str:
+        return f"<criteria of {self.system.name}: {self.short}>"
 
-def criteria(system: str | Path | System, dtypes: Iterable[object] | None = None, scalars: bool = False) -> Criteria:
-    """What the pairs of a system's arrays cost by the criteria of JEP 9407; of these dtypes, as far as it has them.
+    def __str__(self) -> str:
+        lines = (f"{name:{max(map(len, self))}}  {'; '.join(said)}" for name, said in self.sections())
+        return "\n".join([self.title, "", *lines])
 
-    `scalars`: also each array with a Python int, float and complex, which lose what their default dtypes would, and are
-    as wide. Raises UnknownSystemError, FormatError; DTypeError where no dtype is left.
+    @property
+    def title(self) -> str:
+        """One line on what was asked."""
+        tier = "" if self.tier == "array" else f", tier {self.tier}"
+        return f"Criteria of {self.system.name}, {self.asked} pairs of operands{tier}"
+
+    @property
+    def short(self) -> str:
+        """How many pairs break each criterion that any pair breaks."""
+        broken = [f"{name} {count}" for name, count in self.counts.items() if count]
+        return f"of {self.asked} pairs: {', '.join(broken) or 'none falls short'}"
+
+    def sections(self, most: int = SHOWN) -> Iterator[Section]:
+        """Each criterion with how many pairs break it, and some of them."""
+        for name, pairs in self.broken.items():
+            counted = f"{len(pairs)} of {self.asked}: {CRITERIA[name].about}"
+            yield name, [counted, listed(pairs, most)] if pairs else [counted]
+
+    def grid(self) -> Grid:
+        """The criteria (rows), how many pairs break each, and some of them."""
+        heads = tuple(map(Cell, ("pairs", "asked", "such as")))
+        cells = tuple(
+            (Cell(str(len(pairs))), Cell(str(self.asked)), Cell(listed(pairs))) for pairs in self.broken.values()
+        )
+        return Grid(self.title, heads, tuple(Cell(name, (), CRITERIA[name].about) for name in self), cells)
+
+    def data(self) -> dict[str, object]:
+        """The criteria as what JSON can hold: of each all pairs that break it, with their results."""
+        return {
+            "system": self.system.name,
+            "tier": self.tier,
+            "asked": self.asked,
+            "criteria": {
+                name: {
+                    "says": CRITERIA[name].about,
+                    "failing": len(pairs),
+                    "pairs": [[*map(str, p.operands), p.dtype and p.dtype.name] for p in pairs],
+                }
+                for name, pairs in self.broken.items()
+            },
+        }
+
+
+def criteria(system: str | Path | System, tier: Asked = "array", dtypes: Iterable[object] | None = None) -> Criteria:
+    """What the pairs of a system's operands cost by the criteria of JEP 9407: of a tier, or of all that it tells apart.
+
+    `dtypes`: only these, as far as the system has them. By tier `all` each array is also paired with a Python int, float
+    and complex, which lose what their default dtypes would, and are as wide; two Python scalars are no business of a
+    library's. Raises UnknownSystemError, FormatError; DTypeError where no dtype is left, BeyondReachError where there
+    are too many.
 
     >>> import typelattice as tl
     >>> option = tl.criteria("jep9407-1")
+    >>> option
+    <criteria of jep9407-1: of 78 pairs: no bound 19, refused 19, wider 14, 64 bits 9>
     >>> option.counts["precision"], [tuple(map(str, p.operands)) for p in option["64 bits"]][:2]
     (0, [('uint16', 'float16'), ('uint16', 'float32')])
     """
     found = find_system(system)
-    arrays = domain(found, "array", dtypes)
-    weak = domain(found, "scalar") if scalars else ()
-    beside = tuple(o for o in weak if o.dtype is None and o.kind in found.defaults and o not in arrays)
-    return _criteria(found, arrays, beside)
+    operands = domain(found, tier, dtypes)
+    if any(o.tier != "scalar" for o in operands):
+        operands = tuple(o for o in operands if o.dtype or o.kind in found.defaults)
+    return _criteria(found, tier, operands)
 
 
 @lru_cache(maxsize=128)  # a system never changes
-def _criteria(system: System, arrays: tuple[Operand, ...], beside: tuple[Operand, ...]) -> Criteria:
-    answers = [system.explain(a, b) for a, b in chain(combinations(arrays, 2), product(arrays, beside))]
-    broken = {name: tuple(p for p in answers if c.broken(p)) for name, c in CRITERIA.items()}
-    return Criteria(system, len(answers), broken)
+def _criteria(system: System, tier: Asked, operands: tuple[Operand, ...]) -> Criteria:
+    prices = [price(system.explain(a, b)) for a, b in _pairs(operands)]
+    broken = {name: tuple(x.promotion for x in prices if c.broken(x)) for name, c in CRITERIA.items()}
+    return Criteria(system, tier, len(prices), broken)
 
 
-def widen(p: Promotion) -> bool:
-    """Whether the result is wider than both operands."""
-    return p.dtype is not None and width(p.dtype) > max(width(d) for d in sources(p))
+def _pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
+    """Each two operands: arrays with each other, then with Python scalars; these with each other if there is no array."""
+    arrays = [o for o in operands if o.tier != "scalar"]
+    scalars = [o for o in operands if o.tier == "scalar"]
+    yield from combinations(arrays or scalars, 2)
+    yield from product(arrays, scalars)
 
 
-def to_wide(p: Promotion) -> bool:
-    """Whether the result has parts of 64 bits or more, and no operand has."""
-    return p.dtype is not None and width(p.dtype) >= WIDE > max(width(d) for d in sources(p))
+def price(p: Promotion) -> Price:
+    """What a promotion costs."""
+    sources = _sources(p)
+    return Price(p, p.bounds, sources, tuple(loss(d, p.compute) for d in sources) if p.compute else ())
 
 
 def width(d: DType) -> int:
@@ -97,7 +227,7 @@ def width(d: DType) -> int:
     return part_of(d).bits or PLATFORM[1]
 
 
-def sources(p: Promotion) -> tuple[DType, ...]:
+def _sources(p: Promotion) -> tuple[DType, ...]:
     """The operands' dtypes, of a Python scalar its default dtype."""
     found = [o.dtype or p.system.defaults.get(o.kind) for o in p.operands]
     if None in found:
@@ -105,47 +235,7 @@ def sources(p: Promotion) -> tuple[DType, ...]:
     return tuple(d for d in found if d)
 
 
-def losses(p: Promotion) -> list[tuple[DType, Loss]]:
-    """(where to, what it can lose) of each cast, a Python scalar's included."""
-    return [(p.compute, loss(d, p.compute)) for d in sources(p)] if p.compute else []
-
-
-def _several(p: Promotion) -> bool:
-    return len(p.bounds) > 1
-
-
-def _unbounded(p: Promotion) -> bool:
-    return not p.bounds
-
-
-def _refused(p: Promotion) -> bool:
-    return p.dtype is None
-
-
-def _dropped(p: Promotion) -> bool:
-    return any(lost.imaginary for _, lost in losses(p))
-
-
-def _wraps(p: Promotion) -> bool:
-    return any((lost.magnitude or lost.sign) and to.precision is None for to, lost in losses(p))
-
-
-def _magnitude(p: Promotion) -> bool:
-    return any(lost.magnitude and to.precision is not None for to, lost in losses(p))
-
-
-def _precision(p: Promotion) -> bool:
-    return any(lost.precision for _, lost in losses(p))
-
-
-CRITERIA = {
-    "several bounds": Criterion(1, "sev", "no join: several dtypes lie lowest above both", _several),
-    "no bound": Criterion(1, "none", "no join: nothing lies above both", _unbounded),
-    "refused": Criterion(1, "ref", "no answer: cast one operand first", _refused),
-    "dropped": Criterion(2, "drop", "a part is dropped: complex becomes real", _dropped),
-    "overflow": Criterion(3, "wrap", "unhandled overflow: an integer wraps", _wraps),
-    "magnitude": Criterion(3, "inf", "loss of magnitude: a value beyond the range of a float becomes inf or nan", _magnitude),
-    "precision": Criterion(4, "prec", "loss of precision: a value within the range is rounded", _precision),
-    "wider": Criterion(5, "wide", "the result is wider than both operands", widen),
-    "64 bits": Criterion(5, "64b", "the result has parts of 64 bits, no operand has", to_wide),
-}
+def listed(pairs: Sequence[Promotion], most: int = SHOWN) -> str:
+    """Pairs and their results: `int8 + uint8: int16, ...`."""
+    said = [f"{' + '.join(map(str, p.operands))}{f': {p.dtype}' if p.dtype else ''}" for p in pairs[:most]]
+    return ", ".join(said) + ", ..." * (len(pairs) > most)

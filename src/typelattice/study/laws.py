@@ -1,23 +1,38 @@
 """The laws of algebra that promotion may keep: each holds of a system, or fails with its smallest counterexample."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, product
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
+from typelattice.explain.english import Section
 from typelattice.explain.library_code import Term, leaves, plain, written
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.study.closure import Joins, Key, Standing, answered, domain
+from typelattice.rendering import Cell, Grid
+from typelattice.study.asked import Asked, BeyondReachError, domain
+from typelattice.study.closure import Closure, Key, answered, closure, key
+from typelattice.study.equations import ELEMENTS, EQUATIONS, Case, Judge, monotone
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-X = TypeVar("X")
+LAWS = {  # what each says
+    "idempotent": "x + x is x",
+    "commutative": "a + b is b + a",
+    "associative": "(a + b) + c is a + (b + c)",
+    "unique bounds": "where anything lies above two operands, one dtype lies lowest",
+    "order-free": "several operands together give the same in whatever order they stand",
+    "monotone": "where b is above a, b + c is above a + c",
+    "identity": "one operand e leaves all others what they are: e + x is x",
+    "top": "one operand t absorbs all others: t + x is t",
+}
+MARKS = {True: "✓", False: "✗", None: "?"}
+ROOM = 64  # characters of code that fit on a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,33 +54,74 @@ class Counterexample:
         return tuple(dict.fromkeys(leaves(self.terms[0])))
 
     def __str__(self) -> str:
-        said = [f"{plain(t)} is {answered(key)}" for t, key in zip(self.terms, self.answers, strict=True)]
+        said = [f"{plain(t)} is {answered(found)}" for t, found in zip(self.terms, self.answers, strict=True)]
         if isinstance(self.terms[-1], Operand):
             said[1:] = [f"not {self.terms[-1]}"]
         return ", ".join([*said, *filter(None, [self.note])])
 
+    def data(self) -> dict[str, object]:
+        """The counterexample as what JSON can hold."""
+        return {
+            "operands": [str(o) for o in self.operands],
+            "terms": [plain(t) for t in self.terms],
+            "answers": [{"dtype": d and d.name, "weak": weak} for d, weak in self.answers],
+            "setup": self.setup,
+            "expressions": list(self.expressions),
+            "note": self.note,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a law holds; how many of the combinations asked break it, the smallest of them, or the element that proves it."""
+    """Whether a law holds. `holds` is None where it is not known, and `note` says why.
+
+    `failing` of the `asked` combinations break it, `counterexample` is the smallest of these. The laws `identity` and
+    `top` ask for one operand: `witness` is that operand.
+    """
 
     law: str
-    holds: bool
+    holds: bool | None
     failing: int
     asked: int
     counterexample: Counterexample | None = None
     witness: Operand | None = None
+    note: str = ""
 
     def __bool__(self) -> bool:
-        return self.holds
+        return self.holds is True
+
+    @property
+    def mark(self) -> str:
+        """✓ if it holds, ✗ if not, ? if that is not known."""
+        return MARKS[self.holds]
+
+    def __str__(self) -> str:
+        """What the law says, the operand that proves it, or where it fails."""
+        if self.holds is None:
+            return f"not known: {self.note}"
+        if self.counterexample is None:
+            return f"{LAWS[self.law]}{f': {self.witness}' if self.witness else ''}"
+        return f"fails for {self.failing} of {self.asked}: {self.counterexample}"
+
+    def data(self) -> dict[str, object]:
+        """The verdict as what JSON can hold; `holds` is null where that is not known."""
+        return {
+            "says": LAWS[self.law],
+            "holds": self.holds,
+            "failing": self.failing,
+            "asked": self.asked,
+            "counterexample": self.counterexample and self.counterexample.data(),
+            "witness": self.witness and str(self.witness),
+            "note": self.note,
+        }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Laws(Mapping[str, Verdict]):
     """The verdicts on a system, by the name of the law, over the operands that were asked."""
 
     system: System
-    standing: Standing
+    tier: Asked
     operands: tuple[Operand, ...]
     verdicts: Mapping[str, Verdict]
 
@@ -78,19 +134,64 @@ class Laws(Mapping[str, Verdict]):
     def __len__(self) -> int:
         return len(self.verdicts)
 
+    def __repr__(self) -> str:
+        return f"<laws of {self.system.name}: {sum(map(bool, self.values()))} of {len(self)} hold>"
 
-def laws(system: str | Path | System, tier: Standing = "array", dtypes: Iterable[object] | None = None) -> Laws:
-    """Which laws hold of a system's arrays, 0-d arrays, Python scalars, or all; of these dtypes, as far as it has them.
+    def __str__(self) -> str:
+        width = max(map(len, self)) + 1
+        return "\n".join([self.title, "", *(f"{law:{width}} {v.mark} {v}" for law, v in self.items())])
 
-    A refusal equals a refusal. The smallest counterexample has the fewest operands, then the fewest bits. Two Python
-    scalars among `all` are Python's to add. Raises UnknownSystemError, FormatError; DTypeError where no operand is left.
+    @property
+    def title(self) -> str:
+        """One line on what was asked."""
+        tier = "" if self.tier == "array" else f", tier {self.tier}"
+        return f"Laws of {self.system.name}, {len(self.operands)} operands{tier}"
+
+    def sections(self) -> Iterator[Section]:
+        """Each law with what it says or where it fails, the counterexample also as the library's code."""
+        prepared: set[str] = set()
+        for law, v in self.items():
+            lines = [f"{v.mark} {v}"]
+            if v.counterexample and v.counterexample.setup:
+                setup = v.counterexample.setup
+                lines += [] if setup in prepared else setup.split("; ")
+                lines += map(_foldable, v.counterexample.expressions)
+                prepared.add(setup)
+            yield law, lines
+
+    def grid(self) -> Grid:
+        """The laws (rows), whether each holds, how often it fails, and where."""
+        heads = tuple(map(Cell, ("holds", "failing", "asked", "where")))
+        marks = {True: (), False: ("differs",), None: ("refused",)}
+        cells = tuple(
+            (Cell(v.mark, marks[v.holds]), Cell(str(v.failing)), Cell(str(v.asked)), Cell(str(v)))
+            for v in self.values()
+        )
+        return Grid(self.title, heads, tuple(Cell(law, (), LAWS[law]) for law in self), cells)
+
+    def data(self) -> dict[str, object]:
+        """The verdicts as what JSON can hold."""
+        return {
+            "system": self.system.name,
+            "tier": self.tier,
+            "operands": [str(o) for o in self.operands],
+            "laws": {law: v.data() for law, v in self.items()},
+        }
+
+
+def laws(system: str | Path | System, tier: Asked = "array", dtypes: Iterable[object] | None = None) -> Laws:
+    """Which laws hold of the operands of a system: of a tier, or of all tiers that it tells apart, Python scalars too.
+
+    `dtypes`: only these, as far as the system has them. A refusal equals a refusal. The smallest counterexample has the
+    fewest operands, then the fewest bits. Two Python scalars beside arrays are Python's to add. Raises
+    UnknownSystemError, FormatError; DTypeError where no operand is left, BeyondReachError where there are too many.
 
     >>> import typelattice as tl
     >>> numpy = tl.laws("numpy")
+    >>> numpy
+    <laws of numpy: 5 of 8 hold>
     >>> numpy["commutative"].holds, numpy["associative"].holds
     (True, False)
-    >>> print(*numpy["associative"].counterexample.operands)
-    uint8 int8 float16
     >>> print(numpy["associative"].counterexample)
     (uint8 + int8) + float16 is float32, uint8 + (int8 + float16) is float16
     >>> all(tl.laws("jax", dtypes=["bool", "uint64", "int64", "float16", "bfloat16", "float64"]).values())
@@ -104,139 +205,65 @@ def laws(system: str | Path | System, tier: Standing = "array", dtypes: Iterable
 
 
 @lru_cache(maxsize=128)  # a system never changes
-def _laws(system: System, tier: Standing, asked: tuple[Operand, ...]) -> Laws:
-    joins = Joins(system, asked)
-    verdicts = {name: _equation(name, equations, joins) for name, equations in EQUATIONS.items()}
-    verdicts["unique bounds"] = _unique(joins)
-    verdicts |= {name: _element(name, equation, joins) for name, equation in ELEMENTS.items()}
-    return Laws(system, tier, asked, {name: verdicts[name] for name in LAWS})
+def _laws(system: System, tier: Asked, asked: tuple[Operand, ...]) -> Laws:
+    over = closure(system, asked)
+    judge = Judge(over)
+    verdicts = {law: _equation(law, judge) for law in EQUATIONS}
+    verdicts["unique bounds"] = _unique_bounds(over)
+    verdicts |= {law: _element(law, judge) for law in ELEMENTS}
+    return Laws(system, tier, asked, {law: verdicts[law] for law in LAWS})
 
 
-Join = Callable[..., X]  # of numbers, it finds where they meet; of terms, it writes down that they do
-
-
-class Sides(Protocol):
-    """The two sides of an equation, of numbers or of terms; None where the law says nothing of these."""
-
-    def __call__(self, j: Join[X], x: Sequence[X], le: Callable[[X, X], bool], /) -> tuple[X, X] | None: ...
-
-
-def _idempotent(j: Join[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
-    return j(x[0], x[0]), x[0]
-
-
-def _swapped(j: Join[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
-    return j(x[0], x[1]), j(x[1], x[0])
-
-
-def _associative(j: Join[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
-    return j(j(x[0], x[1]), x[2]), j(x[0], j(x[1], x[2]))
-
-
-def _first_swapped(j: Join[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
-    return j(x[0], x[1], x[2]), j(x[1], x[0], x[2])
-
-
-def _last_swapped(j: Join[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
-    return j(x[0], x[1], x[2]), j(x[0], x[2], x[1])
-
-
-def _monotone(j: Join[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X] | None:
-    """A refusal absorbs, so that it counts as above all: what the greater operand may meet, the smaller may."""
-    above = j(x[1], x[2])
-    return (j(j(x[0], x[2]), above), above) if le(x[0], x[1]) else None
-
-
-def _identity(j: Join[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
-    return j(x[0], x[1]), x[1]
-
-
-def _top(j: Join[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
-    return j(x[0], x[1]), x[0]
-
-
-LAWS = {  # what each says
-    "idempotent": "x + x is x",
-    "commutative": "a + b is b + a",
-    "associative": "(a + b) + c is a + (b + c)",
-    "unique bounds": "where anything lies above two operands, one dtype lies lowest",
-    "order-free": "several operands together give the same in whatever order they stand",
-    "monotone": "where b is above a, b + c is above a + c",
-    "identity": "one operand e leaves all others what they are: e + x is x",
-    "top": "one operand t absorbs all others: t + x is t",
-}
-EQUATIONS: Mapping[str, Sequence[tuple[int, Sides]]] = {  # (how many operands, the equation)
-    "idempotent": [(1, _idempotent)],
-    "commutative": [(2, _swapped)],
-    "associative": [(3, _associative)],
-    "order-free": [(2, _swapped), (3, _first_swapped), (3, _last_swapped)],
-    "monotone": [(3, _monotone)],
-}
-ELEMENTS: Mapping[str, Sides] = {"identity": _identity, "top": _top}
-
-
-def _equation(law: str, equations: Sequence[tuple[int, Sides]], joins: Joins) -> Verdict:
+def _equation(law: str, judge: Judge) -> Verdict:
     """A law of all combinations of operands."""
-    asked, failing, first = 0, 0, None
-
-    def le(a: int, b: int) -> bool:
-        met = joins(a, b)
-        return met != 0 and joins.equal(met, b)
-
-    for arity, sides in equations:
-        broken = []
-        for x in joins.at_once(arity) if law == "order-free" else product(joins.asked, repeat=arity):
-            two = sides(joins, x, le)
-            if two:
-                asked += 1
-                if not joins.equal(*two):
-                    broken.append(x)
-        failing += len(broken)
-        if broken and first is None:
-            first = _counterexample(joins, sides, min(broken, key=joins.size))
-    return Verdict(law, not failing, failing, asked, first)
+    try:
+        count = judge.count(law)
+    except BeyondReachError as e:
+        return Verdict(law, None, 0, 0, note=str(e))
+    shown = _counterexample(judge.closure, count.smallest) if count.smallest else None
+    return Verdict(law, not count.failing, count.failing, count.asked, shown)
 
 
-def _element(law: str, sides: Sides, joins: Joins) -> Verdict:
+def _element(law: str, judge: Judge) -> Verdict:
     """A law that asks for one operand of a certain sort; where there is none, the one that comes nearest."""
-    broken = {e: [x for x in joins.asked if not joins.equal(*_two(sides, joins, (e, x)))] for e in joins.asked}
-    best = min(broken, key=lambda e: len(broken[e]))
-    if not broken[best]:
-        return Verdict(law, True, 0, len(broken), None, joins.members[best])
-    pair = best, min(broken[best], key=lambda x: joins.size((x,)))
-    return Verdict(law, False, len(broken[best]), len(broken), _counterexample(joins, sides, pair))
+    best, count = judge.element(law)
+    if count.smallest is None:
+        return Verdict(law, True, 0, count.asked, None, judge.closure.members[best])
+    return Verdict(law, False, count.failing, count.asked, _counterexample(judge.closure, count.smallest))
 
 
-def _unique(joins: Joins) -> Verdict:
+def _unique_bounds(over: Closure) -> Verdict:
     """The law of the order itself: which pairs have several lowest upper bounds."""
-    pairs = list(combinations(joins.asked, 2))
-    bounds = {pair: joins.system.explain(*joins.operands(*pair)).bounds for pair in pairs}
+    pairs = list(combinations(over.asked, 2))
+    bounds = {pair: over.system.explain(*over.operands(*pair)).bounds for pair in pairs}
     split = [pair for pair in pairs if len(bounds[pair]) > 1]
     if not split:
         return Verdict("unique bounds", True, 0, len(pairs))
-    pair = min(split, key=joins.size)
+    pair = min(split, key=lambda pair: (over.size(*pair), pair))
     *others, last = map(str, bounds[pair])
     note = f"{', '.join(others)} and {last} lie lowest above both"
-    answers, terms = (joins.keys[joins(*pair)],), (joins.operands(*pair),)
-    setup, expressions = written(joins.system, terms, joins.mixed)
-    return Verdict("unique bounds", False, len(split), len(pairs), Counterexample(terms, answers, expressions, setup, note))
+    terms: tuple[Term, ...] = (over.operands(*pair),)
+    setup, expressions = written(over.system, terms, over.python)
+    answers = (key(over.system, over.members[over.table[pair[0]][pair[1]]]),)
+    shown = Counterexample(terms, answers, expressions, setup, note)
+    return Verdict("unique bounds", False, len(split), len(pairs), shown)
 
 
-def _counterexample(joins: Joins, sides: Sides, x: tuple[int, ...]) -> Counterexample:
-    """The equation written out in operands, and the two answers."""
-    operands: tuple[Term, ...] = joins.operands(*x)
-    note = f"though {operands[1]} is above {operands[0]}" if sides is _monotone else ""
-    terms = _two(sides, _together, operands)
-    answers = tuple(joins.keys[i] for i in _two(sides, joins, x))
-    setup, expressions = written(joins.system, terms, joins.mixed)
-    return Counterexample(terms, answers, expressions, setup, note)
+def _counterexample(over: Closure, case: Case) -> Counterexample:
+    """A case written out in operands."""
+    operands: Sequence[Term] = over.operands(*case.numbers)
+    two = case.sides(_term, operands, lambda a, b: True)
+    assert two
+    note = f"though {operands[1]} is above {operands[0]}" if case.sides is monotone else ""
+    setup, expressions = written(over.system, two, over.python)
+    return Counterexample(two, case.answers, expressions, setup, note)
 
 
-def _together(*terms: Term) -> Term:
+def _term(*terms: Term) -> Term:
+    """The term that promotes some terms, all at once."""
     return terms
 
 
-def _two(sides: Sides, j: Join[X], x: Sequence[X]) -> tuple[X, X]:
-    two = sides(j, x, lambda a, b: True)
-    assert two
-    return two
+def _foldable(code: str) -> str:
+    """Code that stays an expression where a terminal folds it: in parentheses if it is long."""
+    return code if len(code) <= ROOM else f"({code})"

@@ -1,0 +1,97 @@
+"""What a study asks about: systems, dtypes and tiers, each option with one meaning in all of them."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
+
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, DTypeError, Weak, place
+from typelattice.facts.errors import TypelatticeError
+from typelattice.operands.notation import parse
+from typelattice.operands.operand import Operand, Tier, of
+from typelattice.operands.reading import operand
+
+Asked = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
+TIERS: tuple[Tier, ...] = get_args(Tier)
+SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind
+MOST = 400  # operands: of more a table is of no use, and laws take minutes to judge
+
+
+class BeyondReachError(TypelatticeError, ValueError):
+    """A question too large to be answered in reasonable time; raised before anything starts."""
+
+
+def has_arrays(system: System) -> bool:
+    """Whether a dtype stands in the order; Python's numbers are a system in which none does."""
+    return any(isinstance(n, DType) for n in system.order.nodes)
+
+
+def common_dtypes(systems: Sequence[System]) -> tuple[DType, ...]:
+    """The dtypes that all of some systems have, kind by kind from narrow to wide."""
+    first, *others = (s.dtypes for s in systems)
+    return tuple(d for d in first if all(d in other for other in others))
+
+
+def weak_widths(system: System) -> tuple[DType, ...]:
+    """The dtypes that have a weak node of their own in the order, such as `int8*`."""
+    return tuple(sorted((n.dtype for n in system.order.nodes if isinstance(n, Weak) and n.dtype), key=place))
+
+
+def own_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
+    """The dtypes that the files of some systems define, by name and by code.
+
+    Raises DTypeError if two files mean different dtypes by one name.
+    """
+    found: dict[str, DType] = {}
+    owner: dict[str, System] = {}
+    for system in systems:
+        for name, d in system.own_dtypes.items():
+            if found.setdefault(name, d) is not d:
+                two = f"{owner[name].name} and {system.name} mean different dtypes"
+                raise DTypeError(f"{two} by {name!r}; give one of them another name")
+            owner.setdefault(name, system)
+    return found
+
+
+def read(x: object, systems: Sequence[System]) -> Operand:
+    """The operand that an object is; a string may name a dtype that the file of one of the systems defines."""
+    return parse(x, own_dtypes(systems)) if isinstance(x, str) else operand(x)
+
+
+def check_size(operands: int, of_what: str) -> None:
+    """Raises BeyondReachError for more operands than can be asked in seconds."""
+    if operands > MOST:
+        too_many = f"{of_what} has {operands:,} dtypes, and at most {MOST} are asked at once"
+        raise BeyondReachError(f"{too_many}; name some with dtypes= or --dtypes")
+
+
+def domain(system: System, tier: Asked = "array", dtypes: Iterable[object] | None = None) -> tuple[Operand, ...]:
+    """The operands to ask of a system, of one tier or of all, kind by kind from narrow to wide.
+
+    `dtypes` chooses among the dtypes of the system; what the system lacks is left out. A Python scalar named there is
+    asked beside them. Python scalars are asked if the system takes any, arrays without dimensions by tier `all` if it
+    tells them from other arrays. Raises DTypeError if the system has none of the dtypes, BeyondReachError.
+    """
+    have, named = system.dtypes, tuple[Operand, ...]()
+    if dtypes is not None:
+        chosen = [system.operand(x) for x in dtypes]
+        named = tuple(dict.fromkeys(o for o in chosen if o.tier == "scalar"))
+        wanted = {o.dtype for o in chosen if o.tier != "scalar"}
+        have = tuple(d for d in have if d in wanted)
+        if not have and not named:
+            raise DTypeError(f"{system.name} has none of these dtypes; see `typelattice check {system.name}`")
+    check_size(len(have), system.name)
+    arrays = tuple(map(of, have))
+    scalars = named or (*(of(d, weak=True) for d in weak_widths(system)), *map(parse, ("True", *SCALARS)))
+    taken = tuple(o for o in scalars if any(system.explain(o, x).dtype for x in (*arrays, o)))
+    if tier == "scalar" or not has_arrays(system):
+        return taken
+    zero_d = tuple(of(d, tier="0d") for d in have)
+    beside = taken if named else ()
+    if tier == "array":
+        return (*arrays, *beside)
+    if tier == "0d":
+        return (*zero_d, *beside)
+    # Python's bool is left out of them all: it is no weak operand, and the sum of two is an int.
+    weak = tuple(o for o in taken if o.weak)
+    return (*arrays, *(zero_d if "0d" in system.tiers else ()), *weak)

@@ -1,0 +1,155 @@
+"""A system looked over: what is in it, which pairs have no join, which laws fail and what its casts cost."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from typelattice.engine.system import System
+from typelattice.explain.english import Section
+from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
+from typelattice.files.reader import system as find_system
+from typelattice.study.asked import SCALARS, BeyondReachError, check_size
+from typelattice.study.criteria import SHOWN, Criteria, criteria
+from typelattice.study.laws import Laws, laws
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Pair = tuple[Node, Node]
+OVERRIDE, TIE = "by an override", "by a tie"
+SPLIT, UNBOUNDED = "refused, with several minimal bounds and no tie", "refused, nothing lies above both"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Check:
+    """What is in a system and what it costs. `unjudged` says why `laws` and `criteria` are missing, if they are.
+
+    `without_join` has the pairs of nodes that have no join, by what becomes of them instead; `split` is whether any
+    pair has several lowest bounds, which a repair of the order would end.
+    """
+
+    system: System
+    without_join: Mapping[str, tuple[Pair, ...]]
+    split: bool
+    laws: Laws | None
+    criteria: Criteria | None
+    unjudged: str = ""
+
+    @property
+    def weak(self) -> tuple[Weak, ...]:
+        """The weak nodes of the order."""
+        return tuple(sorted((n for n in self.system.order.nodes if isinstance(n, Weak)), key=place))
+
+    @property
+    def defaults(self) -> dict[str, DType]:
+        """The dtype of a Python scalar alone, by what a system file calls its kind."""
+        names = {Kind.UNSIGNED: "uint", Kind.SIGNED: "int"}
+        return {names.get(kind, kind.value): d for kind, d in self.system.defaults.items()}
+
+    def sections(self) -> Iterator[Section]:
+        """The parts one by one, each a heading and lines."""
+        s, dtypes = self.system, self.system.dtypes
+        yield "name", [s.name]
+        yield "title", [s.title or "none; give one, it heads tables"]
+        yield "dtypes", [f"{len(dtypes)}: {' '.join(map(str, dtypes))}"]
+        yield "weak", [f"{len(self.weak)}: {' '.join(map(str, self.weak))}" if self.weak else "none in the order"]
+        yield "tiers", [", ".join(s.tiers)]
+        if not self.unjudged:
+            yield "no join", self._no_join()
+        yield "ties", [f"{', '.join(bounds)}: {winner}" for bounds, winner in self._ties()] or ["none"]
+        if s.overrides or s.refusals:
+            yield "said outright", [f"{len(s.overrides)} pairs in overrides, {len(s.refusals)} in refusals"]
+        missing = [kind for kind in SCALARS if kind not in self.defaults]
+        none = [f"none for {', '.join(missing)}: alone it is refused"] if missing else []
+        yield "defaults", [*(f"{kind}: {d}" for kind, d in self.defaults.items()), *none]
+        yield from self._judgement()
+
+    def data(self) -> dict[str, object]:
+        """The whole as what JSON can hold."""
+        return {
+            "system": self.system.name,
+            "title": self.system.title,
+            "dtypes": [d.name for d in self.system.dtypes],
+            "weak": [str(n) for n in self.weak],
+            "tiers": list(self.system.tiers),
+            "pairs": self._pairs,
+            "without join": {fate: [[str(a), str(b)] for a, b in of] for fate, of in self.without_join.items()},
+            "ties": [{"bounds": bounds, "winner": str(winner)} for bounds, winner in self._ties()],
+            "overrides": len(self.system.overrides),
+            "refusals": len(self.system.refusals),
+            "defaults": {kind: d.name for kind, d in self.defaults.items()},
+            "laws": self.laws and self.laws.data()["laws"],
+            "criteria": self.criteria and self.criteria.data()["criteria"],
+            "not judged": self.unjudged,
+        }
+
+    @property
+    def _pairs(self) -> int:
+        nodes = len(self.system.order.nodes)
+        return nodes * (nodes - 1) // 2
+
+    def _no_join(self) -> list[str]:
+        """How many pairs have no join, and what becomes of them instead."""
+        counted = [f"{sum(map(len, self.without_join.values()))} of {self._pairs} pairs"]
+        for fate, pairs in self.without_join.items():
+            some = ", ".join(f"{a} + {b}" for a, b in pairs[:SHOWN])
+            counted.append(f"{len(pairs)} {fate}: {some}{', ...' * (len(pairs) > SHOWN)}")
+        return counted
+
+    def _ties(self) -> Iterator[tuple[list[str], Node]]:
+        """The bounds and the winner of each tie."""
+        return (([str(n) for n in sorted(bounds, key=place)], winner) for bounds, winner in self.system.ties.items())
+
+    def _judgement(self) -> Iterator[Section]:
+        """The laws that fail and the criteria that pairs break, in as few lines as that takes."""
+        if self.laws is None or self.criteria is None:
+            yield "laws", [f"not judged: {self.unjudged}"]
+            return
+        failing = [f"not {law}: {v.counterexample}" for law, v in self.laws.items() if v.holds is False]
+        unknown = [f"{law} {v}" for law, v in self.laws.items() if v.holds is None]
+        kept = ", ".join(law for law, v in self.laws.items() if v) or "none"
+        yield "laws", [f"kept: {kept}", *failing, *unknown]
+        yield "criteria", [self.criteria.short]
+
+    def __repr__(self) -> str:
+        return f"<check of {self.system.name}>"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{heading:14}{'; '.join(lines)}" for heading, lines in self.sections())
+
+
+def check(system: str | Path | System) -> Check:
+    """Looks a system over. One of hundreds of dtypes is not judged by laws and criteria.
+
+    Raises UnknownSystemError, FormatError.
+
+    >>> from typelattice.study.check import check
+    >>> check("numpy").without_join
+    {'by a tie': ((uint8, int8), (uint16, int8), (uint16, int16))}
+    """
+    found = find_system(system)
+    nodes = sorted(found.order.nodes, key=place)
+    try:
+        check_size(len(nodes), found.name)
+        judged, priced = laws(found), criteria(found)
+    except BeyondReachError as e:
+        return Check(found, {}, False, None, None, str(e))
+    fates: dict[str, list[Pair]] = {}
+    split = False
+    for a, b in combinations(nodes, 2):
+        if found.order.join(a, b) is None:
+            bounds = found.order.minimal_bounds(a, b)
+            split |= len(bounds) > 1
+            fates.setdefault(_instead(found, (a, b), bounds), []).append((a, b))
+    return Check(found, {fate: tuple(pairs) for fate, pairs in fates.items()}, split, judged, priced)
+
+
+def _instead(system: System, pair: Pair, bounds: tuple[Node, ...]) -> str:
+    """What becomes of a pair that has no join."""
+    if frozenset(pair) in system.overrides:
+        return OVERRIDE
+    if frozenset(bounds) in system.ties:
+        return TIE
+    return SPLIT if bounds else UNBOUNDED

@@ -1,0 +1,133 @@
+"""Two systems side by side: where they answer otherwise."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.system import System
+from typelattice.explain.english import answer, question
+from typelattice.facts.dtypes import DTypeError
+from typelattice.files.reader import system as find_system
+from typelattice.rendering import Cell, Grid, render
+from typelattice.study.asked import Asked, read
+from typelattice.study.labels import REFUSED, code, left_out, marks
+from typelattice.study.tables import Table, answered, operands_of, tiers_of, without_idle_scalars
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Diff:
+    """Two tables of the same operands under two systems; `differing` are the (row, column) where the answers differ.
+
+    >>> import typelattice as tl
+    >>> d = tl.diff("numpy", "jax")
+    >>> ("int64", "float32") in d.differing, ("int8", "uint8") in d.differing
+    (True, False)
+    """
+
+    a: Table
+    b: Table
+
+    @property
+    def differing(self) -> tuple[tuple[str, str], ...]:
+        """The (row, column) of each cell where the answers differ."""
+        places = ((row, column) for row in self.a.rows for column in self.a.columns)
+        return tuple(place for place, (p, q) in zip(places, self._pairs(), strict=True) if differ(p, q))
+
+    @property
+    def summary(self) -> str:
+        """How many cells differ, and how."""
+        names = self.a.system.name, self.b.system.name
+        differing = [(p.dtype, q.dtype) for p, q in self._pairs() if differ(p, q)]
+        ways = {
+            "another dtype": sum(bool(p and q and p is not q) for p, q in differing),
+            "weak in one only": sum(bool(p and p is q) for p, q in differing),
+            f"refused by {names[0]} only": sum(p is None for p, _ in differing),
+            f"refused by {names[1]} only": sum(q is None for _, q in differing),
+        }
+        said = ", ".join(f"{n} {way}" for way, n in ways.items() if n)
+        counted = f"{len(differing)} of {len(self.a.rows) * len(self.a.columns)} cells differ"
+        return f"{counted}: {said}" if said else counted
+
+    def grid(self, codes: str = "bits") -> Grid:
+        """The diff as a grid: `a|b` where the answers differ."""
+        a, b = self.a, self.b
+        cells = tuple(
+            tuple(_cell(p, q, codes) for p, q in zip(ps, qs, strict=True))
+            for ps, qs in zip(a.cells, b.cells, strict=True)
+        )
+        notes = [self.summary, f"left: {a.system.name}, {a.system.title}", f"right: {b.system.name}, {b.system.title}"]
+        if any(p.dtype is None for p in chain(*a.cells, *b.cells)):
+            notes.append(f"{REFUSED} is a refusal")
+        rows, columns, corner = a.labels(codes)
+        title = f"{a.what}: {a.system.name}|{b.system.name}"
+        return Grid(title, columns, rows, cells, (*notes, *left_out(a.left_out)), corner)
+
+    def _pairs(self) -> Iterator[tuple[Promotion, Promotion]]:
+        """The two answers of each cell, row by row."""
+        return zip(chain(*self.a.cells), chain(*self.b.cells), strict=True)
+
+    def __repr__(self) -> str:
+        return f"<diff of {self.a.system.name} and {self.b.system.name}: {self.summary}>"
+
+    def __str__(self) -> str:
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        return render(self, "html")
+
+
+def diff(
+    a: str | Path | System,
+    b: str | Path | System,
+    op: str | None = None,
+    tier: Asked = "all",
+    dtypes: Iterable[object] | None = None,
+    small: bool = False,
+) -> Diff:
+    """Where two systems answer otherwise, over the dtypes that both have.
+
+    The options are those of `table`. Other than there, the rows are of all tiers that either system tells apart: much of
+    what changed from NumPy 1 to 2 happens beside arrays without dimensions. Raises what `table` does.
+
+    >>> import typelattice as tl
+    >>> tl.diff("jax", "jax-x32", dtypes=["int8", "float32"])
+    <diff of jax and jax-x32: 0 of 4 cells differ>
+    >>> ("float32:0d", "float") in tl.diff("numpy1", "numpy").differing
+    True
+    """
+    both = [find_system(a), find_system(b)]
+    tiers = tiers_of(tier, both)
+    if dtypes is not None:
+        operands = [read(x, both) for x in dtypes]
+        return Diff(*(answered(s, op, tiers, operands) for s in both))
+    (own, hidden), (others, hidden_there) = (operands_of(s, tier, small) for s in both)
+    common = [o for o in own if o in others]
+    found = [without_idle_scalars(answered(s, op, tiers, common)) for s in both if common]
+    rows = [x for x in found[0].rows if x in found[1].rows] if found else []
+    columns = [x for x in found[0].columns if x in found[1].columns] if found else []
+    if not rows or not columns:
+        raise DTypeError(f"{both[0].name} and {both[1].name} have no dtype in common")
+    not_shown = tuple(d for d in hidden if d in hidden_there)
+    return Diff(*(replace(t.part(rows, columns), left_out=not_shown) for t in found))
+
+
+def differ(p: Promotion, q: Promotion) -> bool:
+    """Whether two answers differ, in their dtype or in whether that is weak."""
+    return (p.dtype, p.weak) != (q.dtype, q.weak)
+
+
+def _cell(p: Promotion, q: Promotion, codes: str) -> Cell:
+    """A cell of a diff."""
+
+    def told() -> str:
+        return f"{question(p)}: {p.system.name} {answer(p)}, {q.system.name} {answer(q)}"
+
+    if not differ(p, q):
+        return Cell(code(p, codes), ("same", *marks(p)), told)
+    return Cell(f"{code(p, codes)}|{code(q, codes)}", ("differs",), told)

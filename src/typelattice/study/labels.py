@@ -1,0 +1,77 @@
+"""Dtypes, operands and answers as the short texts of tables, in the codes that the reader chose."""
+from __future__ import annotations
+
+from functools import partial
+
+from typelattice.engine.answer import Promotion
+from typelattice.explain.english import answer, cast_words, question
+from typelattice.facts.dtypes import DType, numpy_reading, weak
+from typelattice.facts.loss import loss
+from typelattice.operands.operand import BOOL, Operand
+from typelattice.rendering import Cell
+
+CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
+REFUSED = "-"
+
+
+def label(o: Operand, codes: str) -> Cell:
+    """An operand as the label of a row or a column."""
+    marks = (o.kind.value, *(["weak"] * o.weak))
+    if o.dtype is None or o.tier == "scalar":
+        text = str(o) if o.value is not None or codes == "names" else repr(weak(o.kind))
+        return Cell(text, marks, f"a Python {o.kind.word}")
+    star, zero_d = "*" * o.weak, ":0d" * (o.tier == "0d")
+    value = "" if o.value is None else f"={o.value}"
+    return Cell(f"{short(o.dtype, codes)}{star}{zero_d}{value}", marks, str(o))
+
+
+def cell(p: Promotion, codes: str) -> Cell:
+    """An answer as a cell, marked by its kind, if it is weak and if a cast loses anything."""
+    return Cell(code(p, codes), marks(p), partial(told, p))
+
+
+def code(p: Promotion, codes: str = "bits") -> str:
+    """An answer in a word: `i16`, `f*` if it is weak, `f32*` where weak dtypes have a width; `-` for a refusal."""
+    if p.dtype is None:
+        return REFUSED
+    if not p.weak:
+        return short(p.dtype, codes)
+    by_kind = p.dtype is p.system.defaults.get(p.dtype.kind) and weak(p.dtype.kind, p.dtype) not in p.system.order
+    if by_kind and codes != "names":
+        return repr(weak(p.dtype.kind))
+    return f"{short(p.dtype, codes)}*"
+
+
+def short(d: DType, codes: str) -> str:
+    """A dtype's code: the one that counts bits, NumPy's, or its name. Raises ValueError for unknown codes."""
+    if codes == "bits":
+        return d.code
+    if codes == "names":
+        return d.name
+    if codes != "bytes":
+        raise ValueError(f"unknown codes {codes!r}; these are {', '.join(CODES)}")
+    in_bytes = f"{d.code[0]}{(d.bits or 0) // 8}"
+    if numpy_reading(in_bytes) is d:
+        return in_bytes
+    return "b1" if d is BOOL else d.name
+
+
+def marks(p: Promotion) -> tuple[str, ...]:
+    """How a cell stands out: refused; or its kind, weak, lossy."""
+    if p.dtype is None:
+        return ("refused",)
+    to = p.compute  # asked here, since `p.casts` makes an object for each cast: a large table has many
+    lossy = to is not None and any(o.dtype and o.dtype is not to and loss(o.dtype, to) for o in p.promoting)
+    return (p.dtype.kind.value, *(["weak"] * p.weak), *(["lossy"] * bool(lossy)))
+
+
+def told(p: Promotion) -> str:
+    """One line on a cell: what was asked, the answer, and why not or what is lost."""
+    lost = dict.fromkeys(cast_words(c) for c in p.casts if c.loss)
+    return ". ".join((f"{question(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *lost))
+
+
+def left_out(dtypes: tuple[DType, ...]) -> list[str]:
+    """A note on dtypes that are not shown, if there are any."""
+    codes = ", ".join(d.code for d in dtypes)
+    return [f"left out: {len(dtypes)} small dtypes ({codes}); small=True or --small shows them"] if dtypes else []

@@ -1,0 +1,58 @@
+"""Where two systems differ by the value of a Python int: what moving from NumPy 1 to NumPy 2 changes."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from typelattice.engine.system import System
+from typelattice.explain.by_value import intervals
+from typelattice.facts.dtypes import DType
+from typelattice.study.asked import common_dtypes
+
+NAMED_POWERS = (16, 31, 32, 63, 64)  # where the ranges of integers end; an int beside such a power is written by it
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """A range of ints, both ends included, beside which an array comes to another dtype; None is a refusal."""
+
+    dtype: DType
+    least: int
+    greatest: int
+    before: DType | None
+    after: DType | None
+
+    def __str__(self) -> str:
+        """`uint8 with -128 to -1: int16, then uint8`."""
+        ends = f"{_written(self.least)} to {_written(self.greatest)}"
+        ints = _written(self.least) if self.least == self.greatest else ends
+        return f"{self.dtype} with {ints}: {self.before or 'refused'}, then {self.after or 'refused'}"
+
+
+def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[ValueChange]:
+    """The ranges of a Python int beside which an array comes to another dtype under system b than under system a.
+
+    >>> from typelattice import system
+    >>> changes = value_changes(system("numpy1"), system("numpy"))
+    >>> [str(change) for change in changes if str(change.dtype) == "int8"][0]
+    'int8 with -2**63 to -2**31-1: int64, then refused'
+    """
+    for d in common_dtypes((a, b)):
+        both = [intervals(s.explain(d, "int", op=op)) for s in (a, b)]
+        starts = sorted({least for found in both for least, _, _ in found})
+        past = max(greatest for _, greatest, _ in both[0]) + 1
+        for least, following in pairwise([*starts, past]):
+            before, after = (s.explain(d, least, op=op).dtype for s in (a, b))
+            if before is not after:
+                yield ValueChange(d, least, following - 1, before, after)
+
+
+def _written(n: int) -> str:
+    """An int; one at the end of a range of integers as a power of two, `2**31-1`."""
+    for power in NAMED_POWERS:
+        beyond = abs(n) - 2**power
+        if abs(beyond) <= 1:
+            off = beyond if n > 0 else -beyond
+            return f"{'-' * (n < 0)}2**{power}{f'{off:+d}' * bool(off)}"
+    return str(n)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from typelattice.cli import interrupts
 from typelattice.cli.command import Command, Paragraphs, UsageError, count, duration
 from typelattice.designer import ERRORS
 from typelattice.designer.completion import design
@@ -62,7 +63,8 @@ def run(args: Namespace) -> Paragraphs:
     if args.output is not None:
         _check_folder(Path(args.output))  # before the search, which may be long
     try:
-        found = list(_repairs(args) if args.repair else _completions(args))
+        with interrupts.raised():
+            found = list(_repairs(args) if args.repair else _completions(args))
     except ERRORS as e:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
     finally:
@@ -82,7 +84,8 @@ def _check_folder(folder: Path) -> None:
 def _write(folder: Path, found: Found) -> str:
     """Writes a system file into the folder; returns its path."""
     path = folder / f"{found.name}.toml"
-    write_text(path, found.text)
+    with interrupts.raised():
+        write_text(path, found.text)
     return str(path)
 
 

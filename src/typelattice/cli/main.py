@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
+from typelattice.cli.interrupts import end_at_once
 from typelattice.facts.suggest import clipped, nearest, short
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import OutputError, show
@@ -51,7 +52,9 @@ class Parser(ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command line and returns its exit status, one of the four above."""
+    """Runs a command line, by default that of this process, and returns its exit status, one of the four above."""
+    if argv is None:
+        end_at_once()
     try:
         show(run(list(sys.argv[1:] if argv is None else argv)), sys.stdout)
     except DifferencesFound:

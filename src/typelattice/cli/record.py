@@ -8,9 +8,11 @@ from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 
+from typelattice.cli import interrupts
 from typelattice.cli.command import Command, Paragraphs, duration
 from typelattice.facts.disk import FileError
 from typelattice.facts.libraries import recordings
+from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import RecordingError
 from typelattice.rendering.grid import printable
 from typelattice.rendering.save import check_writable
@@ -31,8 +33,15 @@ def run(args: Namespace) -> Paragraphs:
     from typelattice.conformance.registry import library
 
     output = Path(args.output or f"{args.library}.json")
-    check_writable(output)  # before the questions, which take minutes
-    found = record(partial(library, args.library), limit=args.limit, progress=progress_bar())
+    with interrupts.raised():
+        check_writable(output)  # before the questions, which take minutes
+        found = record(partial(library, args.library), limit=args.limit, progress=progress_bar())
+        _save(found, output)
+    yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
+
+
+def _save(found: Recording, output: Path) -> None:
+    """Writes a recording. Raises FileError; RecordingError if it could be written elsewhere only."""
     try:
         found.save(output)
     except FileError as e:
@@ -41,7 +50,6 @@ def run(args: Namespace) -> Paragraphs:
             found.save(spare)
             raise RecordingError(f"{e}; the answers are in {spare}") from None
         raise
-    yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
 
 
 def versions(of: Mapping[str, str]) -> str:

@@ -1,0 +1,36 @@
+"""Ctrl-C: it ends the process at once, except where something is to be shown or tidied up first."""
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def end_at_once() -> None:
+    """From now on Ctrl-C ends the process without a word, as it does programs that are not written in Python.
+
+    A KeyboardInterrupt may come up anywhere, also where Python's own modules turn it into another error. A process
+    that was started to ignore Ctrl-C goes on ignoring it.
+    """
+    if _handler() is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Within, Ctrl-C raises KeyboardInterrupt after all."""
+    if _handler() is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _handler() -> object:
+    """What Ctrl-C does now; None in a thread, which cannot change it."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    return signal.getsignal(signal.SIGINT) if in_main_thread else None

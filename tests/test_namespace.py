@@ -19,7 +19,6 @@ import pytest
 import typelattice as tl
 from typelattice.facts.libraries import libraries
 from typelattice.facts.operations import OPERATIONS
-from typelattice.namespaces.signatures import standard
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")
@@ -336,14 +335,51 @@ def test_other_functions_keep_dtypes() -> None:
         xp.max(x, dtype="int8")
 
 
+def listed() -> dict[str, set[str]]:
+    """What the standard names, by the place in which it does."""
+    text = (Path(__file__).parent / "array_api" / "members-2025.12.txt").read_text("ascii")
+    found = re.findall(r"^(\w+): ((?:.+\n)(?:  .+\n)*)", text, re.MULTILINE)
+    return {place: {*names.split()} for place, names in found}
+
+
 def test_a_namespace_shows_what_the_standard_names_and_its_system() -> None:
+    xp, names = space("numpy"), listed()
+    more = {"system", "linalg", "fft", "__array_api_version__"}
+    assert sorted(dir(xp)) == sorted(names["main"] | names["dtypes"] | more)
+    assert sorted(dir(xp.linalg)) == sorted(names["linalg"])
+    assert sorted(dir(xp.fft)) == sorted(names["fft"])
+    assert all(hasattr(xp, name) for name in dir(xp))
+    assert not any(hasattr(xp, name) for name in ("power", "iadd", "bfloat16", "wrap", "library", "planner"))
+
+
+@pytest.mark.live
+def test_the_names_of_the_standard_are_those_of_array_api_strict() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    names = listed()
+    theirs = {name for name in strict.__all__ if not re.search("flags|Flags|Device|__version__", name)}
+    assert theirs == names["main"] | names["dtypes"] | {"linalg", "fft", "__array_api_version__"}
+    assert {*strict.linalg.__all__} <= names["linalg"]
+    assert all(hasattr(strict.linalg, name) for name in names["linalg"])
+    assert {*strict.fft.__all__} == names["fft"]
+
+
+def test_what_the_standard_of_2025_12_added() -> None:
     xp = space("numpy")
-    shown = dir(xp)
-    assert {*shown} == {*standard().main}
-    assert all(hasattr(xp, name) for name in shown)
-    assert {*dir(xp.linalg)} == {*standard().linalg}
-    assert {*dir(xp.fft)} == {*standard().fft}
-    assert not any(hasattr(xp, name) for name in ("power", "promote_types", "iadd", "bfloat16", "wrap", "backend"))
+    x, m = xp.asarray([3, 1, 2]), xp.asarray([[0.0, 1.0], [-1.0, 0.0]], dtype="float32")
+    assert x.__array_namespace__(api_version="2025.12").__array_api_version__ == "2025.12"
+    assert xp.broadcast_shapes((2, 1), (3,)) == (2, 3)
+    with pytest.raises(ValueError, match=r"shapes \(2,\) and \(3,\) do not go together"):
+        xp.broadcast_shapes((2,), (3,))
+    assert np.asarray(xp.isin(x, 1)).tolist() == np.asarray(xp.isin(x, xp.asarray([1], dtype="int8"))).tolist()
+    assert np.asarray(xp.isin(x, x, invert=True)).tolist() == [False, False, False]
+    assert xp.linalg.eigvals(m).dtype is xp.linalg.eig(m).eigenvectors.dtype is tl.dtype("complex64")
+    assert xp.linalg.eigvals(xp.eye(2)).dtype is tl.dtype("complex128")  # NumPy's own are float64 here
+    assert xp.linalg.eigvals(xp.asarray([[1, 0], [0, 1]])).dtype is tl.dtype("complex128")
+    assert type(xp.meshgrid(x, x)) is type(xp.broadcast_arrays(x, x)) is tuple
+    assert type(xp.__array_namespace_info__().devices()) is tuple
+    assert xp.expand_dims(x, axis=(0, 2)).shape == (1, 3, 1)
+    assert xp.permute_dims(m[:1], (-1, 0)).shape == (2, 1)
+    assert int(xp.searchsorted(xp.sort(x), 2)) == 1
 
 
 def test_arrays_are_copied_and_pickled() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
     Operators = object  # the namespace sets those that its library has
 
-VERSIONS = ("2022.12", "2023.12", "2024.12")  # of the standard
+VERSIONS = ("2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
 
 
 class Array(Operators):

@@ -24,6 +24,7 @@ from typelattice.namespaces.libraries import library as find_library
 from typelattice.namespaces.libraries.library import Library
 from typelattice.namespaces.plan import Planner
 from typelattice.namespaces.promoting import promoting
+from typelattice.namespaces.shapes import shapes
 from typelattice.namespaces.signatures import standard
 
 if TYPE_CHECKING:
@@ -55,7 +56,14 @@ class Namespace(Members):
         for name, method in (*operators(context, functions).items(), *elements(context).items()):
             setattr(arrays, name, method)
         library.adopt(arrays, _apart, context.again)
-        found = {**functions, **creation(context), **inspection(context), **context.dtypes, **CONSTANTS}
+        found = {
+            **functions,
+            **creation(context),
+            **inspection(context),
+            **shapes(),
+            **context.dtypes,
+            **CONSTANTS,
+        }
         further = {*functions} - {*standard().linalg, *standard().fft}
         shown = {*standard().main, *further}
         vars(self).update({name: x for name, x in found.items() if name in shown})

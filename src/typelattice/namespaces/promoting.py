@@ -178,7 +178,7 @@ def each(context: Context, op: str) -> Function:
     def function(*arrays: Any, **options: Any) -> Any:
         listed = [context.array(op, x) for x in arrays]
         made = context.library.function(op)(*(x._data for x in listed), **options)
-        return [x._like(out) for x, out in zip(listed, made, strict=True)]
+        return tuple(x._like(out) for x, out in zip(listed, made, strict=True))
 
     return function
 

@@ -66,6 +66,7 @@ class UniqueInverseResult(NamedTuple, Generic[A]):
 
 
 RESULTS: Mapping[str, Callable[..., tuple[Any, ...]]] = {
+    "eig": EigenResult,
     "eigh": EigenResult,
     "qr": QRResult,
     "slogdet": SlogdetResult,

@@ -22,6 +22,13 @@ class JAX(Library):
     def put(self, data: Any, key: Any, value: Any) -> Any:
         return data.at[key].set(value)
 
+    def function(self, name: str) -> Callable[..., Any]:
+        """A function as the standard has it, which counts axes from the end and calls a wrong one an IndexError."""
+        found = super().function(name)
+        if name == "permute_dims":
+            return lambda x, /, axes: found(x, tuple(a + x.ndim if a < 0 else a for a in axes))
+        return _with_index_errors(found) if name == "expand_dims" else found
+
     def adopt(self, cls: type, apart: Callable[[Any], Any], together: Callable[..., Any]) -> None:
         import jax
 
@@ -30,6 +37,16 @@ class JAX(Library):
             return (data,), facts
 
         jax.tree_util.register_pytree_node(cls, flatten, lambda facts, children: together(*children, *facts))
+
+
+def _with_index_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except ValueError as e:
+            raise IndexError(str(e)) from e
+
+    return call
 
 
 LIBRARY = JAX

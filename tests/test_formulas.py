@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import random
 import string
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ from typelattice.programs.expression import OPERATORS
 np = pytest.importorskip("numpy")
 
 
-def answers(text: str, system: str, **bound: object) -> dict[str, str]:
+def answers(text: str, system: str | Path, **bound: object) -> dict[str, str]:
     f = tl.formula(text, **bound)
     return {part.text: str(o) for part, o in zip(f.parts, f.under(tl.system(system)), strict=True) if part.op}
 
@@ -108,7 +109,7 @@ def _words(text: str) -> list[str]:
         ("sqrtt(a)", "unknown function 'sqrtt'; did you mean sqrt"),
         ("sqrt(a, b)", "sqrt takes 1 operand, not 2"),
         ("clip()", "clip takes 1 to 3 operands, not 0"),
-        ("a + c", "c is bound to nothing; bound are a, b: give c=int8, for one"),
+        ("a + c", "c is bound to nothing; bound are a, b: names need operands, e.g. c=int8"),
         ("a", "b is bound and does not occur"),
         ("1 +", "'1 +' is no expression"),
         ("", "is no expression"),
@@ -116,7 +117,6 @@ def _words(text: str) -> list[str]:
         ("f.g.h.i(a)", "no function of the array API"),
         ("(a)(b)", "unknown function 'a'"),
         ("astype(a, 3)", "'3' is no dtype"),
-        ("a.astype(flout32)", "unknown dtype 'flout32'; did you mean float32 or uint32?"),
         ("a +" * 400 + "b", "more than 500 parts or 100 levels"),
         ("-" * 5000 + "a", "no expression|levels"),
         ("a + " * 3000 + "b", "12001 characters; the longest is 10000"),
@@ -186,11 +186,6 @@ def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixt
 
 
 def test_arithmetic_of_literals_is_pythons() -> None:
-    numpy = tl.system("numpy")
-
-    def whole(text: str, **bound: str) -> str:
-        return str(tl.formula(text, **bound).under(numpy)[-1])
-
     assert whole("a + 3*100", a="uint8") == whole("a + (+300)", a="uint8") == whole("a + 300", a="uint8") == "refused"
     assert whole("a + 3*50", a="uint8") == "uint8"
     assert whole("a * 2**-1", a="int8") == "float64"
@@ -218,3 +213,137 @@ def test_a_default_that_is_named_changes_nothing() -> None:
 def test_what_an_expression_cannot_say(text: str, said: str) -> None:
     with pytest.raises(tl.FormulaError, match=said):
         tl.formula(text, a="int8")
+
+
+def whole(text: str, system: str | Path = "numpy", **bound: object) -> str:
+    return str(tl.formula(text, **bound).under(system)[-1])
+
+
+def test_functions_of_python_numbers_are_the_librarys() -> None:
+    """Operators of Python numbers are Python's and give one; a function gives an array or a scalar of the library's."""
+    bound = {"s": "float", "t": "float", "x": "float32"}
+    assert whole("multiply(s, t)*x", **bound) == str((np.multiply(2.0, 3.0) * np.ones(2, "float32")).dtype) == "float64"
+    assert whole("s*t*x", **bound) == str((2.0 * 3.0 * np.ones(2, "float32")).dtype) == "float32"
+    assert whole("np.add(1, 2)*x", x="int8") == str((np.add(1, 2) * np.ones(2, "int8")).dtype) == "int64"
+    assert whole("negative(1.0)*x", x="float32") == str((np.negative(1.0) * np.ones(2, "float32")).dtype) == "float64"
+    assert whole("jnp.multiply(2.0, 3.0)*x", "jax", x="float16") == "float16"  # JAX's is weak
+
+
+@pytest.mark.parametrize("factor", [
+    "2**-126", "10**-70", "2**-1", "2**64", "2**b", "(-8)**0.5", "2.0**-1100", "True**-1", "0**1", "7 // 2", "1 << 3",
+    "6 & 3", "~True", "3 > 2", "-2**2", "+True", "5 % 3.0", "1e308*10", "b*b", "1j**2",
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["int8", "float16", "complex64"])
+def test_python_computes_what_is_of_its_own_numbers(factor: str, dtype: str) -> None:
+    b = -1
+    number = eval(factor.replace("~True", "~1"), {"b": b})
+    bound = {"b": str(b)} if "b" in factor else {}
+    computed = tl.formula(factor, **bound).under("numpy")[-1].operand
+    assert computed is not None and (computed.value, type(computed.value)) == (number, type(number))
+    try:
+        with np.errstate(all="ignore"):
+            expected = str((np.ones(2, dtype) + number).dtype)
+    except OverflowError:
+        expected = "refused"
+    assert whole(f"x + ({factor})", x=dtype, **bound) == expected
+
+
+def test_python_numbers_that_it_refuses_or_that_are_too_large() -> None:
+    assert whole("(1j < 2)*x", x="int8") == "not reached"
+    assert answers("(1j < 2)*x", "numpy", x="int8") == {"1j < 2": "refused", "(1j < 2) * x": "not reached"}
+    assert whole("(1.5 & 2)*x", x="int8") == "not reached"
+    assert answers("x + (1 << 5000)", "numpy", x="int8")["1 << 5000"] == "Python int"
+    assert answers("x + (5 // 0)", "numpy", x="int8")["5 // 0"] == "Python int"
+    assert answers("x + 2**(-2**1000)", "numpy", x="int8")["2 ** (-2 ** 1000)"] == "Python float"
+    assert answers("x + (1 << -1)", "numpy", x="int8")["1 << -1"] == "Python int"
+
+
+def test_a_function_goes_by_any_of_its_names() -> None:
+    f = tl.formula("np.cumsum(torch.arcsin(x))", x="float16")
+    assert [part.op for part in f.parts] == [None, "asin", "cumulative_sum"]
+    with pytest.raises(tl.FormulaError, match="unknown function '__add__'"):
+        tl.formula("__add__(x, x)", x="int8")
+
+
+def test_operands_of_a_call_come_first() -> None:
+    """What else a function of whole arrays is given, a shape or an axis, says nothing of dtypes."""
+    assert whole("np.reshape(x, (2, -1)) + y", x="int8", y="int16") == "int16"
+    assert whole("sum(x, 0)*y", "torch", x="float64", y="float32") == "float64"  # an axis: not all of them go
+    assert whole("tensordot(x, y, 1)", x="int8", y="int16") == "int16"
+    with pytest.raises(tl.FormulaError, match="reshape takes 1 operand, not 2; ask it of each"):
+        tl.formula("reshape(x, y)", x="int8", y="int8")
+
+
+def test_a_condition_and_indices_do_not_promote() -> None:
+    assert whole("where(c, x, y)", c="bool", x="int8", y="int16") == "int16"
+    assert whole("where(c, x, y)*z", "torch", c="bool", x="float64:0d", y="float64:0d", z="float32") == "float64"
+    assert whole("take(x, i)", x="int8", i="int64") == "int8"
+    for text, what in (("where(x, x)", "where takes 3"), ("take(x)", "take takes 2")):
+        with pytest.raises(tl.FormulaError, match=f"{what} operands in an expression"):
+            tl.formula(text, x="int8")
+    with pytest.raises(tl.FormulaError, match="clip takes 1 to 3 operands, not 4"):
+        tl.formula("clip(x, 1, 2, 3)", x="int8")
+    with pytest.raises(tl.OpError, match="take takes integers for indices, not float32"):
+        tl.formula("take(x, x)", x="float32").under("numpy")
+
+
+MINE = """
+name = "mine"
+order = "f16, posit8 -> f32; f* -> f16, posit8; i8 -> f*"
+tiers = ["array", "scalar"]
+defaults = { float = "f32" }
+dtypes = { posit8 = { kind = "float", bits = 8, max = 64.0, precision = 5, min_exponent = 0, specials = "szn" } }
+"""
+
+
+def test_names_may_be_bound_to_dtypes_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(MINE, encoding="utf-8")
+    assert whole("x + y", path, x="posit8", y="float16") == "float32"
+    assert whole("x.astype(posit8) + x", str(path), x="float16") == "float32"
+    with pytest.raises(tl.DTypeError, match="unknown dtype 'posit8'"):
+        tl.formula("x + x", x="posit8").under("numpy")
+    with pytest.raises(tl.DTypeError, match=r"unknown dtype 'flout32'; did you mean float32 or uint32\?"):
+        tl.formula("x.astype(flout32)", x="int8").under("numpy")
+
+
+def test_a_weak_result_stays_weak(tmp_path: Path) -> None:
+    """Also where Python scalars are a tier of their own: an answer of explain is the next one's operand as it is."""
+    path = tmp_path / "mine.toml"
+    path.write_text(MINE, encoding="utf-8")
+    assert tl.system(path).explain("int8", 2.0).weak
+    assert answers("x*2.0 + y", path, x="int8", y="posit8") == {"x * 2.0": "float32*", "x * 2.0 + y": "posit8"}
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["x + y"], "typelattice: x is bound to nothing: names need operands, e.g. x=int8\n"),
+        (["sqrt(x)", "--system", "jax"], "typelattice: x is bound to nothing: names need operands, e.g. x=int8\n"),
+        (["x + y", "int8"], "typelattice: 2 expressions where one is wanted; give one expression and its names"),
+        (["x + y", "x=int8"], "typelattice: y is bound to nothing; bound are x: names need operands, e.g. y=int8\n"),
+        (["x"], "typelattice: unknown dtype 'x'\n"),
+    ],
+)
+def test_an_expression_without_operands_is_told_to_have_names(
+    argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", *argv]) == 2
+    assert capsys.readouterr().err.startswith(said)
+
+
+def test_an_expression_without_names_is_pythons(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "1 + 2.5", "--system", "numpy"]) == 0
+    assert capsys.readouterr().out.startswith("1 + 2.5 under numpy: Python float\n")
+
+
+def test_two_files_may_mean_different_dtypes_by_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wide = MINE.replace("posit8 -> f32", "posit8 -> f32, f64").replace("max = 64.0", "max = 4096.0")
+    for name, text in (("a", MINE), ("b", wide.replace("f32, f64; f*", "f64; f*").replace('"f32" }', '"f64" }'))):
+        (tmp_path / f"{name}.toml").write_text(text.replace('"mine"', f'"{name}"'), encoding="utf-8")
+    files = [x for name in "ab" for x in ("--system", str(tmp_path / f"{name}.toml"))]
+    assert main(["explain", "posit8", "--format", "json", *files]) == 0
+    given = json.loads(capsys.readouterr().out)["answers"]
+    assert [(a["system"], a["dtype"], a["reason"]) for a in given] == [("a", "posit8", None), ("b", "posit8", None)]
+    assert main(["explain", "x + x", "x=posit8", "--format", "json", *files]) == 0
+    assert [a["parts"][-1]["answer"] for a in json.loads(capsys.readouterr().out)["answers"]] == ["posit8", "posit8"]

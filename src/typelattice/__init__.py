@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from typelattice.operands.adapters import native
     from typelattice.operands.operand import Operand, OperandError
     from typelattice.operands.reading import operand
-    from typelattice.programs.expression import Formula, FormulaError, formula
+    from typelattice.programs.expression import FormulaError, formula
+    from typelattice.programs.formula import Formula
     from typelattice.rendering import render
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
@@ -48,7 +49,8 @@ _LATER = {
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.reading": ("operand",),
-        "programs.expression": ("Formula", "FormulaError", "formula"),
+        "programs.expression": ("FormulaError", "formula"),
+        "programs.formula": ("Formula",),
         "rendering": ("render",),
         "study.consensus": ("Consensus", "consensus"),
         "study.criteria": ("Criteria", "criteria"),

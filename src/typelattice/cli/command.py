@@ -21,6 +21,15 @@ class DifferencesFound(Exception):
     """Ends a command that compared two things and found differences, once it has shown them."""
 
 
+def op_argument(parser: ArgumentParser) -> None:
+    """The option `--op`, which takes any name of an operation."""
+    parser.add_argument(
+        "--op", metavar="OP",
+        help="an operation by any of its names, such as add or +, cumulative_sum or cumsum "
+        "(default: promotion alone); `typelattice explain --help` lists them",
+    )  # fmt: skip
+
+
 def some(items: Sequence[str], most: int = FEW) -> str:
     """The first few of many, and dots for the others.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, some
+from typelattice.cli.command import Command, Paragraphs, op_argument, some
 from typelattice.cli.table import drawn
 from typelattice.explain.english import answer
 from typelattice.rendering import FORMATS
@@ -20,11 +20,10 @@ MANY = 60  # undefined pairs that are spelled out
 
 def arguments(parser: ArgumentParser) -> None:
     systems = "two systems or more: names or .toml files"
-    op = "an operation, such as add (default: promotion alone)"
     tiers = "of the rows (default: arrays)"
     standard = "a standard: what it leaves undefined though all agree"
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=systems)
-    parser.add_argument("--op", metavar="OP", help=op)
+    op_argument(parser)
     parser.add_argument("--tier", choices=get_args(Asked), default="array", help=tiers)
     parser.add_argument("--codes", choices=CODES, default="bits")
     parser.add_argument("--format", choices=FORMATS, default="text")

@@ -3,23 +3,25 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from json import dumps
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.cli.command import FEW, Command, Paragraphs
+from typelattice.cli.command import FEW, Command, Paragraphs, op_argument
 from typelattice.engine.answer import Promotion
 from typelattice.explain.english import answer, asked, cast_words, fate, fit_words, sections
 from typelattice.explain.plain_data import data
+from typelattice.facts.operations import OPERATIONS
 from typelattice.files.text import FOLDER
 from typelattice.operands.notation import parse
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import beside, bold, dim, folded, width
 
 if TYPE_CHECKING:
-    from typelattice.programs.expression import Formula, Outcome
+    from typelattice.programs.formula import Formula, Outcome
 
 BINDING = re.compile(r"([^\W\d]\w*)=(?!=)(.*)", re.DOTALL)  # a=int8:0d; an operand has a colon before its =
 
@@ -31,30 +33,48 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--system", action="append", metavar="NAME|FILE", help="that system in full; may be given again",
     )  # fmt: skip
-    parser.add_argument(
-        "--op", metavar="OP", help="an operation, such as add, divide, equal (default: promotion alone)",
-    )  # fmt: skip
+    op_argument(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument_group("operations", "\n".join(wrap(", ".join(OPERATIONS), 76)))
 
 
 def run(args: Namespace) -> Paragraphs:
     """The systems that were named in full, or all of them grouped by answer."""
     found = [tl.system(which) for which in args.system or tl.systems()]
-    if any(map(BINDING.match, args.operands)):
+    own = _own_dtypes(found)
+    if any(BINDING.match(x) or _is_expression(x, own[0]) for x in args.operands):
         yield from _expression(args, found)
         return
-    own = {name: d for s in found for name, d in s.own_dtypes.items()}
-    operands = [parse(x, own) for x in args.operands]
-    answers = [s.explain(*operands, op=args.op) for s in found]
+    answers = [
+        s.explain(*(parse(x, known) for x in args.operands), op=args.op)
+        for s, known in zip(found, own, strict=True)
+    ]
+    operands, op = [str(o) for o in answers[0].operands], answers[0].op
     if args.format == "json":
-        told = {"operands": [str(o) for o in operands], "op": args.op, "answers": [data(p) for p in answers]}
-        yield dumps(told, indent=1)
+        yield dumps({"operands": operands, "op": op, "answers": [data(p) for p in answers]}, indent=1)
     elif args.system:
         for i, (p, which) in enumerate(zip(answers, args.system, strict=True)):
             yield from ["", ""] if i else []
             yield from _in_full(p, which)
     else:
-        yield from _in_brief(answers, asked([str(o) for o in operands], args.op))
+        yield from _in_brief(answers, asked(operands, op))
+
+
+def _own_dtypes(found: Sequence[tl.System]) -> list[dict[str, tl.DType]]:
+    """The dtypes of their own files that operands may name: of each system its own, then those of the others."""
+    every = {name: d for s in reversed(found) for name, d in s.own_dtypes.items()}
+    return [{**every, **s.own_dtypes} for s in found]
+
+
+def _is_expression(text: str, own: Mapping[str, tl.DType]) -> bool:
+    """Whether an argument is no operand, but an expression whose names are bound to nothing."""
+    try:
+        parse(text, own)
+    except tl.TypelatticeError:
+        from typelattice.programs.expression import is_expression
+
+        return is_expression(text)
+    return False
 
 
 def _in_full(p: Promotion, which: str) -> Paragraphs:
@@ -99,7 +119,7 @@ def _in_brief(answers: Sequence[Promotion], operands: str) -> Paragraphs:
 def _expression(args: Namespace, found: Sequence[tl.System]) -> Paragraphs:
     """A whole expression, its names bound: what every part comes to."""
     from typelattice.programs.expression import FormulaError, formula
-    from typelattice.programs.expression import data as formula_data
+    from typelattice.programs.formula import data as formula_data
 
     texts = [x for x in args.operands if not BINDING.match(x)]
     bindings = [match.groups() for match in map(BINDING.match, args.operands) if match]
@@ -107,14 +127,15 @@ def _expression(args: Namespace, found: Sequence[tl.System]) -> Paragraphs:
         what = "--op goes with operands" if args.op else f"{len(texts)} expressions where one is wanted"
         example = "explain 'a*2.0 + b' a=int8 b=float16"
         raise FormulaError(f"{what}; give one expression and its names, as in: {example}")
-    own = {name: d for s in found for name, d in s.own_dtypes.items()}
-    bound: dict[str, object] = {}
+    bound: dict[str, str] = {}
     for name, said in bindings:
         if name in bound:
             raise FormulaError(f"{name} is bound twice, to {bound[name]} and to {said}; leave one out")
-        bound[name] = parse(said, own)
-    f = formula(texts[0], **bound)
-    outcomes = [f.under(s) for s in found]
+        bound[name] = said
+    own = _own_dtypes(found)
+    formulas = [formula(texts[0], **{name: parse(x, known) for name, x in bound.items()}) for known in own]
+    f = formulas[0]
+    outcomes = [each.under(s) for each, s in zip(formulas, found, strict=True)]
     if args.format == "json":
         yield dumps(formula_data(f, found, outcomes), indent=1)
     elif args.system:
@@ -127,6 +148,8 @@ def _expression(args: Namespace, found: Sequence[tl.System]) -> Paragraphs:
 
 def _bound(f: Formula) -> str:
     """An expression and what its names are bound to."""
+    if not f.bound:
+        return f.text
     return f"{f.text} with {', '.join(f'{name}={o}' for name, o in f.bound.items())}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import get_args
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs
+from typelattice.cli.command import Command, Paragraphs, op_argument
 from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal import colour, width
 from typelattice.rendering.text import text
@@ -33,7 +33,7 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     codes = "i32 counts bits (default), i4 bytes, int32 is a name"
     dtypes = "operands, such as int8,uint8,float (default: all of the system)"
     narrow = "also integers of less than 8 bits, floats of 8 or less"
-    parser.add_argument("--op", metavar="OP", help="an operation, such as add (default: promotion alone)")
+    op_argument(parser)
     parser.add_argument("--tier", choices=get_args(Asked), default=tier, help=tiers)
     parser.add_argument("--codes", choices=CODES, default="bits", help=codes)
     parser.add_argument("--format", choices=FORMATS, default="text")

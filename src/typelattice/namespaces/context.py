@@ -148,7 +148,7 @@ class Context:
         except (TypeError, OverflowError) as e:
             why = f"{self.library.name} makes no array of this {class_name(value)}: {e}"
             raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
-        return self.wrap(self.library.checked(data, self.library.native(d)), d, d.kind is not Kind.BOOL)
+        return self.wrap(self.library.checked(data, self.library.native(d)), d, self.planner.weak_alone(d.kind))
 
     def again(self, data: Any, d: DType, weak: bool) -> Array:
         """An array that was taken apart; within a transformation `data` may be no array at all."""

@@ -42,9 +42,10 @@ def asarray(context: Context) -> Function:
         kind = Kind.FLOAT if _empty(obj) else highest(obj)
         if kind is None:  # an array of the library's, or of another one's
             data = _made(context, obj, None, device, copy)
-            return context.wrap(data, None, context.library.weak(data))
+            weak = context.library.weak(data) and context.planner.weak_arrays
+            return context.wrap(data, None, weak)
         d = context.default(kind)
-        weak = kind is not Kind.BOOL and not isinstance(obj, (list, tuple))
+        weak = not isinstance(obj, (list, tuple)) and context.planner.weak_alone(kind)
         return context.wrap(_made(context, obj, context.library.native(d), device, copy), d, weak)
 
     return asarray
@@ -107,7 +108,7 @@ def full(context: Context) -> Function:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
         d, said = _options(context, own, highest(fill_value) or Kind.FLOAT, device)
         data = context.library.xp.full(shape, context.bare(fill_value), **said)
-        weak = own is None and d.kind is not Kind.BOOL
+        weak = own is None and context.planner.weak_alone(d.kind)
         return context.wrap(context.library.checked(data, said["dtype"]), d, weak)
 
     return full

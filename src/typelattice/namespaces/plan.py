@@ -12,7 +12,7 @@ from typing import Any
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operations import find
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.dtypes import DType, Kind, Weak
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value, fitted
 from typelattice.namespaces.errors import NamespaceError
@@ -58,21 +58,26 @@ class Planner:
     def __init__(self, system: System, library: Library) -> None:
         self.system, self.library = system, library
         self.by_value = system.combine == "value"
-        self.weak_arrays = "scalar" not in system.tiers
+        weak_nodes = any(isinstance(node, Weak) for node in system.order.nodes)
+        self.weak_arrays = weak_nodes or "scalar" not in system.tiers
         self._standings: dict[tuple[DType, bool, bool], Standing] = {}
 
     def standing(self, dtype: DType, weak: bool, zero_d: bool) -> Standing:
         """The one standing of these."""
-        key = dtype, weak and self.weak_arrays, zero_d
+        key = dtype, weak, zero_d
         found = self._standings.get(key)
         if found is None:
-            operand = of(dtype, weak=key[1], tier="0d" if zero_d else "array")
+            operand = of(dtype, weak=weak, tier="0d" if zero_d else "array")
             found = self._standings.setdefault(key, Standing(operand, self.library.native(dtype)))
         return found
 
     def of(self, data: Any, dtype: DType | None = None, weak: bool = False) -> Standing:
         """The standing of an array of the library's."""
         return self.standing(dtype or self.library.dtype(data), weak, data.ndim == 0)
+
+    def weak_alone(self, kind: Kind) -> bool:
+        """Whether a Python scalar of a kind is weak by itself, as an array of it is then."""
+        return self.system.explain(scalar(kind)).weak
 
     def operand(self, standing: Standing, data: Any) -> Operand:
         """The operand that an array is; with its value where the system looks at values."""

@@ -1,96 +1,50 @@
-"""A whole expression: parsed, never evaluated, and what every part of it comes to under a system.
+"""Expressions read from text, which is parsed and never evaluated.
 
-Operators, functions of the array API standard, explicit casts, names bound to operands, Python's numbers.
+An expression has Python's operators, functions by any name that an operation has, `.astype(dtype)`, names and numbers.
 """
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from typelattice.engine.answer import Promotion
-from typelattice.explain.plain_data import data as told
-from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.operations import NAMES, OPERATIONS, OpError
+from typelattice.facts.operations import OPERATIONS, Operation, OpError
 from typelattice.facts.suggest import nearest, short
-from typelattice.operands.notation import parse
-from typelattice.operands.operand import SCALARS, Operand, OperandError, of, scalar
-from typelattice.operands.reading import operand
-from typelattice.programs.literals import WIDEST, kind_of, number_of
-
-if TYPE_CHECKING:
-    from typelattice.engine.system import System
+from typelattice.operands.operand import SCALARS, OperandError, scalar
+from typelattice.programs.formula import Call, Cast, Formula, Input, Literal, Part
+from typelattice.programs.python_numbers import WIDEST
 
 LONGEST, DEEPEST, MOST = 10_000, 100, 500  # characters, levels, parts
-
-
-def _operator(text: str) -> type[ast.AST]:
-    """The class of syntax that an operator is to Python's parser."""
-    tree = ast.parse(text if text[-1].isalpha() else f"{text}x" if text == "~" else f"x{text}x", mode="eval").body
-    match tree:
-        case ast.Compare(ops=[op]) | ast.BinOp(op=op) | ast.UnaryOp(op=op):
-            return type(op)
-    raise AssertionError(f"{text} is no operator of expressions")
-
-
-OPERATORS = {_operator(op.operator): name for name, op in OPERATIONS.items() if op.operator and op.operator != "+="}
-POSSIBLE = "operators, functions of the array API standard, .astype(dtype), names and numbers"
+POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers"
+WITHOUT_AXES = ("elementwise", "choice", "promotion", "parts")  # forms of functions that go along no axis
 
 
 class FormulaError(OperandError):
     """A text that is no expression of arrays, or a name without an operand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of an expression: its text, its operation and the indices of its own parts; the operand of a leaf or a number.
-
-    `to` is the dtype of an explicit cast; `whole`: whether a reduction leaves no axis.
-    """
-
-    text: str
-    op: str | None = None
-    parts: tuple[int, ...] = ()
-    operand: Operand | None = None
-    to: DType | None = None
-    whole: bool = False
+def _syntax(operator: str) -> type[ast.AST] | None:
+    """What Python's parser calls an operator: `Add` of `+`, `USub` of `-x`; None of `+=`, which is no expression."""
+    for text in (operator, f"x {operator} x", f"{operator} x"):
+        try:
+            tree = ast.parse(text, mode="eval").body
+        except SyntaxError:
+            continue
+        match tree:
+            case ast.BinOp(op=op) | ast.UnaryOp(op=op) | ast.Compare(ops=[op]):
+                return type(op)
+    return None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a part comes to under a system: an operand, or None where it, or a part of it, is refused."""
-
-    operand: Operand | None
-    promotion: Promotion | None = None
-    refused: bool = False
-
-    def __str__(self) -> str:
-        if self.operand is None:
-            return "refused" if self.refused else "not reached"
-        if self.operand.tier == "scalar":
-            return f"Python {self.operand.kind.word}"
-        return f"{self.operand.dtype}{'*' * self.operand.weak}"
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """An expression whose names are bound: its parts, each after those that it is made of; the last is the whole."""
-
-    text: str
-    bound: Mapping[str, Operand]
-    parts: tuple[Part, ...]
-
-    def under(self, system: System) -> tuple[Outcome, ...]:
-        """What each part comes to. Python numbers among themselves are Python's."""
-        found: list[Outcome] = []
-        for part in self.parts:
-            found.append(_outcome(system, part, [found[i] for i in part.parts]))
-        return tuple(found)
+OPERATORS: dict[type[ast.AST], str] = {
+    syntax: op.name for op in OPERATIONS.values() if op.operator and (syntax := _syntax(op.operator))
+}
+FUNCTIONS = {name: op for op in OPERATIONS.values() for name in op.functions}
 
 
 def formula(text: str, **bound: object) -> Formula:
-    """The expression that a text is, with an operand for each name in it. Raises FormulaError, DTypeError, OperandError.
+    """The expression that a text is, with an operand for each name in it. Raises FormulaError.
+
+    Operands are read by the system under which the expression is asked, so a string may name a dtype of its own.
 
     >>> from typelattice import system
     >>> f = formula("a*2.0 + b", a="int8:0d", b="float16")
@@ -102,41 +56,55 @@ def formula(text: str, **bound: object) -> Formula:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
-        what = getattr(e, "msg", None) or "too deep or not text"
-        raise FormulaError(f"{short(text)} is no expression: {what}; give {POSSIBLE}") from None
-    operands = {name: parse(x, {}) if isinstance(x, str) else operand(x) for name, x in bound.items()}
+        why = getattr(e, "msg", None) or "too deep or not text"
+        raise FormulaError(f"{short(text)} is no expression: {why}; give {POSSIBLE}") from None
     _measure(tree)
-    reader = _Reader(operands)
+    reader = _Reader(tuple(bound))
     reader.read(tree)
-    if unused := [name for name in operands if name not in reader.used]:
-        raise FormulaError(f"{unused[0]} is bound and does not occur in {short(text)}{nearest(unused[0], reader.unbound)}")
-    return Formula(text.strip(), operands, tuple(reader.parts))
+    unused = [name for name in bound if name not in reader.used]
+    if unused:
+        near = nearest(unused[0], reader.unbound)
+        raise FormulaError(f"{unused[0]} is bound and does not occur in {short(text)}{near}")
+    return Formula(text.strip(), bound, tuple(reader.parts))
+
+
+def is_expression(text: str) -> bool:
+    """Whether a text has an operator or a call in it, and so is an expression and no operand.
+
+    >>> is_expression("x + y"), is_expression("int8:0d"), is_expression("sqrt(x)"), is_expression("int8")
+    (True, False, True, False)
+    """
+    try:
+        tree = ast.parse(text[:LONGEST].strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return isinstance(tree, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call))
 
 
 def _measure(tree: ast.expr) -> None:
-    """Raises FormulaError of a tree with too many parts or levels, before anything goes through it by recursion."""
+    """Raises FormulaError of a tree that is too large for what goes through it by recursion."""
     level, parts = [tree], 0
     for _ in range(DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        level = [x for node in level for x in ast.iter_child_nodes(node) if isinstance(x, ast.expr)]
         parts += len(level)
-    numbers = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is int)
-    if any(number.bit_length() > WIDEST for number in numbers):
-        raise FormulaError(f"a number of more than {WIDEST} bits; no dtype holds it")
     if level or parts > MOST:
         raise FormulaError(f"an expression of more than {MOST} parts or {DEEPEST} levels; take it apart")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value.bit_length() > WIDEST:
+            raise FormulaError(f"a number of more than {WIDEST} bits; no dtype holds it")
 
 
 class _Reader:
-    """Goes through a tree and lists its parts, each once."""
+    """Goes through a tree of syntax and lists its parts, each once and after those that it is made of."""
 
-    def __init__(self, bound: Mapping[str, Operand]) -> None:
+    def __init__(self, bound: Sequence[str]) -> None:
         self.bound = bound
         self.parts: list[Part] = []
         self.used: set[str] = set()
         self.unbound: list[str] = []
 
     def read(self, node: ast.expr) -> int:
-        """The index of a part."""
+        """The index of the part that a node is."""
         part = self.part(node)
         if part not in self.parts:
             self.parts.append(part)
@@ -144,117 +112,125 @@ class _Reader:
 
     def part(self, node: ast.expr) -> Part:
         text = ast.unparse(node)
-        number = number_of(node)
-        known = None if number is None else scalar(SCALARS[type(number)], number)
         match node:
-            case ast.Constant() | ast.UnaryOp(operand=ast.Constant(), op=ast.USub()) if known:
-                return Part(text, operand=known)
+            case ast.Constant(value=bool() | int() | float() | complex() as value):
+                return Literal(text, scalar(SCALARS[type(value)], value))
+            case ast.UnaryOp(operand=ast.Constant(value=int() | float() | complex() as value), op=ast.USub()):
+                return Literal(text, scalar(SCALARS[type(-value)], -value))
             case ast.Name(id=name):
-                return Part(text, operand=self.name(name))
+                return self.input(name)
             case ast.BinOp(left=a, right=b, op=op):
-                return Part(text, OPERATORS[type(op)], (self.read(a), self.read(b)), known)
+                return Call(text, OPERATORS[type(op)], (self.read(a), self.read(b)), operator=True)
             case ast.UnaryOp(operand=a, op=op) if type(op) in OPERATORS:
-                return Part(text, OPERATORS[type(op)], (self.read(a),), known)
+                return Call(text, OPERATORS[type(op)], (self.read(a),), operator=True)
             case ast.Compare(left=a, comparators=[b], ops=[op]) if type(op) in OPERATORS:
-                return Part(text, OPERATORS[type(op)], (self.read(a), self.read(b)))
+                return Call(text, OPERATORS[type(op)], (self.read(a), self.read(b)), operator=True)
             case ast.Compare() | ast.BoolOp():
-                raise FormulaError(f"{short(text)}: Python asks arrays one by one there; compare two, and join with & or |")
-            case ast.Call(func=ast.Attribute(value=x, attr="astype"), args=[to], keywords=[]) if not self.is_module(x):
-                return Part(text, "astype", (self.read(x),), to=_dtype(to))
-            case ast.Call(func=ast.Attribute(value=x, attr=name)) if not self.is_module(x) and not isinstance(x, ast.Attribute):
-                raise FormulaError(f"{short(text)}: of methods there is astype alone; write {name}(...) as a function")
-            case ast.Call(func=function, args=args, keywords=keywords):
-                return self.call(text, _called(function), args, keywords)
+                why = "Python asks arrays one by one there; compare two, and join with & or |"
+                raise FormulaError(f"{short(text)}: {why}")
+            case ast.Call(func=ast.Attribute(value=x, attr=name)) if self.is_array(x) or _is_cast(node):
+                return self.method(text, x, name, node)
+            case ast.Call(func=function):
+                return self.function(text, _called(function), node)
         raise FormulaError(f"{short(text)} is nothing that promotion knows of; give {POSSIBLE}")
 
-    def name(self, name: str) -> Operand:
+    def input(self, name: str) -> Input:
         if name not in self.bound:
             self.unbound.append(name)
             some = f"; bound are {', '.join(self.bound)}" if self.bound else ""
-            raise FormulaError(f"{name} is bound to nothing{nearest(name, self.bound)}{some}: give {name}=int8, for one")
+            near = nearest(name, self.bound)
+            raise FormulaError(f"{name} is bound to nothing{near}{some}: names need operands, e.g. {name}=int8")
         self.used.add(name)
-        return self.bound[name]
+        return Input(name)
 
-    def is_module(self, x: ast.expr) -> bool:
-        return isinstance(x, ast.Name) and x.id not in self.bound
+    def is_array(self, node: ast.expr) -> bool:
+        """Whether a node before a dot is an array, and no module such as `np` or `np.linalg`."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return not isinstance(node, ast.Name) or node.id in self.bound
 
-    def call(self, text: str, name: str, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Part:
-        if name == "astype" and len(args) == 2 and not keywords:
-            return Part(text, "astype", (self.read(args[0]),), to=_dtype(args[1]))
-        if name not in NAMES:
-            raise FormulaError(f"unknown function {short(name)}{nearest(name, NAMES)}; functions are the array API standard's")
-        known = NAMES[name]
-        form = known.form
-        if form == "each":
+    def method(self, text: str, x: ast.expr, name: str, call: ast.Call) -> Part:
+        if name != "astype" or len(call.args) != 1 or call.keywords:
+            why = f"of methods there is astype alone, with a dtype; write {name}(...) as a function"
+            raise FormulaError(f"{short(text)}: {why}")
+        return Cast(text, (self.read(x),), _dtype_name(call.args[0]))
+
+    def function(self, text: str, name: str, call: ast.Call) -> Part:
+        if name == "astype" and len(call.args) == 2 and not call.keywords:
+            return Cast(text, (self.read(call.args[0]),), _dtype_name(call.args[1]))
+        if name not in FUNCTIONS:
+            known = "the array API standard's, by any name that a library has for them"
+            raise FormulaError(f"unknown function {short(name)}{nearest(name, FUNCTIONS)}; functions are {known}")
+        known_as = FUNCTIONS[name]
+        _check_keywords(text, known_as, call.keywords)
+        operands = _operands(name, known_as, call.args)
+        parts = tuple(self.read(x) for x in operands)
+        axis = len(operands) < len(call.args) or not all(map(_says_nothing, call.keywords))
+        return Call(text, known_as.name, parts, whole=known_as.form == "reduction" and not axis)
+
+
+def _check_keywords(text: str, op: Operation, keywords: Sequence[ast.keyword]) -> None:
+    """Raises FormulaError of arguments by name that may say something about dtypes, or that are given twice."""
+    names = [keyword.arg for keyword in keywords]
+    if len({*names}) < len(names):
+        raise FormulaError(f"{short(text)}: a name is given twice; give it once")
+    if names and (op.form in WITHOUT_AXES or not {*names} <= {"axis", "keepdims"}):
+        raise FormulaError(f"{short(text)}: only axis and keepdims may be named; cast with .astype(dtype)")
+
+
+def _operands(name: str, op: Operation, arguments: Sequence[ast.expr]) -> Sequence[ast.expr]:
+    """The arguments of a call that are operands, which come first.
+
+    Raises FormulaError of more or fewer operands than the operation takes.
+    """
+    match op.form, arguments:
+        case "each", _:
             raise FormulaError(f"{name} gives several arrays, each of its operand's dtype; ask of one")
-        if len({keyword.arg for keyword in keywords}) < len(keywords):
-            raise FormulaError(f"{short(text)}: a name is given twice; give it once")
-        for keyword in keywords:
-            if keyword.arg not in ("axis", "keepdims") or form in ("elementwise", "choice", "promotion", "parts"):
-                raise FormulaError(f"{short(text)}: only axis and keepdims may be named; cast with .astype(dtype)")
-        given = list(args)
-        if form == "several" and len(given) == 1 and isinstance(given[0], (ast.List, ast.Tuple)):
-            given = list(given[0].elts)
-        if form in ("choice", "indexed") and len(given) < (known.most or 0):
-            raise FormulaError(f"{name} takes {known.most} operands in an expression, not {len(given)}")
-        try:
-            known.check(len(given))
-        except OpError as e:
-            raise FormulaError(str(e)) from None
-        whole = form == "reduction" and all(map(_says_nothing, keywords))
-        return Part(text, known.name, tuple(self.read(x) for x in given), whole=whole)
+        case "several", [ast.List(elts=listed) | ast.Tuple(elts=listed)]:
+            arguments = listed
+        case ("whole" | "reduction" | "along"), _ if all(map(_is_plain, arguments[op.least :])):
+            arguments = arguments[: op.least]  # the others are no operands: a shape, axes, an exponent
+        case ("choice" | "indexed"), _ if len(arguments) < (op.most or 0):
+            raise FormulaError(f"{name} takes {op.most} operands in an expression, not {len(arguments)}")
+    try:
+        op.check(len(arguments))
+    except OpError as e:
+        raise FormulaError(str(e)) from None
+    return arguments
+
+
+def _is_cast(call: ast.Call) -> bool:
+    """Whether a call is `x.astype(dtype)`, and not `np.astype(x, dtype)`."""
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "astype" and len(call.args) == 1
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether a node is a number, or a tuple or list of them."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return all(map(_is_plain, node.elts))
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant)
 
 
 def _says_nothing(keyword: ast.keyword) -> bool:
-    """Whether a keyword is given its default."""
+    """Whether an argument by name is given its default, None or False."""
+    # Not `in (None, False)`, which 0 is: an axis.
     return isinstance(keyword.value, ast.Constant) and (keyword.value.value is None or keyword.value.value is False)
 
 
 def _called(function: ast.expr) -> str:
+    """The name of a function: `sqrt`, `np.sqrt`, `np.linalg.inv`. Raises FormulaError of anything else."""
     match function:
         case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name):
             return name
-        case ast.Attribute(value=ast.Attribute(value=ast.Name()), attr=name):  # np.linalg.inv
+        case ast.Attribute(value=ast.Attribute(value=ast.Name()), attr=name):
             return name
     raise FormulaError(f"{short(ast.unparse(function))} is no function of the array API standard")
 
 
-def _dtype(node: ast.expr) -> DType:
+def _dtype_name(node: ast.expr) -> str:
+    """The name of a dtype: `float32`, `'float32'`, `np.float32`. Raises FormulaError of anything else."""
     match node:
         case ast.Name(id=name) | ast.Constant(value=str() as name) | ast.Attribute(value=ast.Name(), attr=name):
-            return dtype(name)
+            return name
     raise FormulaError(f"{short(ast.unparse(node))} is no dtype; give one such as float32")
-
-
-def _outcome(system: System, part: Part, made: Sequence[Outcome]) -> Outcome:
-    """What a part comes to, of what its parts have come to."""
-    if part.operand is not None:
-        return Outcome(part.operand)
-    operands = [o.operand for o in made if o.operand is not None]
-    if len(operands) < len(made):
-        return Outcome(None)
-    tiers = {o.tier for o in operands}
-    if part.to is not None:
-        return Outcome(of(part.to, tier="array" if tiers == {"array"} else "0d"))
-    by_python = tiers == {"scalar"} and any(part.op == op for op in OPERATORS.values())
-    if by_python:
-        kind = kind_of(part.op or "", [o.kind for o in operands])
-        return Outcome(scalar(kind) if kind else None, refused=kind is None)
-    p = system.explain(*operands, op=part.op)
-    if p.dtype is None:
-        return Outcome(None, p, refused=True)
-    zero_d = part.whole or "array" not in tiers
-    return Outcome(of(p.dtype, p.weak and "scalar" not in system.tiers, "0d" if zero_d else "array"), p)
-
-
-def data(f: Formula, systems: Sequence[System], outcomes: Sequence[Sequence[Outcome]]) -> dict[str, object]:
-    """An expression and what each part comes to under systems, as JSON can hold it."""
-    return {
-        "expression": f.text,
-        "operands": {name: str(o) for name, o in f.bound.items()},
-        "parts": [{"text": part.text, "op": part.op, "parts": list(part.parts)} for part in f.parts],
-        "answers": [
-            {"system": s.name, "parts": [{"answer": str(o), "promotion": o.promotion and told(o.promotion)} for o in made]}
-            for s, made in zip(systems, outcomes, strict=True)
-        ],
-    }

@@ -134,6 +134,8 @@ def consensus(
     check_size(len(columns), found[0].name)
     rows = dict.fromkeys(o for one in tiers_of(tier, found) for o in of_tier(columns, one))
     known = None if op is None else operation(op)
+    if known:
+        known.check_table()
     op = known.name if known else None
     beside: dict[str, tuple[Operand, ...]] = {str(c): (c,) for c in columns}
     if known and known.alone:

@@ -164,6 +164,8 @@ def answered(
         raise DTypeError("a table of no dtypes at all; name at least one")
     check_size(sum(o.dtype is not None for o in operands), system.name)
     known = None if op is None else operation(op)
+    if known:
+        known.check_table()
     name = known.name if known else None
     rows = tuple(dict.fromkeys(o for tier in tiers for o in of_tier(operands, tier)))
     beside: dict[str, tuple[Operand, ...]] = {str(c): (c,) for c in operands}

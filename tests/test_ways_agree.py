@@ -1,0 +1,412 @@
+"""Explanations, expressions, tables, casts, namespaces and the command line give one answer, under users' files too."""
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+from typelattice.cli.main import main
+from typelattice.engine.fit import DEFAULT, OUTCOMES
+from typelattice.engine.operations import KINDS, STANDARD
+from typelattice.facts.operations import OPERATIONS
+from typelattice.files.reader import COMBINE, parse
+from typelattice.files.spec import KEYS
+from typelattice.operands.operand import of
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("array_api_compat")
+pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")  # where a file says so
+
+FILES, CALLS = 60, 60  # drawn files, and calls a file or system
+ORDER = [  # from low to high
+    "b", "i*", "u8", "u16", "i8", "i16", "i32", "i64", "m8", "f*", "f16", "f32", "f64", "c*", "c64", "c128",
+]  # fmt: skip
+OWN = {"m8": {"kind": "float", "bits": 8, "max": 64.0, "precision": 5, "min_exponent": 0, "specials": "szn"}}
+ASKED = [
+    op.name for op in OPERATIONS.values()
+    if op.form == "elementwise" or op.name in ("where", "concat", "take", "sum", "cumulative_sum", "result_type")
+]  # fmt: skip
+NO_FUNCTION = ("iadd", "result_type")  # which no namespace calls as a function of arrays that gives an array
+AS_IT_IS = ("exact", "widen", "unsaid")  # what becomes of numbers out of range, as far as the dtype is told
+Answer = tuple[str | None, bool]  # the dtype, or None of a refusal, and whether it is weak
+
+
+# -- users' files
+
+
+def drawn_file(dice: random.Random) -> str:
+    """A file with any of the keys, each with values that go together with the others; what does not is left out."""
+    nodes = [n for n in ORDER if dice.random() < 0.85]
+    keys: dict[str, object] = {"name": "mine", "title": "Drawn", "order": _order(dice, nodes)}
+    if "m8" in nodes:
+        keys["dtypes"] = OWN
+    elif dice.random() < 0.3:
+        keys = {"name": "mine", "extends": dice.choice(tl.systems()), "library": "mine 1.0"}
+        nodes = [n.code if isinstance(n, tl.DType) else str(n) for n in parse(toml(keys)).order.nodes]
+    dtypes = [n for n in nodes if "*" not in n] or ["b", "i32"]
+
+    def some(most: int = 3) -> str:
+        return ", ".join(dice.sample(dtypes, min(most, len(dtypes))))
+
+    def pair(low: Sequence[str]) -> str:
+        return f"{dice.choice(dtypes)} + {dice.choice([*dtypes, *low])}"
+
+    draws: dict[str, Callable[[], object]] = {
+        "tiers": lambda: dice.choice([["array", "scalar"], ["array", "0d", "scalar"], ["array", "0d"]]),
+        "combine": lambda: dice.choice([*COMBINE]),
+        "first": lambda: True,
+        "weak": lambda: dice.choice(["width", "kind"]),
+        "sets": lambda: {"chosen": some()},
+        "defaults": lambda: {
+            "int": dice.choice(["i32", "i64"]), "float": dice.choice(["f32", "f64"]), "complex": "c128",
+        },
+        "ties": lambda: _tie(dice, parse(toml(keys))),
+        "overrides": lambda: {pair(["i*", "f*", "c*"]): dice.choice(dtypes)},
+        "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
+        "before": lambda: {dice.choice(dtypes): dice.choice(dtypes)},
+        "after": lambda: {dice.choice(nodes): dice.choice(dtypes)},
+        "fit": lambda: {"int": dice.choice(["", DEFAULT]) + dice.choice(OUTCOMES), "float": dice.choice(OUTCOMES)},
+        "both-ways": lambda: [some(2)],
+        "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
+        "ops": lambda: {_entry(dice): _departure(dice, some, dtypes)},
+    }  # fmt: skip
+    for key, draw in draws.items():
+        for _ in range(8 if dice.random() < 0.7 else 0):
+            drawn = draw()
+            if isinstance(drawn, Mapping):  # one entry more
+                drawn = {**keys.get(key, {}), **drawn}  # type: ignore[dict-item]
+            if _loads(toml({**keys, key: drawn})):
+                keys[key] = drawn
+                if key not in ("ops", "ties"):
+                    break
+    return toml(keys)
+
+
+def _tie(dice: random.Random, system: tl.System) -> Mapping[str, object]:
+    """A choice among the minimal bounds of two operands, where there are several."""
+    nodes = [n for n in system.order.nodes if isinstance(n, tl.DType)]
+    for _ in range(50 if nodes else 0):
+        bounds = system.order.minimal_bounds(*dice.choices(nodes, k=2))
+        if len(bounds) > 1:
+            codes = [n.code if isinstance(n, tl.DType) else str(n) for n in bounds]
+            return {", ".join(codes): dice.choice(codes)}
+    return {}
+
+
+def _order(dice: random.Random, nodes: Sequence[str]) -> str:
+    """Covers between some nodes, of which none follows from others."""
+    above: dict[str, set[str]] = {n: set() for n in nodes}
+    covers = []
+    for i in reversed(range(len(nodes))):
+        for high in nodes[i + 1 :]:
+            if dice.random() < 0.3 and not any(high in above[n] for n in above[nodes[i]]):
+                followed = {n for _, n in covers if (nodes[i], n) in covers and n in above[high]}
+                covers = [c for c in covers if c[0] != nodes[i] or c[1] not in followed]
+                covers.append((nodes[i], high))
+                above[nodes[i]] |= {high, *above[high]}
+    return "; ".join([*nodes, *(f"{a} -> {b}" for a, b in covers)])
+
+
+def _entry(dice: random.Random) -> str:
+    return dice.choice([*STANDARD, *ASKED])
+
+
+def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[str]) -> Mapping[str, object]:
+    """What a file may say of an operation."""
+    draws: dict[str, Callable[[], object]] = {
+        "takes": lambda: dice.choice([*KINDS]),
+        "to": lambda: {dice.choice(dtypes): dice.choice(dtypes), "bool": dice.choice(dtypes)},
+        "gives": lambda: dice.choice(["real", "complex", "b", *dtypes]),
+        "weak": lambda: dice.choice(["keep", "strip", "default"]),
+        "left": lambda: ["0d", "scalar"],
+        "first": lambda: True,
+        "alike": lambda: True,
+        "loops": lambda: some(6),
+        "fit": lambda: dice.choice([{}, {"int": dice.choice(OUTCOMES)}]),
+    }
+    return {key: draw() for key, draw in draws.items() if dice.random() < 0.3}
+
+
+def _loads(text: str) -> bool:
+    try:
+        parse(text)
+    except tl.FormatError:
+        return False
+    return True
+
+
+def toml(keys: Mapping[str, object]) -> str:
+    """Keys and values as TOML."""
+    return "\n".join(f"{_word(key)} = {_value(value)}" for key, value in keys.items()) + "\n"
+
+
+def _value(x: object) -> str:
+    if isinstance(x, Mapping):
+        return "{ " + ", ".join(f"{_word(k)} = {_value(v)}" for k, v in x.items()) + " }" if x else "{}"
+    return json.dumps(x)
+
+
+def _word(key: str) -> str:
+    return json.dumps(key)
+
+
+# -- calls, and the ways to ask
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operation, or promotion alone, of operands."""
+
+    op: str | None
+    operands: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.op or 'promotion'}({', '.join(self.operands)})"
+
+
+def drawn_calls(dice: random.Random, system: tl.System) -> Iterator[Call]:
+    dtypes = [n.name for n in system.order.nodes if isinstance(n, tl.DType)]
+    scalars = ["1", "2.5", "1j", "True", "300"]
+    tiers = ["", "", "", ":0d", ":weak"]
+    for _ in range(CALLS):
+        op = OPERATIONS[dice.choice(ASKED)] if dice.random() < 0.8 else None
+        count = dice.choice([1, 2, 2, 3]) if op is None else dice.randint(op.least, op.most or 3)
+        operands = [
+            dice.choice(scalars) if not dtypes or dice.random() < 0.2 else dice.choice(dtypes) + dice.choice(tiers)
+            for _ in range(count)
+        ]
+        if op and op.form == "indexed":
+            operands[1:] = ["int64"] * len(operands[1:])
+        if op and op.form == "choice":
+            operands = ["bool", *operands[-2:]]
+        yield Call(op and op.name, tuple(operands))
+
+
+def explained(system: tl.System, call: Call) -> Answer:
+    p = system.explain(*call.operands, op=call.op)
+    return (p.dtype.name if p.dtype else None), p.weak
+
+
+def promoted(system: tl.System, call: Call) -> Answer:
+    try:
+        p = system.promote(*call.operands, op=call.op)
+    except tl.PromotionError as e:
+        p = e.promotion
+    return (p.dtype.name if p.dtype else None), p.weak
+
+
+def _outcome(o: Any) -> Answer:
+    return (o.operand.dtype.name, o.operand.weak) if o.operand else (None, False)
+
+
+def as_function(system: tl.System, call: Call) -> Answer | None:
+    """In an expression, as a function of names."""
+    if call.op is None:
+        return None
+    op = OPERATIONS[call.op]
+    names = "abc"[: len(call.operands)]
+    text = f"{op.name}([{', '.join(names)}])" if op.form == "several" else f"{op.name}({', '.join(names)})"
+    if op.form in ("choice", "indexed") and len(names) < (op.most or 0):
+        return None
+    return _outcome(tl.formula(text, **dict(zip(names, call.operands, strict=True))).under(system)[-1])
+
+
+def as_operator(system: tl.System, call: Call) -> Answer | None:
+    """In an expression, with the operator; where Python itself does not answer."""
+    sign = OPERATIONS[call.op].operator if call.op else None
+    if sign is None or sign == "+=" or all(_scalar(x) for x in call.operands):
+        return None
+    text = f"a {sign} b" if len(call.operands) == 2 else f"{sign.removesuffix('x')}a"
+    return _outcome(tl.formula(text, **dict(zip("ab", call.operands, strict=False))).under(system)[-1])
+
+
+def in_a_table(system: tl.System, call: Call) -> Answer | None:
+    op = OPERATIONS[call.op] if call.op else None
+    if len(call.operands) != (1 if op and op.alone else 2) or (op and op.least > 2):
+        return None
+    shown = tl.table(system, call.op, dtypes=call.operands)
+    p = shown[call.operands[0], call.op if op and op.alone else call.operands[1]]
+    return (p.dtype.name if p.dtype else None), p.weak
+
+
+def by_implicit_cast(system: tl.System, call: Call) -> Answer | None:
+    """Of arrays of NumPy's, whose dtypes are strong."""
+    if call.op or any(":weak" in x for x in call.operands) or not all(_in_numpy(x, system) for x in call.operands):
+        return None
+    if all(_scalar(x) for x in call.operands) or _as_it_is(system, call):
+        return None
+    arrays = [_numpy(x) for x in call.operands]
+    try:
+        cast = tl.implicit_cast(system, *arrays)
+    except tl.PromotionError:
+        return None, False
+    except tl.NamespaceError:  # out of range, or a dtype that NumPy has not
+        return None
+    assert len({x.dtype for x in cast}) == 1
+    return cast[0].dtype.name, explained(system, call)[1]
+
+
+def in_a_namespace(system: tl.System, call: Call) -> Answer | None:
+    """Over NumPy, where it has the function and a kernel for it."""
+    xp = _namespace(system)
+    known = call.op is None or (hasattr(xp, call.op) and call.op not in NO_FUNCTION)
+    if not known or not all(_in_numpy(x, system) for x in call.operands) or all(map(_scalar, call.operands)):
+        return None
+    op = OPERATIONS[call.op or "result_type"]
+    if _scalar(call.operands[0]) and (len(call.operands) == 1 or op.name in ("clip", "concat", "take")):
+        return None
+    if op.form == "several" and any(_scalar(x) or ":0d" in x for x in call.operands):
+        return None
+    if (op.form == "indexed" and len(call.operands) == 1) or _as_it_is(system, call):
+        return None
+    arrays = [_of_namespace(xp, x) for x in call.operands]
+    if call.op is None:
+        return _of_result_type(xp, arrays, explained(system, call)[1])
+    try:
+        with np.errstate(all="ignore"):
+            result = getattr(xp, call.op)(*([arrays] if op.form == "several" else arrays))
+    except tl.PromotionError:
+        return None, False
+    except tl.NamespaceError as e:
+        return None if "cannot compute" in str(e) or "cannot hold" in str(e) else (None, False)
+    return result.dtype.name, result.weak
+
+
+def _of_result_type(xp: Any, arrays: Sequence[Any], weak: bool) -> Answer | None:
+    try:
+        return xp.result_type(*arrays).name, weak
+    except tl.PromotionError:
+        return None, False
+    except tl.NamespaceError:
+        return None
+
+
+@cache
+def _namespace(system: tl.System) -> Any:
+    return tl.namespace(system, np)
+
+
+def _as_it_is(system: tl.System, call: Call) -> bool:
+    """Whether a number out of range is for the library to see, which may refuse it."""
+    fits = system.explain(*call.operands, op=call.op).fits
+    return any(f.outcome in AS_IT_IS for f in fits)
+
+
+def _scalar(text: str) -> bool:
+    return text[0].isdigit() or text == "True"
+
+
+def _in_numpy(text: str, system: tl.System) -> bool:
+    name = text.partition(":")[0]
+    return _scalar(text) or name in vars(np.dtypes) or name in np.sctypeDict
+
+
+def _numpy(text: str) -> Any:
+    if _scalar(text):
+        return {"True": True}.get(text) or complex(text) if "j" in text else json.loads(text.lower())
+    name, _, tier = text.partition(":")
+    return np.ones(() if tier == "0d" else 2, name)
+
+
+def _of_namespace(xp: Any, text: str) -> Any:
+    if _scalar(text):
+        return _numpy(text)
+    name, _, tier = text.partition(":")
+    data = np.ones(() if tier == "0d" else 2, name) * (name != "int64")  # an index, for one
+    return xp._context.wrap(data, tl.dtype(name), tier == "weak")
+
+
+WAYS: Mapping[str, Callable[[tl.System, Call], Answer | None]] = {
+    "promote": promoted, "an expression, as a function": as_function,
+    "an expression, with an operator": as_operator, "a table": in_a_table,
+    "implicit_cast": by_implicit_cast, "a namespace": in_a_namespace,
+}  # fmt: skip
+
+
+def disagreements(system: tl.System, calls: Sequence[Call]) -> list[str]:
+    found = []
+    for call in calls:
+        right = explained(system, call)
+        for way, ask in WAYS.items():
+            answer = ask(system, call)
+            if answer is not None and answer != right:
+                found.append(f"{call}: explain says {right}, {way} {answer}")
+    return found
+
+
+def test_every_key_of_a_file_is_drawn() -> None:
+    drawn = " ".join(drawn_file(random.Random(seed)) for seed in range(FILES))
+    assert [key for key in KEYS if f'"{key}" =' not in drawn] == ["source"]
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_ways_agree_under_the_systems_that_come_along(name: str) -> None:
+    system = tl.system(name)
+    dice = random.Random(name)
+    assert disagreements(system, [*drawn_calls(dice, system)]) == []
+    assert [*chained(dice, system)] == []
+
+
+def chained(dice: random.Random, system: tl.System) -> Iterator[str]:
+    """Disagreements on `(a op b) op c`: answers of explain as operands, an expression, and a namespace."""
+    calls = [c for c in drawn_calls(dice, system) if OPERATIONS[c.op or "result_type"].operator and len(c.operands) == 2]
+    for call in calls:
+        signs = [OPERATIONS[call.op or ""].operator or "", dice.choice(["+", "*", "=="])]
+        last = dice.choice([x for c in calls for x in c.operands])
+        if all(map(_scalar, call.operands)) or "+=" in signs:
+            continue
+        if _scalar(call.operands[0]) and OPERATIONS[call.op or ""].of_class == "ordering":
+            continue  # Python asks `x >= 300` where `300 <= x` is written
+        p = system.explain(*call.operands, op=signs[0])
+        made = "array" if any(o.tier == "array" for o in p.operands) else "0d"
+        right: Answer = (None, False)
+        if p.dtype:
+            q = system.explain(of(p.dtype, p.weak, made), last, op=signs[1])  # type: ignore[arg-type]
+            right = (q.dtype.name if q.dtype else None), q.weak
+        text = f"(a {signs[0]} b) {signs[1]} c"
+        names = dict(zip("abc", (*call.operands, last), strict=True))
+        answers = {"an expression": _outcome(tl.formula(text, **names).under(system)[-1])}
+        if p.dtype and not (_as_it_is(system, call) or any(f.outcome in AS_IT_IS for f in q.fits)):
+            answers["a namespace"] = _chained_in_a_namespace(system, names, text)
+        yield from (f"{text} of {names}: {right}, {way} {a}" for way, a in answers.items() if a not in (None, right))
+
+
+def _chained_in_a_namespace(system: tl.System, names: Mapping[str, str], text: str) -> Answer | None:
+    xp = _namespace(system)
+    if not all(_in_numpy(x, system) for x in names.values()):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            result = eval(text, {name: _of_namespace(xp, x) for name, x in names.items()})
+    except tl.PromotionError:
+        return None, False
+    except tl.NamespaceError as e:
+        return None if "cannot compute" in str(e) or "cannot hold" in str(e) else (None, False)
+    return result.dtype.name, result.weak
+
+
+@pytest.mark.parametrize("seed", range(FILES))
+def test_ways_agree_under_files_of_users(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dice = random.Random(seed)
+    path = tmp_path / "mine.toml"
+    path.write_text(drawn_file(dice), encoding="utf-8")
+    system = tl.system(path)
+    calls = [*drawn_calls(dice, system)]
+    assert disagreements(system, calls) == [], path.read_text(encoding="utf-8")
+    assert [*chained(dice, system)] == [], path.read_text(encoding="utf-8")
+    for call in calls[:5]:
+        assert on_the_command_line(path, call, capsys) == explained(system, call), call
+
+
+def on_the_command_line(path: Path, call: Call, capsys: pytest.CaptureFixture[str]) -> Answer:
+    op = ["--op", call.op] if call.op else []
+    assert main(["explain", *call.operands, "--system", str(path), "--format", "json", *op]) == 0
+    (answer,) = json.loads(capsys.readouterr().out)["answers"]
+    return answer["dtype"], answer["weak"]

@@ -141,6 +141,19 @@ def test_joins_do_not_depend_on_how_the_covers_are_listed(covers: Covers) -> Non
         assert set(order.minimal_bounds(a, b)) == set(again.minimal_bounds(a, b))
 
 
+@given(dags(), st.data())
+def test_a_part_of_an_order_is_the_order_of_those_covers(covers: Covers, data: st.DataObject) -> None:
+    kept = {a: data.draw(st.lists(st.sampled_from(bs), unique=True)) if bs else [] for a, bs in covers.items()}
+    gone = data.draw(st.sets(st.sampled_from(sorted(covers)), max_size=3))
+    kept = {a: [b for b in bs if b not in gone] for a, bs in kept.items() if a not in gone}
+    part, made = Order(covers).part(kept), Order(kept)
+    assert part.nodes == tuple(a for a in Order(covers).nodes if a in kept)
+    for a, b in product(kept, repeat=2):
+        assert part.le(a, b) == made.le(a, b)
+        assert (part.join(a, b), part.meet(a, b)) == (made.join(a, b), made.meet(a, b))
+        assert set(part.minimal_bounds(a, b)) == set(made.minimal_bounds(a, b))
+
+
 @given(dags())
 def test_top_and_bottom_by_definition(covers: Covers) -> None:
     order = Order(covers)

@@ -19,6 +19,7 @@ from typelattice.files.text import FormatError, Line
 
 Covers = Mapping[Line, Sequence[tuple[Node, Node | None]]]  # what each line of an order states; None: a node alone
 Lines = tuple[Line, ...]
+NONE, PRESENCE, RELATION = range(3)  # how an answer changes without some lines of the order
 # Keys that an answer may rest on though none of its steps names them.
 FURTHER = ("defaults", "weak", "tiers", "combine", "order")
 
@@ -31,6 +32,7 @@ class Provenance:
 
     def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], System]) -> None:
         self.spec, self.covers, self.build = spec, covers, build
+        self._whole: Order[Node] | None = None
         # An explanation tries each line, and the next explanation mostly the same ones.
         self._order_without = lru_cache(maxsize=256)(self._make_order)
         self._rules_without = lru_cache(maxsize=256)(self._make_rules)
@@ -86,9 +88,9 @@ class Provenance:
         lines that the answer needs together are found by leaving out one after another.
         """
         lines = tuple(self.covers)
-        best, n = max((self._change(p, (line,)), n) for n, line in enumerate(lines))
-        if best:
-            return self._rule(lines[n][0], "order", (lines[n][1],))
+        last = self._last_alone(p, lines)
+        if last:
+            return self._rule(last[0], "order", (last[1],))
         needed = lines
         for line in lines:
             fewer = tuple(other for other in needed if other != line)
@@ -98,19 +100,30 @@ class Provenance:
         needed = tuple(line for line in needed if line[0] == file)
         return self._rule(file, "order", tuple(n for _, n in needed)) if self._change(p, needed) else None
 
+    def _last_alone(self, p: Promotion, lines: Lines) -> Line | None:
+        """The last line that changes the answer alone, of those that change it most."""
+        found = None
+        for line in reversed(lines):
+            change = self._change(p, (line,))
+            if change == RELATION:
+                return line
+            if change == PRESENCE and found is None:
+                found = line
+        return found
+
     def _change(self, p: Promotion, lines: Lines) -> int:
-        """2 if the answer is another without these lines of the order, 1 if a node of it is gone, else 0."""
+        """How the answer changes without these lines: a node of it is gone, the nodes are related otherwise, or not."""
         order = self._order_without(lines)
         if p.system.combine == "value" and len(order.nodes) < len(p.system.order.nodes):
-            return 0  # without its dtypes a value-based system is none
+            return NONE  # without its dtypes a value-based system is none
         try:
             same = outcome(self._again(replace(p.system, order=order), p)) == outcome(p)
         except OrderError:
             same = False
         if same:
-            return 0
+            return NONE
         there = all(n in order for step in p.steps for n in step.nodes if n in p.system.order)
-        return 2 if there else 1
+        return RELATION if there else PRESENCE
 
     def _again(self, rules: Rules, p: Promotion) -> Promotion:
         """The same question under other rules."""
@@ -118,11 +131,17 @@ class Provenance:
 
     def _make_order(self, lines: Lines) -> Order[Node]:
         """The order without some lines."""
+        if self._whole is None:
+            self._whole = Order(self._left(()))
+        return self._whole.part(self._left(lines))
+
+    def _left(self, without: Lines) -> dict[Node, list[Node]]:
+        """The covers that the lines state, but for some of these."""
         left: dict[Node, list[Node]] = {}
         for line, stated in self.covers.items():
-            for a, b in stated if line not in lines else ():
+            for a, b in stated if line not in without else ():
                 left.setdefault(a, []).extend([b] if b else [])
-        return Order(left)
+        return left
 
     def _make_rules(self, file: str, lines: tuple[int, ...]) -> Rules | None:
         """The rules without some lines of one of the files; None where what is left is no system file."""

@@ -60,15 +60,8 @@ class Promotion:
     remedy: str | None = None
 
     @property
-    def sure(self) -> Promotion:
-        """Itself, if it is no refusal; PromotionError of one that is."""
-        if self.dtype is None:
-            raise PromotionError(self)
-        return self
-
-    @property
     def result(self) -> DType:
-        """The dtype of an answer that is no refusal; PromotionError of one that is."""
+        """The dtype of the answer. Raises PromotionError if it is a refusal."""
         if self.dtype is None:
             raise PromotionError(self)
         return self.dtype

@@ -1,14 +1,13 @@
 """What an operation does: the dtype it computes in and that of its result, once its operands have joined."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.combine import combine
 from typelattice.engine.fit import Fit, fits
 from typelattice.engine.loops import casting, search
-from typelattice.engine.operations import Op, Target, asked, find
+from typelattice.engine.operations import Op, Target, find
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Defaulted, Misfit, Operated, RefusalError, Step
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
@@ -26,29 +25,6 @@ class Outcome(NamedTuple):
     fits: tuple[Fit, ...]
 
 
-def explain(
-    rules: Rules, operands: tuple[Operand, ...], op: str | None, find_rule: Callable[[Promotion], Rule]
-) -> Promotion:
-    """What becomes of operands, alone or in an operation, and why; also of a refusal. Raises OpError."""
-    trail: list[Step] = []
-    promoting = operands
-    if op is not None:
-        known = asked(op, operands)
-        op, promoting = known.name, operands[known.promoting]
-    try:
-        found = promoted(rules, operands, trail) if op is None else operated(rules, op, promoting, trail)
-    except RefusalError as e:
-        steps = (*trail, e.step)
-        return Promotion(rules, operands, op, steps, find_rule, reason=e.reason, remedy=e.remedy)
-    return Promotion(rules, operands, op, tuple(trail), find_rule, *found)
-
-
-def promoted(rules: Rules, operands: Sequence[Operand], trail: list[Step]) -> Outcome:
-    """What operands come to by promotion alone."""
-    node, dtype, weak = combine(rules, operands, trail)
-    return Outcome(node, dtype, dtype, weak, tuple(fits(rules, operands, dtype, None)))
-
-
 def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[Step]) -> Outcome:
     """What operands come to in an operation."""
     op = find(name, rules.ops)
@@ -63,8 +39,8 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         dtypes = (dtype,)
     compute, result = _applied(rules, op, dtypes, trail)
     if op.gives == "left":
-        result = written(rules, op, result, operands[0], trail)
-    # An integer exponent that even an array may be is no operand at all: neither its value nor its weakness counts.
+        result = written_into(rules, op, result, operands[0], trail)
+    # Where only scalars may be ignored, an ignored exponent is a constant: neither its value nor its weakness counts.
     is_constant = ignored and "array" not in op.left
     values = tuple(fits(rules, operands[:1] if is_constant else operands, compute, op))
     _check_values(values)
@@ -137,7 +113,7 @@ def _given(rules: Rules, op: Op, compute: DType) -> DType:
             return _default(rules, target)
 
 
-def written(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step]) -> DType:
+def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step]) -> DType:
     """The dtype of the left operand after what was computed is written into it, or takes its place."""
     into = left.dtype if left.tier != "scalar" else None
     if into is None or into is d or op.into == "rebind":

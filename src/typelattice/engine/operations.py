@@ -28,14 +28,20 @@ PARTS, WEAK, INTO = ("real", "complex", "left"), ("keep", "strip", "default"), (
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """What an operation does with the dtype at which its operands meet.
+    """What an operation does with the dtype at which its operands join.
 
-    `takes`: the kinds it accepts. `to`: dtype or kind → what to compute in. `loops`: the dtypes it computes in; the first to
-    which every operand casts is taken, the operands' own ones that stand in `own` before all. `gives`: the result, if not
-    the dtype computed in; `real`: that of its parts; `complex`: that of which it is a part; `left`: the left operand's,
-    written into as `into` lets. `weak`: what becomes of a weak result: keep, strip, the default of its kind. `left`: an
-    integer on the right, of these tiers, leaves the left operand its dtype. `first`: a scalar that comes first counts as an
-    array. `alike`: operands meet at a dtype that each has, or not at all. `fit`: as in a system.
+    - `takes`: the kinds that it accepts.
+    - `to`: dtype or kind → the dtype to compute in.
+    - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
+    - `own`: dtypes that are tried before the loops where an operand is of them.
+    - `gives`: the dtype of the result, if it is not the one computed in: a dtype, the default dtype of a kind, `real`
+      for that of its parts, `complex` for that of which it is a part, `left` for the left operand's.
+    - `into`: what may be written into the left operand, if `gives` is `left`.
+    - `weak`: what becomes of a weak result: `keep`, `strip`, or the `default` dtype of its kind.
+    - `left`: tiers; an integer of these tiers on the right leaves the left operand its dtype, as in `x ** 2`.
+    - `first`: whether a Python scalar that comes first counts as an array.
+    - `alike`: whether the operands have to be of one dtype.
+    - `fit`: kind of Python scalar → what becomes of a value out of range, if not what the system says.
     """
 
     name: str
@@ -72,7 +78,7 @@ def _standard() -> dict[str, Op]:
 STANDARD: Mapping[str, Op] = _standard()  # by class
 
 
-def asked(op: str, operands: Sequence[Operand]) -> Operation:
+def checked(op: str, operands: Sequence[Operand]) -> Operation:
     """The operation of a name, which takes these operands.
 
     Raises OpError of an unknown operation, of more or fewer operands than it takes, of indices that are no integers.

@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from typelattice.engine.answer import Promotion, Rule
-from typelattice.engine.operate import explain
+from typelattice.engine.answer import Promotion, PromotionError, Rule
+from typelattice.engine.ask import ask
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType
 from typelattice.operands.notation import parse
@@ -120,7 +120,10 @@ class System(Rules):
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """`explain`, raising PromotionError where the system refuses."""
-        return self.explain(*operands, op=op).sure
+        found = self.explain(*operands, op=op)
+        if found.dtype is None:
+            raise PromotionError(found)
+        return found
 
     def explain(self, *operands: object, op: str | None = None) -> Promotion:
         """What becomes of these operands, alone or in an operation, and why; also of a refusal.
@@ -129,4 +132,4 @@ class System(Rules):
         """
         if not operands:
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
-        return explain(self, tuple(map(self.operand, operands)), op, self.origin.rule)
+        return ask(self, tuple(map(self.operand, operands)), op, self.origin.rule)

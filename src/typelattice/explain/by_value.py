@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import explain
+from typelattice.engine.ask import ask
 from typelattice.facts.dtypes import DType
 
 # The values at which an integer begins to need another dtype.
@@ -29,7 +29,7 @@ def intervals(p: Promotion) -> list[Span]:
     found: list[Span] = []
     for start, end in pairwise([low, *(cut for cut in CUTS if low < cut < past), past]):
         known = (*operands[:i], replace(operands[i], value=start), *operands[i + 1 :])
-        dtype = explain(p.system, known, p.op, p.find_rule).dtype
+        dtype = ask(p.system, known, p.op, p.find_rule).dtype
         begin = found.pop()[0] if found and found[-1][2] is dtype else start
         found.append((begin, end - 1, dtype))
     return found

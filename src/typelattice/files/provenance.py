@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from typelattice.engine.answer import Promotion, Rule
-from typelattice.engine.operate import explain
+from typelattice.engine.ask import ask
 from typelattice.engine.operations import TABLE
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Joined, Operated, Step
@@ -84,13 +84,16 @@ class Provenance:
         """The smallest set of order lines whose removal changes the answer; one line if possible.
 
         Of single lines that change it, one that leaves all nodes of the answer in the order comes first, since it is the
-        relation that decides then and not the mere presence of a dtype; among those the last. Without a single line, all
-        lines that the answer needs together are found by leaving out one after another.
+        relation that decides then and not the mere presence of a dtype; among those the last. A refusal that several
+        bounds cause rests on the ways to all of them: every such line is named. Without a single line, all lines that
+        the answer needs together are found by leaving out one after another.
         """
         lines = tuple(self.covers)
         last = self._last_alone(p, lines)
         if last:
-            return self._rule(last[0], "order", (last[1],))
+            several = p.dtype is None and len(p.bounds) > 1
+            named = self._all_alone(p, lines, last) if several else (last,)
+            return self._rule(last[0], "order", tuple(n for _, n in named))
         needed = lines
         for line in lines:
             fewer = tuple(other for other in needed if other != line)
@@ -111,6 +114,11 @@ class Provenance:
                 found = line
         return found
 
+    def _all_alone(self, p: Promotion, lines: Lines, last: Line) -> Lines:
+        """Of the file of the last line, all that change the answer alone, and as much as that does."""
+        most = self._change(p, (last,))
+        return tuple(line for line in lines if line[0] == last[0] and self._change(p, (line,)) == most)
+
     def _change(self, p: Promotion, lines: Lines) -> int:
         """How the answer changes without these lines: a node of it is gone, the nodes are related otherwise, or not."""
         order = self._order_without(lines)
@@ -127,7 +135,7 @@ class Provenance:
 
     def _again(self, rules: Rules, p: Promotion) -> Promotion:
         """The same question under other rules."""
-        return explain(rules, p.operands, p.op, p.find_rule)
+        return ask(rules, p.operands, p.op, p.find_rule)
 
     def _make_order(self, lines: Lines) -> Order[Node]:
         """The order without some lines."""

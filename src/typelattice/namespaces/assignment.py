@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.engine.operate import written
+from typelattice.engine.operate import written_into
 from typelattice.engine.operations import find
 from typelattice.engine.steps import RefusalError
 from typelattice.facts.dtypes import DType
@@ -41,7 +41,7 @@ def into(context: Context, x: Array, d: DType) -> DType:
     Raises NamespaceError where the system does not let it.
     """
     try:
-        return written(context.system, find("iadd", context.system.ops), d, x._standing.operand, [])
+        return written_into(context.system, find("iadd", context.system.ops), d, x._standing.operand, [])
     except RefusalError as e:
         raise NamespaceError(f"{e.reason} under {context.system.name}: {e.remedy}") from None
 

@@ -189,6 +189,13 @@ def test_comparable_must_be_one_of_the_operands() -> None:
     assert said(make("b; i8", combine="comparable"), "bool", "int8") == "- nothing lies above both"
 
 
+def test_comparable_is_asked_pair_by_pair_as_tensorflow_asks() -> None:
+    """tnp.result_type(uint8, int8, int16) raises in its mode safe, result_type(int16, uint8, int8) is int16."""
+    for s in (make(CHAIN, combine="comparable"), tl.system("tensorflow-safe")):
+        assert said(s, "uint8", "int8", "int16") == "- neither represents all values of the other"
+        assert said(s, "int16", "uint8", "int8") == "int16"
+
+
 # -- tiers
 
 NUMPYLIKE = {"tiers": ["array", "scalar"], "defaults": {"int": "i32", "float": "f64", "complex": "c128"}}

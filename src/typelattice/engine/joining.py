@@ -54,31 +54,26 @@ def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
     if absent:
         reason = f"nothing is said of a Python {absent[0].kind.word}"
         raise RefusalError(reason, "cast it to a dtype", Joined(tuple(nodes), None))
-    if rules.combine == "fold":
+    if rules.combine in ("fold", "comparable"):
         return _fold(rules, nodes, trail)
-    stated = [stated_pair(rules, a, b, trail) for a, b in combinations(dict.fromkeys(nodes), 2)]
-    if rules.combine == "comparable":
-        return _comparable(rules, nodes, stated, trail)
+    for a, b in combinations(dict.fromkeys(nodes), 2):
+        stated_pair(rules, a, b, trail)
     return join(rules, nodes, trail)
 
 
 def _fold(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
     """Pair by pair, from the left."""
     first = join(rules, nodes[:1], trail)
-    return reduce(lambda a, b: stated_pair(rules, a, b, trail) or join(rules, (a, b), trail), nodes[1:], first)
+    pair = _comparable if rules.combine == "comparable" else join
+    return reduce(lambda a, b: stated_pair(rules, a, b, trail) or pair(rules, (a, b), trail), nodes[1:], first)
 
 
-def _comparable(rules: Rules, nodes: Sequence[Node], stated: Sequence[Node | None], trail: list[Step]) -> Node:
-    """The join of the set, which has to be one of its members; overridden pairs take part as what they become."""
-    pairs = combinations(dict.fromkeys(nodes), 2)
-    gone = {n for pair, became in zip(pairs, stated, strict=True) if became for n in pair}
-    members = dict.fromkeys([*(n for n in nodes if n not in gone), *(became for became in stated if became)])
-    if len(members) == 1 and gone:
-        return next(iter(members))
-    found = join(rules, tuple(members), trail)
-    if found not in members:
+def _comparable(rules: Rules, pair: Sequence[Node], trail: list[Step]) -> Node:
+    """The join of a pair, which has to be one of the two."""
+    found = join(rules, pair, trail)
+    if found not in pair:
         trail.pop()  # a join that does not count
-        step = Incomparable(tuple(members), None)
+        step = Incomparable(tuple(pair), None)
         raise RefusalError("neither represents all values of the other", f"cast both, e.g. to {found}", step)
     return found
 

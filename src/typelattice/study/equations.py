@@ -130,7 +130,9 @@ class Judge:
         self.keys = [key(self.system, o) for o in self.members]
         self.all_differ = len({*self.keys}) == len(self.keys)  # no two are equal answers, as int8 and int8:0d are
         self.several: dict[tuple[int, ...], int] = {}
-        self.folds = self.system.combine == "fold" and not self.system.before and not self.system.after
+        self.by_pairs = self.system.combine in ("fold", "comparable")
+        # Whether the table answers for several operands of a tier, too: not if a dtype is mapped before or after them.
+        self.folds = self.by_pairs and not self.system.before and not self.system.after
 
     def count(self, law: str) -> Count:
         """How often a law of EQUATIONS is broken. Raises BeyondReachError."""
@@ -167,14 +169,13 @@ class Judge:
     def _groups(self, law: str, arity: int) -> Iterator[Sequence[int]]:
         """The operands among which all combinations are asked; of the law order-free, those whose order can matter.
 
-        `join` and `comparable` take the set. Folded pair by pair, each tier by itself, the order can matter from three
-        operands of one tier on; if it does for no three then for no more, since neighbours can be swapped after whatever
-        came before.
+        `join` takes the set. Folded pair by pair, each tier by itself, the order can matter from three operands of one
+        tier on; if it does for no three then for no more, since neighbours can be swapped after whatever came before.
         """
         asked = self.closure.asked
         if law != "order-free" or arity == 2 or self.system.combine == "value":
             yield asked
-        elif self.system.combine == "fold":
+        elif self.by_pairs:
             for tier in TIERS:
                 group = [i for i in asked if (o := self.members[i]) and o.tier == tier]
                 if group:

@@ -17,6 +17,7 @@ from typelattice.study.asked import domain
 from typelattice.study.closure import closure, key
 from typelattice.study.equations import Judge, first_swapped
 from typelattice.study.laws import LAWS, Counterexample, Verdict
+from typelattice.study.recorded_calls import evidence
 
 np = pytest.importorskip("numpy")
 SYSTEMS = tl.systems()
@@ -67,7 +68,7 @@ def test_failures_of_numpy_are_those_of_numpy() -> None:
 def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
     system = tl.system(name)
     for law, v in tl.laws(name).items():
-        assert v.holds == (v.failing == 0) == (v.counterexample is None), law
+        assert (v.holds is not False) == (v.failing == 0) == (v.counterexample is None), law
         if v.counterexample and law != "unique bounds":
             found = [value(system, t) for t in v.counterexample.terms]
             assert [(o.dtype, o.weak) if o else (None, False) for o in found] == [*v.counterexample.answers], law
@@ -119,6 +120,37 @@ def test_refusal_equals_refusal_but_no_answer() -> None:
     left, right = counterexample("torch", "associative").answers
     assert left[0] is None
     assert right[0] is not None
+
+
+def test_order_free_is_not_known_where_the_library_departs_from_the_set() -> None:
+    """NumPy reduces dtypes of ml_dtypes in an order of its own: 24 of 680 triples depend on theirs."""
+    found = tl.laws("numpy-ml-dtypes")["order-free"]
+    assert found.holds is None
+    assert not found
+    assert found.mark == "?"
+    assert re.match(r"not known: 19 of 503 recorded calls of several operands depart from the file; ", str(found))
+    operands = [tl.operand(d) for d in ("uint8", "int16", "int4")]
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    own = {"int4": ml_dtypes.int4}
+    answers = set()
+    for three in permutations(str(o) for o in operands):
+        try:
+            answers.add(str(np.result_type(*(np.dtype(own.get(d, d)) for d in three))))
+        except TypeError:
+            answers.add("refused")
+    assert len(answers) > 1
+    assert tl.laws("numpy-ml-dtypes", dtypes=["uint8", "int16", "float16"])["order-free"].holds
+    mine = tl.system("numpy-ml-dtypes").replace(name="mine")
+    assert tl.laws(mine)["order-free"].holds, "a variant was never recorded"
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_no_recorded_calls_differ_by_their_order_alone_if_the_law_holds(name: str) -> None:
+    found = tl.laws(name)
+    recorded_calls = evidence(tl.system(name), found.operands)
+    if found["order-free"]:
+        assert not recorded_calls.contradictions
+        assert not recorded_calls.departing
 
 
 def test_joins_of_sets_are_order_free_though_pairs_are_not_associative() -> None:

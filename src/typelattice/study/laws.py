@@ -17,6 +17,7 @@ from typelattice.rendering import Cell, Grid
 from typelattice.study.asked import Asked, BeyondReachError, domain
 from typelattice.study.closure import Closure, Key, answered, closure, key
 from typelattice.study.equations import ELEMENTS, EQUATIONS, Case, Judge, monotone
+from typelattice.study.recorded_calls import evidence
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -220,8 +221,34 @@ def _equation(law: str, judge: Judge) -> Verdict:
         count = judge.count(law)
     except BeyondReachError as e:
         return Verdict(law, None, 0, 0, note=str(e))
-    shown = _counterexample(judge.closure, count.smallest) if count.smallest else None
-    return Verdict(law, not count.failing, count.failing, count.asked, shown)
+    if count.smallest:
+        shown = _counterexample(judge.closure, count.smallest)
+        return Verdict(law, False, count.failing, count.asked, shown)
+    verdict = Verdict(law, True, 0, count.asked)
+    return _beside_recording(verdict, judge.closure) if law == "order-free" else verdict
+
+
+def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
+    """The verdict on order-free that a file gives, beside what its library was recorded to do.
+
+    A file that joins the set cannot say otherwise; a library may reduce several operands in an order of its own. If two
+    recorded calls differ by their order alone the law fails, and if the library departs from the set it is not known.
+    """
+    found = evidence(over.system, over.operands(*over.asked))
+    if found.contradictions:
+        one, other = found.contradictions[0]
+        terms: tuple[Term, ...] = (one.operands, other.operands)
+        setup, expressions = written(over.system, terms, over.python)
+        note = f"as recorded of {found.versions}"
+        shown = Counterexample(terms, (one.answer, other.answer), expressions, setup, note)
+        return Verdict(verdict.law, False, len(found.contradictions), len(found.calls), shown)
+    if found.departing:
+        call = found.departing[0]
+        counted = f"{len(found.departing)} of {len(found.calls)} recorded calls of several operands depart from the file"
+        example = f"{', '.join(map(str, call.operands))} is {answered(call.answer)} in {found.versions}"
+        note = f"{counted}; {example}, and {answered(call.ours)} by joining the set"
+        return Verdict(verdict.law, None, 0, verdict.asked, note=note)
+    return verdict
 
 
 def _element(law: str, judge: Judge) -> Verdict:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -127,6 +129,38 @@ def test_explain_in_full_tells_the_way_the_bounds_the_tie_and_the_rule(capsys: p
     p = tl.system("numpy").explain("int8", "uint8")
     line = (Path(tl.__file__).parent / "systems" / p.rule.file).read_text().split("\n")[p.rule.lines[0] - 1]
     assert f"{p.rule.lines[0]}: {line}" in shown
+
+
+@pytest.mark.parametrize("operands", [("int8", "uint8"), ("int32", "uint16"), ("uint8", "300")])
+@pytest.mark.parametrize("name", ["numpy", "torch", "numpy1"])
+def test_print_of_a_promotion_is_what_the_command_line_says(
+    capsys: pytest.CaptureFixture[str], name: str, operands: tuple[str, ...]
+) -> None:
+    p = tl.system(name).explain(*operands)
+    assert f"{p}\n" == said(capsys, "explain", *operands, "--system", name)
+    assert repr(p).startswith(f"<{p.dtype or 'refused'}: {operands[0]} with {operands[1]} under {name}")
+
+
+def test_a_promotion_has_words_whatever_was_imported_first() -> None:
+    asked = "from typelattice.files.reader import system; print(system('jax').explain('int8'))"
+    env = {**os.environ, "PYTHONPATH": str(Path(tl.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout == f"{tl.system('jax').explain('int8')}\n"
+
+
+def test_libraries_come_before_proposals(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "explain", "int8", "int16")
+    assert re.search(r"\btriton,\s+array-api-2020\b", shown)
+
+
+def test_two_systems_that_define_a_dtype_differently_each_read_their_own(
+    capsys: pytest.CaptureFixture[str], mine: str
+) -> None:
+    other = Path(mine).with_name("other.toml")
+    other.write_text(MINE.replace('"mine"', '"other"').replace("max = 1e6", "max = 100.0"))
+    shown = said(capsys, "explain", "int32", "posit8", "--system", mine, "--system", str(other))
+    assert "values beyond 1000000 " in shown
+    assert "values beyond 100 " in shown
 
 
 def test_a_refusal_has_its_cause_and_a_remedy(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,8 @@ int16
 """
 from importlib import import_module
 
+from typelattice.facts.words import WORDS
+
 TYPE_CHECKING = False  # type checkers know the name, and take it for true; to import it costs more than all else here
 if TYPE_CHECKING:
     from typelattice.designer import design
@@ -60,6 +62,9 @@ _LATER = {
     }.items()
     for name in names
 }
+
+# A promotion is made in a room from which the room that explains it cannot be seen.
+WORDS["Promotion"] = lambda: import_module("typelattice.explain.explanation").explanation
 
 
 def __getattr__(name: str) -> object:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 from typelattice.cli.command import FEW, Command, Paragraphs
 from typelattice.engine.system import System
-from typelattice.rendering.terminal import beside, bold, folded, width
+from typelattice.rendering.terminal import layout
 from typelattice.study.check import check
 
 SECONDS = 10  # that the search for repairs may take
@@ -18,11 +18,12 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """The parts of a system one by one, the laws it breaks, and the nearest orders that break fewer."""
     found = check(args.file)
-    yield bold("\n".join(folded(f"{args.file}: a valid system", width())))
+    page = layout()
+    yield page.bold(f"{args.file}: a valid system")
     yield ""
-    yield from (beside(*section) for section in found.sections())
+    yield from (page.beside(*section) for section in found.sections())
     if found.split:
-        yield beside("repairs", _repairs(found.system))
+        yield page.beside("repairs", _repairs(found.system))
 
 
 def _repairs(s: System) -> list[str]:

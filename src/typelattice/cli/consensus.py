@@ -10,7 +10,7 @@ from typelattice.cli.command import Command, Paragraphs, op_argument, some
 from typelattice.cli.table import drawn
 from typelattice.explain.english import answer
 from typelattice.rendering import FORMATS
-from typelattice.rendering.terminal import beside
+from typelattice.rendering.terminal import layout
 from typelattice.study.asked import Asked
 from typelattice.study.consensus import Consensus, contradicted, undefined
 from typelattice.study.labels import CODES
@@ -38,7 +38,7 @@ def run(args: Namespace) -> Paragraphs:
         return
     for sort in ("contested", "refused"):
         lines = [f"{len(pairs):4}  {who}: {some(_sums(pairs))}" for who, pairs in found.groups(sort).items()]
-        yield from ["", beside(sort, lines)] if lines else []
+        yield from ["", layout().beside(sort, lines)] if lines else []
     if args.standard:
         yield from _beside_standard(tl.system(args.standard), found)
 
@@ -52,7 +52,7 @@ def _beside_standard(standard: tl.System, found: Consensus) -> Paragraphs:
         broken = contradicted(standard, s)
         cells = [(" + ".join(map(str, p.operands)), answer(p), answer(q)) for p, q in broken]
         lines = [f"{operands} is {there} there, {here} here" for operands, there, here in cells]
-        yield beside(s.name, [f"contradicts {standard.name} in {len(cells)} cells", *lines])
+        yield layout().beside(s.name, [f"contradicts {standard.name} in {len(cells)} cells", *lines])
 
 
 def _sums(pairs: Sequence[tuple[str, str]]) -> list[str]:

@@ -20,7 +20,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import short
 from typelattice.files.writer import code
 from typelattice.rendering.save import check_writable, write_text
-from typelattice.rendering.terminal import beside, bold, dim, folded, overwrite_line, width
+from typelattice.rendering.terminal import layout, overwrite_line
 
 SHOWN = 8  # answers that a repair changes
 
@@ -72,7 +72,7 @@ def run(args: Namespace) -> Paragraphs:
     for each in found:
         yield from each.paragraphs
         if args.output is not None and each.text:
-            yield beside("written to", [_write(Path(args.output), each)])
+            yield layout().beside("written to", [_write(Path(args.output), each)])
 
 
 def _check_folder(folder: Path) -> None:
@@ -97,11 +97,11 @@ def _completions(args: Namespace) -> Iterator[Found]:
     )  # fmt: skip
     yield Found([
         *_heading(args.order, len(chosen), "completion", chosen.proven, chosen.complete),
-        beside("rules", [", ".join(d.name for d in chosen.plan.rules) or "none"]),
-        beside("costs", [", ".join(f"{word} {n}" for word, n in chosen.costs.items()) or "none"]),
+        layout().beside("rules", [", ".join(d.name for d in chosen.plan.rules) or "none"]),
+        layout().beside("costs", [", ".join(f"{word} {n}" for word, n in chosen.costs.items()) or "none"]),
     ])  # fmt: skip
     for i, c in enumerate(chosen, 1):
-        paragraphs = ["", beside(f"{i}.", [c.arrows or "nothing to add"]), _counts(c.counts)]
+        paragraphs = ["", layout().beside(f"{i}.", [c.arrows or "nothing to add"]), _counts(c.counts)]
         yield Found(paragraphs, c.system.name, c.text)
 
 
@@ -115,11 +115,12 @@ def _repairs(args: Namespace) -> Iterator[Found]:
     )  # fmt: skip
     yield Found(_heading(args.order, len(found), "smallest repair", found.proven, found.complete))
     for i, r in enumerate(found, 1):
-        paragraphs = ["", beside(f"{i}.", [str(r)])]
+        paragraphs = ["", layout().beside(f"{i}.", [str(r)])]
         if r.changed:
-            lines = [f"{code(a)} + {code(b)}: {_met(new)}, was {_met(old)}" for a, b, old, new in r.changed]
+            changed = ((f"{code(a)} + {code(b)}", _joined(new), _joined(old)) for a, b, old, new in r.changed)
+            lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
             more = ["..."] if len(lines) > SHOWN else []
-            paragraphs.append(beside("changes", [f"{len(lines)} answers change", *lines[:SHOWN], *more]))
+            paragraphs.append(layout().beside("changes", [f"{len(lines)} answers change", *lines[:SHOWN], *more]))
         name = f"{r.system.name}-{i}" if len(found) > 1 else r.system.name
         yield Found([*paragraphs, _counts(r.counts)], name, r.text)
 
@@ -128,15 +129,15 @@ def _heading(order: str, n: int, what: str, proven: bool, complete: bool) -> lis
     many = f"{n} {what}{'s' * (n != 1)}"
     rest = "and no other is as good" if complete else "of more that are as good; --limit shows more"
     said = f"{order}: {many}, {rest}" if proven else f"{order}: the best so far; a better one may exist"
-    return [bold("\n".join(folded(said, width()))), ""]
+    return [layout().bold(said), ""]
 
 
 def _counts(counts: Mapping[str, int]) -> str:
     short_of = ", ".join(f"{word} {n}" for word, n in counts.items() if n)
-    return beside("counts", [short_of or "nothing falls short"])
+    return layout().beside("counts", [short_of or "nothing falls short"])
 
 
-def _met(node: Node | None) -> str:
+def _joined(node: Node | None) -> str:
     return code(node) if node else "refused"
 
 
@@ -154,7 +155,7 @@ def _cap(given: str) -> tuple[str, int]:
 def _progress(seconds: float, least: tuple[int, ...], best: tuple[int, ...] | None) -> None:
     found = f"found {' '.join(map(str, best))}" if best else "nothing found yet"
     bound = f", at least {' '.join(map(str, least))}" if least else ""
-    overwrite_line(dim(f"{seconds:5.0f} s: {found}{bound}; Ctrl-C for the best so far"[: width() - 1]))
+    overwrite_line(f"{seconds:5.0f} s: {found}{bound}; Ctrl-C for the best so far"[: layout().width - 1])
 
 
 COMMAND = Command(

@@ -5,20 +5,18 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from json import dumps
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.cli.command import FEW, Command, Paragraphs, op_argument
+from typelattice.cli.command import Command, Paragraphs, op_argument
 from typelattice.engine.answer import Promotion
-from typelattice.explain.english import answer, asked, cast_words, fate, fit_words, sections
+from typelattice.explain.english import answer, asked, cast_words, fate, fit_words
+from typelattice.explain.explanation import explanation
 from typelattice.explain.plain_data import data
 from typelattice.facts.operations import OPERATIONS
-from typelattice.files.text import FOLDER
 from typelattice.operands.notation import parse
-from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import beside, bold, dim, folded, width
+from typelattice.rendering.terminal import layout
 
 if TYPE_CHECKING:
     from typelattice.programs.formula import Formula, Outcome
@@ -53,9 +51,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.format == "json":
         yield dumps({"operands": operands, "op": op, "answers": [data(p) for p in answers]}, indent=1)
     elif args.system:
-        for i, (p, which) in enumerate(zip(answers, args.system, strict=True)):
-            yield from ["", ""] if i else []
-            yield from _in_full(p, which)
+        yield "\n\n\n".join(explanation(p, layout()) for p in answers)
     else:
         yield from _in_brief(answers, asked(operands, op))
 
@@ -77,43 +73,24 @@ def _is_expression(text: str, own: Mapping[str, tl.DType]) -> bool:
     return False
 
 
-def _in_full(p: Promotion, which: str) -> Paragraphs:
-    """One system's answer, and the whole way to it."""
-    operands = asked([str(o) for o in p.operands], p.op)
-    library = f" ({p.system.library})" if p.system.library else ""
-    yield bold("\n".join(folded(f"{operands} under {p.system.name}: {answer(p)}", width())))
-    yield dim("\n".join(folded(f"{p.system.title}{library}", width())))
-    yield ""
-    for heading, lines in sections(p):
-        yield beside(heading, lines)
-    yield beside("rule", [str(p.rule), *_quoted(p, which)])
-
-
-def _quoted(p: Promotion, which: str) -> Paragraphs:
-    """The lines of the file that the rule names, as far as the file is found."""
-    folders = [*([Path(which).parent] if which.endswith(".toml") else []), Path(FOLDER)]
-    path = next((folder / p.rule.file for folder in folders if (folder / p.rule.file).is_file()), None)
-    lines = path.read_text(encoding="utf-8").split("\n") if path else []
-    yield from (f"{n}: {lines[n - 1][:200]}" for n in p.rule.lines[:FEW] if n <= len(lines))
-
-
 def _in_brief(answers: Sequence[Promotion], operands: str) -> Paragraphs:
-    """All systems, grouped by answer: the one that most give first, refusals last."""
+    """All systems, libraries before proposals, grouped by answer: the one that most give first, refusals last."""
     groups: dict[str, dict[str, list[str]]] = {}
-    for p in answers:
+    for p in sorted(answers, key=lambda p: not p.system.library):
         why = "; ".join(f"{f.value} out of range, {fate(f)}" for f in p.fits if f.outcome != "fits")
         why = why or (p.reason or "").removeprefix(f"{p.system.name} ")
         groups.setdefault(answer(p), {}).setdefault(why, []).append(p.system.name)
     ranked = sorted(groups.items(), key=lambda g: (g[0] == "refused", -sum(map(len, g[1].values()))))
-    yield bold("\n".join(folded(operands, width())))
+    page = layout()
+    yield page.bold(operands)
     yield ""
     stub = max(map(len, groups)) + 6
     for given, whys in ranked:
         ordered = sorted(whys.items(), key=lambda w: (bool(w[0]), -len(w[1])))
         lines = [f"{why}: {', '.join(names)}" if why else ", ".join(names) for why, names in ordered]
-        yield beside(f"{given.ljust(stub - 6)}{sum(map(len, whys.values())):4}", lines, stub)
+        yield page.beside(f"{given.ljust(stub - 6)}{sum(map(len, whys.values())):4}", lines, stub)
     yield ""
-    yield dim(f"Why? Add --system {next(iter(ranked[0][1].values()))[0]}")
+    yield page.dim(f"Why? Add --system {next(iter(ranked[0][1].values()))[0]}")
 
 
 def _expression(args: Namespace, found: Sequence[tl.System]) -> Paragraphs:
@@ -157,7 +134,8 @@ def _parts_in_brief(
     f: Formula, found: Sequence[tl.System], outcomes: Sequence[Sequence[Outcome]]
 ) -> Paragraphs:
     """Every part with its answers, and the first at which the systems part."""
-    yield bold("\n".join(folded(_bound(f), width())))
+    page = layout()
+    yield page.bold(_bound(f))
     parted = False
     for i, part in enumerate(f.parts):
         if part.op is None:
@@ -168,30 +146,31 @@ def _parts_in_brief(
         mark = "" if parted or len(groups) == 1 else "   <- here the systems part"
         parted = parted or len(groups) > 1
         yield ""
-        yield "\n".join(folded(printable(part.text) + mark, width()))
+        yield page.folded(part.text + mark)
         stub = max(map(len, groups)) + 8
         ranked = sorted(groups.items(), key=lambda g: (g[0] in ("refused", "not reached"), -len(g[1])))
         for given, names in ranked:
             lines = ["every system" if len(names) == len(found) else ", ".join(names)]
-            yield beside(f"  {given.ljust(stub - 8)}{len(names):4}", lines, stub)
+            yield page.beside(f"  {given.ljust(stub - 8)}{len(names):4}", lines, stub)
     if any(o.operand and o.operand.dtype and o.operand.weak for made in outcomes for o in made):
         yield ""
-        yield dim("* is weak: it counts by its kind, and gives way to a dtype beside it")
+        yield page.dim("* is weak: it counts by its kind, and gives way to a dtype beside it")
 
 
 def _parts_in_full(f: Formula, s: tl.System, outcomes: Sequence[Outcome]) -> Paragraphs:
     """Every part under one system: what it comes to, and the casts that are not written."""
-    yield bold("\n".join(folded(f"{_bound(f)} under {s.name}: {outcomes[-1]}", width())))
+    page = layout()
+    yield page.bold(f"{_bound(f)} under {s.name}: {outcomes[-1]}")
     for part, o in zip(f.parts, outcomes, strict=True):
         if part.op is None:
             continue
         yield ""
-        yield "\n".join(folded(f"{printable(part.text)}: {o}", width()))
+        yield page.folded(f"{part.text}: {o}")
         p = o.promotion
         if p is not None:
             casts = [f"casts {cast_words(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
             lines = [*([p.reason] if p.reason else casts), *map(fit_words, p.fits), f"rule: {p.rule}"]
-            yield "\n".join(f"  {row}" for line in lines for row in folded(line, width() - 2))
+            yield "\n".join(page.folded(line, margin=2) for line in lines)
 
 
 COMMAND = Command(

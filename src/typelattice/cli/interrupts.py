@@ -10,8 +10,8 @@ from contextlib import contextmanager
 def end_at_once() -> None:
     """From now on Ctrl-C ends the process without a word, as it does programs that are not written in Python.
 
-    A KeyboardInterrupt may come up anywhere, also where Python's own modules turn it into another error. A process
-    that was started to ignore Ctrl-C goes on ignoring it.
+    A KeyboardInterrupt may come up anywhere, also where Python's own modules turn it into another error. A
+    process that was started to ignore Ctrl-C goes on ignoring it.
     """
     if _handler() is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -9,7 +9,7 @@ import typelattice as tl
 from typelattice.cli.command import FEW, Command, Paragraphs, UsageError
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
-from typelattice.rendering.terminal import beside, bold, dim, folded, width
+from typelattice.rendering.terminal import layout
 from typelattice.study.asked import Asked, common_dtypes, has_arrays
 from typelattice.study.survey import survey
 
@@ -39,10 +39,12 @@ def run(args: Namespace) -> Paragraphs:
     only = found[0]
     judged, cost = tl.laws(only, args.tier, dtypes), tl.criteria(only, args.tier, dtypes)
     title = f"Laws and criteria of {only.name}, {len(judged.operands)} operands"
-    yield bold("\n".join(folded(title, width())))
-    yield dim("\n".join(folded(only.title, width())))
-    yield from ("", *(beside(*section, STUB) for section in judged.sections()))
-    yield from ("", *(beside(*section, STUB) for section in cost.sections(cost.asked if args.all else FEW)))
+    page = layout()
+    yield page.bold(title)
+    yield page.dim(only.title)
+    for sections in (judged.sections(), cost.sections(cost.asked if args.all else FEW)):
+        yield ""
+        yield from (page.beside(*section, STUB) for section in sections)
 
 
 def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:

@@ -52,7 +52,7 @@ class Parser(ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command line, by default that of this process, and returns its exit status, one of the four above."""
+    """Runs a command line, by default that of this process; returns one of the four exit statuses above."""
     if argv is None:
         end_at_once()
     try:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import beside
+from typelattice.rendering.terminal import layout
 
 WIDEST = 30  # columns that the names may take
 
@@ -19,8 +19,9 @@ def run(args: Namespace) -> Paragraphs:
     """Each system with its title and the library that it describes."""
     found = [tl.system(which) for which in (*tl.systems(), *args.files)]
     stub = min(max(len(printable(s.name)) for s in found), WIDEST) + 2
+    page = layout()
     for s in found:
-        yield beside(printable(s.name), [f"{s.title} ({s.library})" if s.library else s.title], stub)
+        yield page.beside(printable(s.name), [f"{s.title} ({s.library})" if s.library else s.title], stub)
 
 
 COMMAND = Command("The systems that come with typelattice.", arguments, run, ("", "mine.toml"))

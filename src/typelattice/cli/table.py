@@ -9,8 +9,7 @@ from typing import get_args
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, op_argument
 from typelattice.rendering import FORMATS, Grid
-from typelattice.rendering.terminal import colour, width
-from typelattice.rendering.text import text
+from typelattice.rendering.terminal import layout
 from typelattice.study.asked import Asked
 from typelattice.study.diffs import Diff
 from typelattice.study.labels import CODES
@@ -49,7 +48,7 @@ def asked(args: Namespace, make: Callable[..., Table | Diff]) -> Grid:
 
 def drawn(grid: Grid, format: str) -> str:
     """A grid in a format; as text it is fitted to the terminal."""
-    return text(grid, width(), colour()) if format == "text" else tl.render(grid, format)
+    return layout().grid(grid) if format == "text" else tl.render(grid, format)
 
 
 COMMAND = Command(

@@ -11,6 +11,7 @@ from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.operations import operation
+from typelattice.facts.words import in_words
 from typelattice.operands.operand import Operand
 
 
@@ -38,7 +39,7 @@ class Cast:
     loss: Loss | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Promotion:
     """An answer and all that led to it. Where the system refuses, `dtype` is None; `reason` and `remedy` say why.
 
@@ -58,6 +59,20 @@ class Promotion:
     fits: tuple[Fit, ...] = ()
     reason: str | None = None
     remedy: str | None = None
+
+    def __repr__(self) -> str:
+        given = "refused" if self.dtype is None else f"{self.dtype}{'*' * self.weak}"
+        return f"<{given}: {self._asked} under {self.system.name}>"
+
+    def __str__(self) -> str:
+        """The whole explanation, as the command line shows it."""
+        return in_words(self)
+
+    @property
+    def _asked(self) -> str:
+        """The operands, each once, and the operation if there is one."""
+        operands = " with ".join(dict.fromkeys(map(str, self.operands)))
+        return f"{operands} in {self.op}" if self.op else operands
 
     @property
     def result(self) -> DType:
@@ -109,5 +124,4 @@ class PromotionError(TypelatticeError, TypeError):
 
     def __str__(self) -> str:
         p = self.promotion
-        what = f"{' with '.join(dict.fromkeys(map(str, p.operands)))}{f' in {p.op}' if p.op else ''}"
-        return f"{p.system.name} refuses {what}\n  {p.reason} ({p.rule}): {p.remedy}"
+        return f"{p.system.name} refuses {p._asked}\n  {p.reason} ({p.rule}): {p.remedy}"

@@ -197,7 +197,9 @@ def name(node: Node) -> str:
 
 def cast_words(cast: Cast) -> str:
     """A cast and what it can lose."""
-    lost = loss_words(cast.loss, cast.source, cast.target) if cast.loss and isinstance(cast.source, DType) else []
+    lost = []
+    if cast.loss and isinstance(cast.source, DType):
+        lost = loss_words(cast.loss, cast.source, cast.target)
     return f"{cast.source} to {cast.target}: {'; '.join(lost) or 'loses nothing'}"
 
 
@@ -215,9 +217,9 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
     if loss.sign:
         lost.append("negative values have no place" if source.precision else "negative values wrap")
     if loss.magnitude and target.max is not None:
-        into = "become inf" if "i" in target.specials else "become nan" if "n" in target.specials else "have no place"
-        beyond = f"beyond {_number(target.max)}" if target.precision or not loss.sign else f"above {_number(target.max)}"
-        lost.append(f"values {beyond} {into if target.precision else 'wrap' if source.precision is None else 'have no place'}")
+        # A loss of sign has said what becomes of values below.
+        beyond = "beyond" if target.precision or not loss.sign else "above"
+        lost.append(f"values {beyond} {_number(target.max)} {_overflow(source, target)}")
     elif loss.magnitude:
         lost.append(f"values beyond the platform's {target} wrap")
     if loss.precision and source.precision and target.precision is None:
@@ -235,10 +237,21 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
     return lost
 
 
+def _overflow(source: DType, target: DType) -> str:
+    """What becomes of values beyond the range of a target."""
+    if target.precision is None:
+        return "wrap" if source.precision is None else "have no place"
+    if "i" in target.specials:
+        return "become inf"
+    return "become nan" if "n" in target.specials else "have no place"
+
+
 def fit_words(f: Fit) -> str:
     """What becomes of a Python scalar's value."""
     value = _number(f.value)
-    return f"{value} fits in {f.target}" if f.outcome == "fits" else f"{value} is out of range for {f.target}: {fate(f)}"
+    if f.outcome == "fits":
+        return f"{value} fits in {f.target}"
+    return f"{value} is out of range for {f.target}: {fate(f)}"
 
 
 def fate(f: Fit) -> str:

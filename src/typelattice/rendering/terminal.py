@@ -1,22 +1,26 @@
-"""What a terminal takes: its width, colours and encoding; plain text of 80 columns where there is none."""
+"""What the standard streams take: a terminal's width, colours and encoding; 80 plain columns elsewhere."""
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from textwrap import wrap
 from typing import TextIO
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
-from typelattice.rendering.text import paint
+from typelattice.rendering.layout import Layout
 
 NARROWEST = 40  # columns; less leaves no room beside the headings
 BAR = 30  # characters of a progress bar
 
 
-def width() -> int:
+def layout() -> Layout:
+    """How this terminal takes paragraphs: its columns, in colour if it has any."""
+    return Layout(_width(), _coloured())
+
+
+def _width() -> int:
     """The columns of the terminal; COLUMNS where that is set, 80 where there is no terminal."""
     try:
         columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
@@ -25,32 +29,10 @@ def width() -> int:
         return 80
 
 
-def colour() -> bool:
+def _coloured() -> bool:
     """Whether to use colours: on a terminal, if NO_COLOR is not set (no-color.org)."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return wanted and sys.stdout is not None and sys.stdout.isatty()
-
-
-def bold(line: str) -> str:
-    """A line in bold, where there are colours."""
-    return paint(line, "1") if colour() else line
-
-
-def dim(line: str) -> str:
-    """A line in a weak colour, where there are colours."""
-    return paint(line, "2") if colour() else line
-
-
-def folded(line: str, room: int, indent: str = "") -> list[str]:
-    """A line as lines of the room there is, the further ones indented."""
-    return wrap(printable(line), room, subsequent_indent=indent, break_on_hyphens=False) or [""]
-
-
-def beside(heading: str, lines: Sequence[str], stub: int = 14) -> str:
-    """A heading in a column of `stub` characters, and lines beside it; a longer heading stands above."""
-    first, *rest = [part for line in lines for part in folded(line, width() - stub, "  ")] or [""]
-    head = heading.ljust(stub - 1) if len(heading) < stub else f"{heading}\n{' ' * (stub - 1)}"
-    return "\n".join([f"{bold(head)} {first}".rstrip(), *(" " * stub + line for line in rest)])
 
 
 class OutputError(TypelatticeError, OSError):

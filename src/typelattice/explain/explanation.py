@@ -1,0 +1,27 @@
+"""The whole explanation of a promotion: what print shows of one, and the command line of a system in full."""
+from __future__ import annotations
+
+from typelattice.engine.answer import Promotion
+from typelattice.explain.english import answer, asked, sections
+from typelattice.rendering.layout import PLAIN, Layout
+
+
+def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
+    """The answer, the way to it, and the lines of the file that decided.
+
+    >>> from typelattice import system
+    >>> print(explanation(system("array-api").explain("int8", "uint8")))
+    int8 with uint8 under array-api: int16
+    ...
+    """
+    library = f" ({p.system.library})" if p.system.library else ""
+    rule = p.rule
+    quoted = [f"{n}: {line}" for n, line in zip(rule.lines, rule.quoted, strict=False)]
+    told = [*sections(p), ("rule", [str(rule), *quoted])]
+    return "\n".join([
+        layout.bold(f"{asked([str(o) for o in p.operands], p.op)} under {p.system.name}: {answer(p)}"),
+        layout.dim(f"{p.system.title}{library}"),
+        "",
+        *(layout.beside(heading, lines) for heading, lines in told),
+    ])  # fmt: skip
+

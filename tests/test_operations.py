@@ -20,6 +20,7 @@ from typelattice.facts.operations import FORMS, NAMES, OPERATIONS, Operation, op
 
 ROOT = Path(__file__).parents[1]
 NUMPY = tl.system("numpy")
+EXPLAIN = ("-m", "typelattice", "explain")
 FMA = "fma  arithmetic  elementwise  3  multiply_add\n"  # made up, of three operands
 
 
@@ -77,7 +78,8 @@ def test_another_number_of_operands_is_refused(operands: int, op: str, message: 
 
 
 def test_as_many_as_there_are_where_there_is_no_limit() -> None:
-    assert NUMPY.result_type("int8", "uint8", "float16") is NUMPY.explain("int8", "uint8", "float16", op="cat").dtype
+    operands = ("int8", "uint8", "float16", "int16")
+    assert NUMPY.explain(*operands, op="cat").dtype is NUMPY.result_type(*operands)
     assert Operation("f", "join", "several", 2, None, ()).how_many == "at least 2 operands"
     assert Operation("f", "join", "several", 1, None, ()).how_many == "at least 1 operand"
 
@@ -90,8 +92,9 @@ def test_an_unknown_operation_names_the_nearest() -> None:
 
 
 def test_where_chooses_by_a_condition_that_does_not_promote() -> None:
-    for system, condition, branches in product(map(tl.system, tl.systems()), ("bool", "True"), (("int8", "int16"),)):
-        whole, alone = system.explain(condition, *branches, op="where"), system.explain(*branches, op="where")
+    for system, condition in product(map(tl.system, tl.systems()), ("bool", "True")):
+        whole = system.explain(condition, "int8", "int16", op="where")
+        alone = system.explain("int8", "int16", op="where")
         assert (whole.dtype, whole.weak, whole.reason) == (alone.dtype, alone.weak, alone.reason)
         assert whole.promoting == alone.operands
     p = NUMPY.explain("bool", "int8", "float16", op="where")
@@ -111,7 +114,7 @@ def test_clip_promotes_with_both_bounds() -> None:
 
 
 def test_numpys_other_names_give_what_its_own_give() -> None:
-    """Of every other name that NumPy has beside the one name: the same function, or the same dtype and values."""
+    """The same dtype and values by every other name that NumPy has beside the one name."""
     np = pytest.importorskip("numpy", minversion="2.1")
     own = [op for op in OPERATIONS.values() if hasattr(np, op.name)]
     pairs = [(op, name) for op in own for name in op.functions[1:] if hasattr(np, name)]
@@ -129,6 +132,52 @@ def test_numpys_other_names_give_what_its_own_give() -> None:
 
     for (op, name), d in product(pairs, NUMPY.order.nodes):
         assert result(name, op, str(d)) == result(op.name, op, str(d)), (name, d)
+
+
+LIBRARIES = {  # a module, and which of its attributes have functions too
+    "jax.numpy": ["linalg"],
+    "torch": ["linalg"],
+    "tensorflow": ["math", "linalg", "bitwise"],
+    "mlx.core": [],
+    "dask.array": [],
+}
+OTHERWISE = {("jax.numpy", "cumsum"), ("torch", "eq")}  # the head of operations.txt says why
+DTYPES = ("bool", "uint8", "int8", "int32", "int64", "float32", "float64", "complex64")
+
+
+@pytest.mark.live
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_gives_the_same_dtypes_by_all_names(library: str) -> None:
+    """Of each operation for which a library has functions of several names."""
+    main = pytest.importorskip(library)
+    spaces = [main, *(getattr(main, name) for name in LIBRARIES[library])]
+    compared, different = 0, []
+    for op in OPERATIONS.values():
+        names = [name for name in op.functions if (library, name) not in OTHERWISE]
+        named = {name: f for name in names for space in spaces if callable(f := getattr(space, name, None))}
+        for d in DTYPES if len(named) > 1 else ():
+            answers = {name: dtype_of(f, op, ones(main, d)) for name, f in named.items()}
+            compared += 1
+            different += [(d, answers)] if len({*answers.values()}) > 1 else []
+    assert compared >= 16
+    assert different == []
+
+
+def ones(library: Any, dtype: str) -> object:
+    return library.ones((1,), dtype=getattr(library, dtype, getattr(library, f"{dtype}_", dtype)))
+
+
+def dtype_of(function: Any, op: Operation, operand: object) -> str:
+    """The dtype that a function gives for operands of one sort; some want an axis beside them."""
+    operands = [operand] * (3 if op.name == "clip" else op.least)
+    for axis in ((), (0,)):
+        try:
+            found = function(*([operands] if op.form == "several" else operands), *axis)
+        except Exception:
+            continue
+        return str(getattr(found[0] if isinstance(found, (tuple, list)) else found, "dtype", type(found)))
+    return "refused"
 
 
 def test_the_page_of_operations_is_what_the_tables_say() -> None:
@@ -181,24 +230,33 @@ def test_the_guide_adds_one_row() -> None:
 
 
 def test_an_added_operation_is_explained_by_each_of_its_names(house: Path) -> None:
-    told = run(house, "-m", "typelattice", "explain", "int16", "float16", "--op", "heaviside", "--system", "numpy")
+    told = run(house, *EXPLAIN, "int16", "float16", "--op", "heaviside", "--system", "numpy")
     assert told.startswith("heaviside of int16 and float16 under numpy: float32\n")
-    asked = "import typelattice as tl; p = tl.system('numpy').explain('int16', 2.5, op='unit_step'); print(p.op, p.dtype)"
+    asked = (
+        "import typelattice as tl; p = tl.system('numpy').explain('int16', 2.5, op='unit_step'); "
+        "print(p.op, p.dtype)"
+    )
     assert run(house, "-c", asked) == "heaviside float64\n"
 
 
+def test_an_added_operation_is_in_the_help(house: Path) -> None:
+    assert "heaviside, fma" in run(house, *EXPLAIN, "--help")
+
+
 def test_an_added_operation_has_a_table(house: Path) -> None:
-    shown = run(house, "-m", "typelattice", "table", "--op", "unit_step", "--dtypes", "int8,float32", "--format", "csv")
+    options = ("--op", "unit_step", "--dtypes", "int8,float32", "--format", "csv")
+    shown = run(house, "-m", "typelattice", "table", *options)
     assert shown.splitlines() == ["heaviside,i8,f32", "i8,f16,f32", "f32,f32,f32"]
 
 
 def test_an_added_operation_stands_in_expressions(house: Path) -> None:
-    told = run(house, "-m", "typelattice", "explain", "np.heaviside(x, 1)*y", "x=int16", "y=float64", "--system", "numpy")
+    told = run(house, *EXPLAIN, "np.heaviside(x, 1)*y", "x=int16", "y=float64", "--system", "numpy")
     assert "\nheaviside(x, 1): float32\n" in told.replace("np.", "")
 
 
 def test_an_added_operation_is_on_the_page_of_operations(house: Path) -> None:
-    assert run(house, "tools/operations.py", "--check") == "operations.md is stale; run python tools/operations.py\n"
+    stale = "operations.md is stale; run python tools/operations.py\n"
+    assert run(house, "tools/operations.py", "--check") == stale
     page = run(house, "-c", "import runpy; print(runpy.run_path('tools/operations.py')['page']())")
     assert "| `heaviside` | real-maths | elementwise | 2 | `unit_step` |" in page
     assert "`nextafter`, `heaviside` |" in page
@@ -215,14 +273,13 @@ def test_an_added_operation_is_in_namespaces_of_libraries_that_have_it(house: Pa
 
 
 def test_an_operation_of_three_operands_is_asked_like_any_other(house: Path) -> None:
-    explain = ("-m", "typelattice", "explain")
-    told = run(house, *explain, "int8", "int16", "float16", "--op", "fma", "--system", "jax")
+    told = run(house, *EXPLAIN, "int8", "int16", "float16", "--op", "fma", "--system", "jax")
     assert told.startswith("fma of int8 and int16 and float16 under jax: float16\n")
-    told = run(house, *explain, "multiply_add(a, 2, b)", "a=int8", "b=float16", "--system", "numpy")
+    told = run(house, *EXPLAIN, "multiply_add(a, 2, b)", "a=int8", "b=float16", "--system", "numpy")
     assert "multiply_add(a, 2, b): float16\n" in told
-    few = run(house, *explain, "int8", "int16", "--op", "fma")
+    few = run(house, *EXPLAIN, "int8", "int16", "--op", "fma")
     assert few == "typelattice: fma takes 3 operands, not 2; give 1 more\n"
-    few = run(house, *explain, "fma(a, a)", "a=int8")
+    few = run(house, *EXPLAIN, "fma(a, a)", "a=int8")
     assert few == "typelattice: fma takes 3 operands, not 2; give 1 more\n"
     shown = run(house, "-m", "typelattice", "table", "--op", "fma")
     assert shown == "typelattice: fma takes 3 operands, and a table has two; ask explain, or an expression\n"

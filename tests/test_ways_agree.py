@@ -1,4 +1,4 @@
-"""Explanations, expressions, tables, casts, namespaces and the command line give one answer, under users' files too."""
+"""Explanations, expressions, tables, casts, namespaces and commands give one answer, under any file."""
 from __future__ import annotations
 
 import json
@@ -15,7 +15,7 @@ import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.fit import DEFAULT, OUTCOMES
 from typelattice.engine.operations import KINDS, STANDARD
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.files.reader import COMBINE, parse
 from typelattice.files.spec import KEYS
 from typelattice.operands.operand import of
@@ -31,7 +31,7 @@ ORDER = [  # from low to high
 OWN = {"m8": {"kind": "float", "bits": 8, "max": 64.0, "precision": 5, "min_exponent": 0, "specials": "szn"}}
 ASKED = [
     op.name for op in OPERATIONS.values()
-    if op.form == "elementwise" or op.name in ("where", "concat", "take", "sum", "cumulative_sum", "result_type")
+    if op.form in ("elementwise", "choice", "several", "indexed", "reduction", "along")
 ]  # fmt: skip
 NO_FUNCTION = ("iadd", "result_type")  # which no namespace calls as a function of arrays that gives an array
 AS_IT_IS = ("exact", "widen", "unsaid")  # what becomes of numbers out of range, as far as the dtype is told
@@ -42,7 +42,7 @@ Answer = tuple[str | None, bool]  # the dtype, or None of a refusal, and whether
 
 
 def drawn_file(dice: random.Random) -> str:
-    """A file with any of the keys, each with values that go together with the others; what does not is left out."""
+    """A file with any of the keys, each with values that go together with those of the others."""
     nodes = [n for n in ORDER if dice.random() < 0.85]
     keys: dict[str, object] = {"name": "mine", "title": "Drawn", "order": _order(dice, nodes)}
     if "m8" in nodes:
@@ -54,6 +54,9 @@ def drawn_file(dice: random.Random) -> str:
 
     def some(most: int = 3) -> str:
         return ", ".join(dice.sample(dtypes, min(most, len(dtypes))))
+
+    def outcome() -> str:
+        return dice.choice(OUTCOMES)
 
     def pair(low: Sequence[str]) -> str:
         return f"{dice.choice(dtypes)} + {dice.choice([*dtypes, *low])}"
@@ -72,7 +75,7 @@ def drawn_file(dice: random.Random) -> str:
         "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
         "before": lambda: {dice.choice(dtypes): dice.choice(dtypes)},
         "after": lambda: {dice.choice(nodes): dice.choice(dtypes)},
-        "fit": lambda: {"int": dice.choice(["", DEFAULT]) + dice.choice(OUTCOMES), "float": dice.choice(OUTCOMES)},
+        "fit": lambda: {"int": dice.choice(["", DEFAULT]) + dice.choice(OUTCOMES), "float": outcome()},
         "both-ways": lambda: [some(2)],
         "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
         "ops": lambda: {_entry(dice): _departure(dice, some, dtypes)},
@@ -178,10 +181,8 @@ def drawn_calls(dice: random.Random, system: tl.System) -> Iterator[Call]:
     for _ in range(CALLS):
         op = OPERATIONS[dice.choice(ASKED)] if dice.random() < 0.8 else None
         count = dice.choice([1, 2, 2, 3]) if op is None else dice.randint(op.least, op.most or 3)
-        operands = [
-            dice.choice(scalars) if not dtypes or dice.random() < 0.2 else dice.choice(dtypes) + dice.choice(tiers)
-            for _ in range(count)
-        ]
+        arrays = [dtype + tier for dtype in dtypes for tier in tiers] or scalars
+        operands = [dice.choice(arrays if dice.random() < 0.8 else scalars) for _ in range(count)]
         if op and op.form == "indexed":
             operands[1:] = ["int64"] * len(operands[1:])
         if op and op.form == "choice":
@@ -238,7 +239,7 @@ def in_a_table(system: tl.System, call: Call) -> Answer | None:
 
 def by_implicit_cast(system: tl.System, call: Call) -> Answer | None:
     """Of arrays of NumPy's, whose dtypes are strong."""
-    if call.op or any(":weak" in x for x in call.operands) or not all(_in_numpy(x, system) for x in call.operands):
+    if call.op or any(":weak" in x for x in call.operands) or not _over_numpy(call.operands):
         return None
     if all(_scalar(x) for x in call.operands) or _as_it_is(system, call):
         return None
@@ -256,15 +257,11 @@ def by_implicit_cast(system: tl.System, call: Call) -> Answer | None:
 def in_a_namespace(system: tl.System, call: Call) -> Answer | None:
     """Over NumPy, where it has the function and a kernel for it."""
     xp = _namespace(system)
-    known = call.op is None or (hasattr(xp, call.op) and call.op not in NO_FUNCTION)
-    if not known or not all(_in_numpy(x, system) for x in call.operands) or all(map(_scalar, call.operands)):
-        return None
     op = OPERATIONS[call.op or "result_type"]
-    if _scalar(call.operands[0]) and (len(call.operands) == 1 or op.name in ("clip", "concat", "take")):
+    known = call.op is None or (hasattr(xp, op.name) and op.name not in NO_FUNCTION)
+    if not known or not _over_numpy(call.operands) or all(map(_scalar, call.operands)):
         return None
-    if op.form == "several" and any(_scalar(x) or ":0d" in x for x in call.operands):
-        return None
-    if (op.form == "indexed" and len(call.operands) == 1) or _as_it_is(system, call):
+    if not _takes(op, call.operands) or _as_it_is(system, call):
         return None
     arrays = [_of_namespace(xp, x) for x in call.operands]
     if call.op is None:
@@ -277,6 +274,19 @@ def in_a_namespace(system: tl.System, call: Call) -> Answer | None:
     except tl.NamespaceError as e:
         return None if "cannot compute" in str(e) or "cannot hold" in str(e) else (None, False)
     return result.dtype.name, result.weak
+
+
+def _takes(op: Operation, operands: Sequence[str]) -> bool:
+    """Whether a function of namespaces takes numbers, and arrays without dimensions, where these stand."""
+    numbers, flat = any(map(_scalar, operands)), any(":0d" in x for x in operands)
+    match op.form:
+        case "several" | "indexed":
+            return not numbers and not flat and len(operands) >= op.least + (op.form == "indexed")
+        case "along":
+            return not flat
+        case "choice":
+            return not all(map(_scalar, operands[1:]))
+    return not _scalar(operands[0]) or (len(operands) > 1 and op.name != "clip")
 
 
 def _of_result_type(xp: Any, arrays: Sequence[Any], weak: bool) -> Answer | None:
@@ -303,9 +313,9 @@ def _scalar(text: str) -> bool:
     return text[0].isdigit() or text == "True"
 
 
-def _in_numpy(text: str, system: tl.System) -> bool:
-    name = text.partition(":")[0]
-    return _scalar(text) or name in vars(np.dtypes) or name in np.sctypeDict
+def _over_numpy(operands: Sequence[str]) -> bool:
+    """Whether NumPy has the dtypes of all."""
+    return all(_scalar(x) or x.partition(":")[0] in np.sctypeDict for x in operands)
 
 
 def _numpy(text: str) -> Any:
@@ -356,13 +366,14 @@ def test_ways_agree_under_the_systems_that_come_along(name: str) -> None:
 
 def chained(dice: random.Random, system: tl.System) -> Iterator[str]:
     """Disagreements on `(a op b) op c`: answers of explain as operands, an expression, and a namespace."""
-    calls = [c for c in drawn_calls(dice, system) if OPERATIONS[c.op or "result_type"].operator and len(c.operands) == 2]
+    calls = [*drawn_calls(dice, system)]
     for call in calls:
-        signs = [OPERATIONS[call.op or ""].operator or "", dice.choice(["+", "*", "=="])]
+        op = OPERATIONS[call.op or "result_type"]
+        signs = [op.operator or "", dice.choice(["+", "*", "=="])]
         last = dice.choice([x for c in calls for x in c.operands])
-        if all(map(_scalar, call.operands)) or "+=" in signs:
+        if signs[0] in ("", "+=") or len(call.operands) != 2 or all(map(_scalar, call.operands)):
             continue
-        if _scalar(call.operands[0]) and OPERATIONS[call.op or ""].of_class == "ordering":
+        if _scalar(call.operands[0]) and op.of_class == "ordering":
             continue  # Python asks `x >= 300` where `300 <= x` is written
         p = system.explain(*call.operands, op=signs[0])
         made = "array" if any(o.tier == "array" for o in p.operands) else "0d"
@@ -375,12 +386,14 @@ def chained(dice: random.Random, system: tl.System) -> Iterator[str]:
         answers = {"an expression": _outcome(tl.formula(text, **names).under(system)[-1])}
         if p.dtype and not (_as_it_is(system, call) or any(f.outcome in AS_IT_IS for f in q.fits)):
             answers["a namespace"] = _chained_in_a_namespace(system, names, text)
-        yield from (f"{text} of {names}: {right}, {way} {a}" for way, a in answers.items() if a not in (None, right))
+        for way, answer in answers.items():
+            if answer not in (None, right):
+                yield f"{text} of {names}: {right}, {way} {answer}"
 
 
 def _chained_in_a_namespace(system: tl.System, names: Mapping[str, str], text: str) -> Answer | None:
     xp = _namespace(system)
-    if not all(_in_numpy(x, system) for x in names.values()):
+    if not _over_numpy([*names.values()]):
         return None
     try:
         with np.errstate(all="ignore"):
@@ -393,7 +406,9 @@ def _chained_in_a_namespace(system: tl.System, names: Mapping[str, str], text: s
 
 
 @pytest.mark.parametrize("seed", range(FILES))
-def test_ways_agree_under_files_of_users(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ways_agree_under_files_of_users(
+    seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     dice = random.Random(seed)
     path = tmp_path / "mine.toml"
     path.write_text(drawn_file(dice), encoding="utf-8")

@@ -1,7 +1,7 @@
 """Writes docs/operations.md: every operation, what it is called, how it is called, what it takes and gives.
 
-    python tools/operations.py          # writes the page
-    python tools/operations.py --check  # exit 1 if the page is not what it would write
+python tools/operations.py          # writes the page
+python tools/operations.py --check  # exit 1 if the page is not what it would write
 """
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typelattice.facts.operations import FORMS, OPERATIONS, Operation
 
 PAGE = Path(__file__).parents[1] / "docs" / "operations.md"
 GIVES = {
-    None: "the dtype computed in", Kind.BOOL: "bool", Kind.SIGNED: "the default integer", "real": "the real dtype",
-    "complex": "the complex dtype", "left": "the left operand's",
+    None: "the dtype computed in", Kind.BOOL: "bool", Kind.SIGNED: "the default integer",
+    "real": "the real dtype", "complex": "the complex dtype", "left": "the left operand's",
 }  # fmt: skip
 HEAD = """# Operations
 
-Each has one name, and is asked by any of its names: `--op cumsum` is `--op cumulative_sum`, and `--op +` is `--op add`.
-This page is written by `tools/operations.py` from two tables: `facts/operations.txt` says which operations there are, and
-`engine/standard.txt` what the array API standard says of each class of them. The file of a system says where its library
-departs from the standard ([format.md](format.md)).
+Each has one name, and is asked by any of its names: `--op cumsum` is `--op cumulative_sum`, and `--op +` is
+`--op add`. This page is written by `tools/operations.py` from two tables: `facts/operations.txt` says which
+operations there are, and `engine/standard.txt` what the array API standard says of each class of them. A
+system's file says where its library departs from the standard ([format.md](format.md)).
 """
 
 
@@ -33,7 +33,13 @@ def page() -> str:
     lines += ["", "## Classes", "", "What the standard says, where a system's file says nothing.", ""]
     lines += ["| class | takes | gives | operations |", "|---|---|---|---|"]
     lines += [_class(name, standard) for name, standard in STANDARD.items()]
-    lines += ["", "## All operations", "", "| operation | class | form | operands | also called |", "|---|---|---|---|---|"]
+    lines += [
+        "",
+        "## All operations",
+        "",
+        "| operation | class | form | operands | also called |",
+        "|---|---|---|---|---|",
+    ]
     lines += [_row(op) for op in OPERATIONS.values()]
     return "\n".join(lines) + "\n"
 

@@ -1,7 +1,7 @@
-"""What operations do with dtypes: the kinds each class takes and the dtype it gives, once its operands have met.
+"""What operations do with dtypes: the kinds each class takes, and the dtype it gives.
 
-standard.txt states the array API standard; a system's file states only where its library departs from it. Which
-operations there are, and the class of each, is a fact that stands in facts/operations.txt.
+standard.txt states the array API standard; a system's file states only where its library departs from it.
+Which operations there are, and the class of each, is a fact that stands in facts/operations.txt.
 """
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
-PARTS, WEAK, INTO = ("real", "complex", "left"), ("keep", "strip", "default"), ("same", "kind", "category", "rebind")
+PARTS = ("real", "complex", "left")  # what `gives` may say beside a dtype or a kind
+WEAK = ("keep", "strip", "default")
+INTO = ("same", "kind", "category", "rebind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,8 @@ class Op:
     - `to`: dtype or kind → the dtype to compute in.
     - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
     - `own`: dtypes that are tried before the loops where an operand is of them.
-    - `gives`: the dtype of the result, if it is not the one computed in: a dtype, the default dtype of a kind, `real`
-      for that of its parts, `complex` for that of which it is a part, `left` for the left operand's.
+    - `gives`: the dtype of the result, if it is not the one computed in: a dtype, the default dtype of a kind,
+      `real` for that of its parts, `complex` for that of which it is a part, `left` for the left operand's.
     - `into`: what may be written into the left operand, if `gives` is `left`.
     - `weak`: what becomes of a weak result: `keep`, `strip`, or the `default` dtype of its kind.
     - `left`: tiers; an integer of these tiers on the right leaves the left operand its dtype, as in `x ** 2`.
@@ -81,18 +83,21 @@ STANDARD: Mapping[str, Op] = _standard()  # by class
 def checked(op: str, operands: Sequence[Operand]) -> Operation:
     """The operation of a name, which takes these operands.
 
-    Raises OpError of an unknown operation, of more or fewer operands than it takes, of indices that are no integers.
+    Raises OpError of an unknown operation, of more or fewer operands than it takes, of indices that are
+    no integers.
     """
     known = operation(op)
     known.check(len(operands))
     for indices in operands[1:] if known.form == "indexed" else ():
         if indices.kind.rank > Kind.SIGNED.rank:
-            raise OpError(f"{known.name} takes integers for indices, not {indices}; cast them first, e.g. to int64")
+            raise OpError(
+                f"{known.name} takes integers for indices, not {indices}; cast them first, e.g. to int64"
+            )
     return known
 
 
 def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
-    """What an operation does in a system: the standard, with what the file says of its class, then of it alone.
+    """What an operation does in a system: as the standard, unless the file says else of its class or of it.
 
     Raises OpError of an unknown one.
 

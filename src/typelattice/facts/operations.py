@@ -1,6 +1,7 @@
 """Operations: the name of each, the other names it goes by, and how it is called. Stated in operations.txt.
 
-What an operation does with dtypes is no fact of its name: the engine knows the standard's word, a system's file its own.
+What an operation does with dtypes is no fact of this kind: the engine knows what the standard says of it, and
+the file of a system where its library departs from that.
 """
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ FORMS = {
     "whole": "arrays as wholes; other arguments take no part in promotion: matmul(x, y), reshape(x, shape)",
     "reduction": "along axes that go: sum(x)",
     "along": "along an axis that stays: sort(x)",
-    "choice": "a condition, which does not promote and may be left out, and what it chooses from: where(c, x, y)",
+    "choice": "a condition, which does not promote and may be left out, and two branches: where(c, x, y)",
     "several": "a list of arrays: concat([x, y])",
     "each": "any number of arrays, each by itself: meshgrid(x, y)",
     "parts": "one array, several results: unique_counts(x)",
@@ -31,10 +32,10 @@ class OpError(TypelatticeError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation: its one name, its class, the form of its call, how many operands take part, its other names.
+    """An operation: its one name, the form of its call, how many operands take part, its other names.
 
-    `of_class` is the class that says what it takes and gives; `form` is one of FORMS; `most` is None where there is no
-    limit.
+    `of_class` is the class that says what it takes and gives; `form` is one of FORMS; `most` is None where
+    there is no limit.
     """
 
     name: str
@@ -62,7 +63,9 @@ class Operation:
     @property
     def promoting(self) -> slice:
         """Which of its operands promote: not a condition, nor indices."""
-        return slice(-2, None) if self.form == "choice" else slice(1) if self.form == "indexed" else slice(None)
+        if self.form == "choice":
+            return slice(-2, None)
+        return slice(1) if self.form == "indexed" else slice(None)
 
     @property
     def alone(self) -> bool:
@@ -88,7 +91,8 @@ class Operation:
     def check_table(self) -> None:
         """Raises OpError if a table, whose cells have two operands at most, cannot show it."""
         if self.least > 2:
-            raise OpError(f"{self.name} takes {self.how_many}, and a table has two; ask explain, or an expression")
+            instead = "ask explain, or an expression"
+            raise OpError(f"{self.name} takes {self.how_many}, and a table has two; {instead}")
 
     @property
     def how_many(self) -> str:

@@ -19,7 +19,7 @@ from typelattice.namespaces.signatures import named
 
 Function = Callable[..., Any]
 Builder = Callable[[Context, str], Function]
-ACCUMULATING = ("sum", "prod", "trace", "cumulative_sum", "cumulative_prod")  # which may be told their dtype
+ACCUMULATING = ("accumulate", "cumulative")  # classes of operations that may be told their dtype
 
 
 def binary(context: Context, op: str) -> Function:
@@ -108,18 +108,19 @@ def several_operands(context: Context, op: str) -> Function:
 def reduction(context: Context, op: str) -> Function:
     """A function along axes; of some, `dtype` may ask for the dtype of the result."""
     library, promote = context.library, _promotion_of_one(context, op)
+    accumulates = OPERATIONS[op].of_class in ACCUMULATING
 
     def function(x: Any, /, *, dtype: object = None, **options: Any) -> Any:
         x = context.array(op, x)
         if dtype is not None:
             return as_dtype(x, context.dtype(dtype), **options)
         p = promote(x)
-        if op in ACCUMULATING:
+        if accumulates:
             options["dtype"] = library.native(p.compute or p.result)
         return context.computed(op, p, (x._data,), **context.bare(options))
 
     def as_dtype(x: Array, d: DType, **options: Any) -> Any:
-        if op not in ACCUMULATING:
+        if not accumulates:
             raise NamespaceError(f"{op} takes no dtype; cast its result with astype")
         to = library.native(d)
         out = library.function(op)(library.cast(x._data, to), dtype=to, **context.bare(options))

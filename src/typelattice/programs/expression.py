@@ -1,6 +1,7 @@
 """Expressions read from text, which is parsed and never evaluated.
 
-An expression has Python's operators, functions by any name that an operation has, `.astype(dtype)`, names and numbers.
+An expression is made of Python's operators, functions by any name that an operation has, `.astype(dtype)`,
+names and numbers.
 """
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class FormulaError(OperandError):
 
 
 def _syntax(operator: str) -> type[ast.AST] | None:
-    """What Python's parser calls an operator: `Add` of `+`, `USub` of `-x`; None of `+=`, which is no expression."""
+    """What Python's parser calls an operator: `Add` of `+`, `USub` of `-x`; None of `+=`, a statement."""
     for text in (operator, f"x {operator} x", f"{operator} x"):
         try:
             tree = ast.parse(text, mode="eval").body
@@ -44,7 +45,7 @@ FUNCTIONS = {name: op for op in OPERATIONS.values() for name in op.functions}
 def formula(text: str, **bound: object) -> Formula:
     """The expression that a text is, with an operand for each name in it. Raises FormulaError.
 
-    Operands are read by the system under which the expression is asked, so a string may name a dtype of its own.
+    The system under which it is asked reads the operands, so that a string may name a dtype of its file.
 
     >>> from typelattice import system
     >>> f = formula("a*2.0 + b", a="int8:0d", b="float16")
@@ -139,7 +140,9 @@ class _Reader:
             self.unbound.append(name)
             some = f"; bound are {', '.join(self.bound)}" if self.bound else ""
             near = nearest(name, self.bound)
-            raise FormulaError(f"{name} is bound to nothing{near}{some}: names need operands, e.g. {name}=int8")
+            raise FormulaError(
+                f"{name} is bound to nothing{near}{some}: names need operands, e.g. {name}=int8"
+            )
         self.used.add(name)
         return Input(name)
 
@@ -160,7 +163,9 @@ class _Reader:
             return Cast(text, (self.read(call.args[0]),), _dtype_name(call.args[1]))
         if name not in FUNCTIONS:
             known = "the array API standard's, by any name that a library has for them"
-            raise FormulaError(f"unknown function {short(name)}{nearest(name, FUNCTIONS)}; functions are {known}")
+            raise FormulaError(
+                f"unknown function {short(name)}{nearest(name, FUNCTIONS)}; functions are {known}"
+            )
         known_as = FUNCTIONS[name]
         _check_keywords(text, known_as, call.keywords)
         operands = _operands(name, known_as, call.args)
@@ -170,7 +175,7 @@ class _Reader:
 
 
 def _check_keywords(text: str, op: Operation, keywords: Sequence[ast.keyword]) -> None:
-    """Raises FormulaError of arguments by name that may say something about dtypes, or that are given twice."""
+    """Raises FormulaError of arguments by name that are given twice, or may say something of dtypes."""
     names = [keyword.arg for keyword in keywords]
     if len({*names}) < len(names):
         raise FormulaError(f"{short(text)}: a name is given twice; give it once")
@@ -188,9 +193,9 @@ def _operands(name: str, op: Operation, arguments: Sequence[ast.expr]) -> Sequen
             raise FormulaError(f"{name} gives several arrays, each of its operand's dtype; ask of one")
         case "several", [ast.List(elts=listed) | ast.Tuple(elts=listed)]:
             arguments = listed
-        case ("whole" | "reduction" | "along"), _ if all(map(_is_plain, arguments[op.least :])):
+        case (("whole" | "reduction" | "along"), _) if all(map(_is_plain, arguments[op.least :])):
             arguments = arguments[: op.least]  # the others are no operands: a shape, axes, an exponent
-        case ("choice" | "indexed"), _ if len(arguments) < (op.most or 0):
+        case (("choice" | "indexed"), _) if len(arguments) < (op.most or 0):
             raise FormulaError(f"{name} takes {op.most} operands in an expression, not {len(arguments)}")
     try:
         op.check(len(arguments))
@@ -215,7 +220,9 @@ def _is_plain(node: ast.expr) -> bool:
 def _says_nothing(keyword: ast.keyword) -> bool:
     """Whether an argument by name is given its default, None or False."""
     # Not `in (None, False)`, which 0 is: an axis.
-    return isinstance(keyword.value, ast.Constant) and (keyword.value.value is None or keyword.value.value is False)
+    return isinstance(keyword.value, ast.Constant) and (
+        keyword.value.value is None or keyword.value.value is False
+    )
 
 
 def _called(function: ast.expr) -> str:
@@ -231,6 +238,8 @@ def _called(function: ast.expr) -> str:
 def _dtype_name(node: ast.expr) -> str:
     """The name of a dtype: `float32`, `'float32'`, `np.float32`. Raises FormulaError of anything else."""
     match node:
-        case ast.Name(id=name) | ast.Constant(value=str() as name) | ast.Attribute(value=ast.Name(), attr=name):
+        case (
+            ast.Name(id=name) | ast.Constant(value=str() as name) | ast.Attribute(value=ast.Name(), attr=name)
+        ):
             return name
     raise FormulaError(f"{short(ast.unparse(node))} is no dtype; give one such as float32")

@@ -1,4 +1,4 @@
-"""An expression as a list of parts, each after those that it is made of, and what each comes to under a system."""
+"""An expression as a list of parts, each after its own parts, and what each comes to under a system."""
 from __future__ import annotations
 
 import os
@@ -48,8 +48,8 @@ class Cast:
 class Call:
     """An operation on other parts.
 
-    `operator`: whether it is written with one of Python's operators, which make Python's numbers of Python's numbers.
-    `whole`: whether a reduction leaves no axis.
+    `operator`: it is written with one of Python's operators, which of Python numbers make a Python number.
+    `whole`: it is a reduction that leaves no axis.
     """
 
     text: str
@@ -87,9 +87,10 @@ class Formula:
     parts: tuple[Part, ...]
 
     def under(self, system: System | str | os.PathLike[str]) -> tuple[Outcome, ...]:
-        """What each part comes to. A string that a name is bound to may name a dtype of the system's own file.
+        """What each part comes to.
 
-        Raises DTypeError or OperandError for what is no operand of the system, UnknownSystemError, FormatError.
+        A string that a name is bound to may name a dtype of the system's own file. Raises DTypeError or
+        OperandError for what is no operand of the system, UnknownSystemError or FormatError for the system.
         """
         chosen = find_system(system)
         found: list[Outcome] = []

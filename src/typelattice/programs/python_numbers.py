@@ -1,4 +1,4 @@
-"""Python's operators of Python's own numbers: what `2 * 1.5` comes to, whatever the system. No system has a say there."""
+"""Python's operators of Python's own numbers: what `2 * 1.5` comes to, in which no system has a say."""
 from __future__ import annotations
 
 import operator
@@ -17,7 +17,7 @@ SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, 
 def computed(op: str, operands: Sequence[Operand]) -> Operand | None:
     """The Python number that an operator gives for Python numbers; None where Python raises TypeError.
 
-    Its value is known if theirs are, unless Python raises another error for them or it would be too large to compute.
+    Its value is known if theirs are, unless Python raises another error or it would be too large to compute.
 
     >>> from typelattice import operand
     >>> print(computed("pow", [operand(2), operand(-1)]), computed("divide", [operand(int), operand(3)]))

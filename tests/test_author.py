@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from typelattice.cli.main import main
-from typelattice.conformance.testing import check, promotion_tests
+from typelattice.conformance.pytest import calls, compare_all, promotion_tests
 from typelattice.recorded.departures import departures
 
 AUTHOR = Path(__file__).parents[1] / "examples" / "author"
@@ -24,7 +24,7 @@ def beside_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_planted_mistake_is_found() -> None:
     from little import Little  # type: ignore[import-not-found]
 
-    report = check(Little(), "array-api")
+    report = compare_all(Little(), "array-api")
     assert report.compared == 36
     assert "add(int8, uint8) = int8, the system says int16" in map(str, report.mismatches)
     assert list(report.groups()) == ["arithmetic: both answer, differently"]
@@ -34,7 +34,7 @@ def test_the_baseline_holds_it_and_must_not_grow(tmp_path: Path) -> None:
     from little import Little
 
     listed = departures("little", AUTHOR / "known.toml")
-    assert not check(Little(), "array-api", listed).mismatches
+    assert not compare_all(Little(), "array-api", listed).mismatches
     promotion_tests(Little, "array-api", baseline="known.toml")("add")
     smaller = tmp_path / "known.toml"
     smaller.write_text((AUTHOR / "known.toml").read_text().replace("count  = 12", "count  = 11"))
@@ -57,3 +57,34 @@ def test_its_own_tests_run() -> None:
     )  # fmt: skip
     assert run.returncode == 0, run.stdout
     assert "1 passed" in run.stdout
+
+
+def test_a_failure_names_each_cause_once_with_different_examples() -> None:
+    from little import Little
+
+    with pytest.raises(AssertionError) as caught:
+        promotion_tests(Little, "array-api")("add")
+    heading, *examples = str(caught.value).splitlines()[:4]
+    assert heading == "12 calls, arithmetic: both answer, differently"
+    assert [example.strip() for example in examples] == [
+        "add(int8, uint8) = int8, the system says int16",
+        "add(uint8, int8) = int8, the system says int16",
+        "add(int8, uint16) = uint16, the system says int32",
+    ]
+
+
+def test_what_python_answers_is_not_held_against_the_library() -> None:
+    from little import Little
+
+    class Scalars(Little):  # type: ignore[misc]
+        """Takes Python scalars among themselves, and leaves them to Python."""
+
+        def make(self, operand: str) -> object:
+            return 1 if operand == "int" else super().make(operand)
+
+        def read(self, result: object) -> str:
+            return "py:int" if isinstance(result, int) else super().read(result)
+
+    asked = {call.operands for call in calls(Scalars())}
+    assert ("int", "int8") in asked and ("int8", "int") in asked
+    assert ("int", "int") not in asked

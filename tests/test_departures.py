@@ -1,12 +1,14 @@
 """Lists of departures: read whole or refused, with where the fault stands."""
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from typelattice.facts.disk import FileError
-from typelattice.recorded.departures import Departure, DepartureError, departures
+from typelattice.recorded import departures as module
+from typelattice.recorded.departures import Departure, DepartureError, departure_of, departures
 
 GOOD = 'calls = "add.*"\nreason = "why"\nsource = "here"\n'
 
@@ -49,3 +51,27 @@ def test_a_list_that_cannot_be_right_is_refused_by_entry_and_cause(
     with pytest.raises(DepartureError, match=why) as e:
         listed(tmp_path, text)
     assert len(str(e.value)) < 500
+
+
+def test_the_first_departure_that_covers_a_call_counts() -> None:
+    known = (Departure("sub.*", "a", ""), Departure("add.*", "b", ""), Departure("add.*", "c", ""))
+    assert departure_of("add(int8, int8)", known) == known[1]
+    assert departure_of("pow(int8, int8)", known) is None
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no alarms")
+def test_an_expression_that_would_never_end_is_refused_and_other_alarms_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    rung: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 600)
+        monkeypatch.setattr(module, "LIMIT_SECONDS", 0.1)
+        message = r"calls = '\(a\+\)\+b' takes longer than 0\.1 s to match 'a{37}\.\.\.'; write it without repeats"
+        with pytest.raises(DepartureError, match=message):
+            departure_of("a" * 60, (Departure("(a+)+b", "why", "here"),))
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 600
+        signal.raise_signal(signal.SIGALRM)
+        assert rung == [signal.SIGALRM]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

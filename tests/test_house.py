@@ -21,7 +21,7 @@ ROOMS = [  # each imports only from itself and from what stands before it
     "programs", "conformance", "tracing", "codegen", "explorer", "__init__", "cli", "__main__",
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
-    "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries", "conformance/testing",
+    "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries", "conformance/pytest",
 )  # fmt: skip
 ENGINE = {"engine", "files", "explain", "study"}  # what recorders must not depend on: else they would prove nothing
 LINES = 300  # past these a file hides an idea
@@ -96,11 +96,8 @@ def test_frameworks_are_named_in_the_files_made_for_them(path: Path) -> None:
     assert not outside, f"{name(path)} imports {', '.join(outside)}"
 
 
-RECORDERS = [
-    path for path in FILES
-    if name(path).startswith("conformance/libraries")
-    or name(path) in ("conformance/library", "conformance/registry", "conformance/recorder", "recorded/recording")
-]  # fmt: skip
+COMPARE = ("conformance/compare", "conformance/live", "conformance/pytest")  # what a system says, and a library
+RECORDERS = [path for path in FILES if room(name(path)) in ("conformance", "recorded") and name(path) not in COMPARE]
 
 
 @pytest.mark.parametrize("path", RECORDERS, ids=name)

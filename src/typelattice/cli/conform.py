@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.cli.command import Command, DifferencesFound, Paragraphs, count, seed
+from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, count, seed, some
 from typelattice.cli.record import versions
 from typelattice.conformance.compare import Report, compare
 from typelattice.facts.libraries import recordings
@@ -35,16 +36,21 @@ def run(args: Namespace) -> Paragraphs:
     found = tl.system(args.system or args.library)
     listed = departures(args.library, Path(args.departures) if args.departures else None)
     if args.live:
-        from typelattice.conformance.live import check
+        from typelattice.conformance.live import compare_live
+        from typelattice.conformance.process import LibraryProcess
         from typelattice.conformance.registry import library
 
-        asked = library(args.library)
-        report = check(asked, found, args.live, args.seed, listed, progress_bar())
-        about = f"{args.live:,} random calls, seed {args.seed}, of {versions(asked.versions)}"
+        with LibraryProcess(partial(library, args.library)) as asked:
+            report = compare_live(asked, found, args.live, args.seed, listed, progress_bar())
+        of = versions(asked.catalogue.versions)
+        about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
     else:
         recording = Recording.load(args.recording or args.library)
         report = compare(found, recording.calls(), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
+    if not report.compared and not report.no_kernel:
+        what = f"no call of {args.library} can be compared: {about}"
+        raise UsageError(f"{what}; it needs an operation of two operands, such as add")
     yield printable(f"{args.library} against the system {found.name}: {about}")
     yield from _told(report)
     if report.mismatches:
@@ -56,16 +62,19 @@ def _told(report: Report) -> Paragraphs:
     for cause, mismatches in report.groups().items():
         yield f"  {len(mismatches):6}  {printable(cause)}"
         yield from (f"          {printable(str(m))}" for m in mismatches[:SHOWN])
-    for departure, mismatches in report.listed.items():
-        if mismatches:
-            yield f"  {len(mismatches):6}  listed: {printable(departure.reason)}"
-            yield f"          {printable(f'e.g. {mismatches[0]}; {departure.source}')}"
+    for departure, listed in report.listed.items():
+        if listed:
+            yield f"  {len(listed):6}  listed: {printable(departure.reason)}"
+            yield f"          {printable(f'e.g. {listed[0]}; {departure.source}')}"
     counts = [f"{report.compared:,} calls compared", f"{len(report.mismatches)} mismatches"]
     if any(report.listed.values()):
         counts.append(f"{sum(map(len, report.listed.values())):,} listed departures")
     if report.no_kernel:
         counts.append(f"{report.no_kernel:,} calls without a kernel left out")
     yield ", ".join(counts)
+    if report.unknown:
+        yield printable(f"left out, since no operations are called so: {some(report.unknown)}")
+    yield f"{report.excused:.2%} of the calls are excused"
 
 
 COMMAND = Command(

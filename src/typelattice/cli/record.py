@@ -29,7 +29,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """The file that was written, and of how many calls."""
-    from typelattice.conformance.record import record
+    from typelattice.conformance.recorder import record
     from typelattice.conformance.registry import library
 
     output = Path(args.output or f"{args.library}.json")

@@ -1,183 +1,146 @@
-"""A library in a process of its own, where it may hang or crash.
-
-The child first sends a catalogue of what the library has, and then one answer a call: when it falls
-silent or dies, the call it was at is answered `!hang` or `!crash`, and another child goes on behind it.
-"""
+"""A library asked in this process: what it says of itself is checked, and whatever it raises is an answer."""
 
 from __future__ import annotations
 
-import functools
-import multiprocessing
-import os
 import platform
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from typing import Self
 
-from typelattice.conformance.library import NOT_ASKED, Library, NoSuchOperandError, NotAskedError
-from typelattice.facts.errors import TypelatticeError
-
-TIERS = ("", ":0d", ":scalar", ":weak")
-KINDS = ("True", "int", "float", "complex")
-EDGES = (
-    *("-129", "-1", "127", "128", "255", "256", "300", "32767", "32768", "65535", "65536"),
-    *("-32769", "2147483647", "2147483648", "4294967295", "4294967296"),
-    *("9223372036854775807", "9223372036854775808"),
-    *("18446744073709551615", "18446744073709551616"),
-    *("65504.0", "65520.0", "1e39", "1e300", "inf", "1e39j"),
+from typelattice.conformance.library import (
+    NOT_ASKED,
+    CannotAskError,
+    Library,
+    NoSuchOperandError,
+    NotAskedError,
 )
-"""Python scalars about the limits of the dtypes."""
+from typelattice.conformance.questions import TAKE_SEVERAL, candidates
+from typelattice.facts.operations import operation
+from typelattice.facts.suggest import short
 
 MESSAGE = 160
 """Characters kept of an exception's message."""
 
-Call = tuple[str, tuple[str, ...]]
+TEXT = 400
+"""Characters that each text may have which a library says of itself."""
+
+ANSWER = 80
+"""Characters that an answer string may have."""
+
 Answer = tuple[str, str]
 """An answer string, and the message if it is an exception."""
 
 
-HANG = ("!hang", "no answer within the time limit")
-CRASH = ("!crash", "the process died")
-
-
-class CannotAskError(TypelatticeError, RuntimeError):
-    """The library could not even be asked."""
-
-
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What a library in a child process says it has."""
+    """What a library has: the operands that it makes, its operations, and which of them take three and more."""
 
     name: str
-    versions: dict[str, str]
+    versions: Mapping[str, str]
     how: str
     python: str
+    dtypes: tuple[str, ...]
     operands: tuple[str, ...]
     operations: tuple[str, ...]
-    nary: tuple[str, ...]
+    several: tuple[str, ...]
 
 
-def answers(make: Callable[[], Library], calls: Sequence[Call], limit: float) -> Iterator[Answer]:
-    """The answer to each call in turn; `limit` is in seconds, of one call."""
-    done = 0
-    while done < len(calls):
-        with _Child(make) as child:
-            child.pipe.send(calls[done:])
-            while done < len(calls):
-                answer = child.answer(limit)
-                yield answer
-                done += 1
-                if answer in (HANG, CRASH):
-                    break
+class Asker:
+    """A library to which calls are put; the objects that operand strings name are made once.
 
+    Raises CannotAskError, as all its methods do, if the library does not keep to the protocol.
+    """
 
-def catalogue(make: Callable[[], Library]) -> Catalogue:
-    """What the library has. ImportError or LookupError as the library raises them, else CannotAskError."""
-    with _Child(make) as child:
-        return child.catalogue
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._functions = _operations(library)
+        self._made: dict[str, object] = {}
 
+    def catalogue(self) -> Catalogue:
+        """What the library says it has."""
+        library = self._library
+        dtypes = _texts("dtypes()", library.dtypes())
+        extra = _texts("extra_operands", getattr(library, "extra_operands", ()))
+        two = getattr(library, "two_at_most", ())
+        return Catalogue(
+            name=_text("name", library.name),
+            versions={_text("versions", key): _text("versions", library.versions[key]) for key in library.versions},
+            how=_text("how", library.how),
+            python=platform.python_version(),
+            dtypes=dtypes,
+            operands=tuple(operand for operand in candidates(dtypes, extra) if self.has(operand)),
+            operations=tuple(self._functions),
+            several=tuple(op for op in self._functions if op in TAKE_SEVERAL and op not in two),
+        )
 
-class _Child:
-    """A process with the library in it; on leaving, it is ended."""
-
-    def __init__(self, make: Callable[[], Library]) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(make, theirs), daemon=True)
-        self.process.start()
-        theirs.close()
+    def has(self, operand: str) -> bool:
+        """Whether the library makes such an operand."""
         try:
-            first = self.pipe.recv()
-        except EOFError:
-            self.__exit__()
-            raise CannotAskError("the library's process died before the first call") from None
-        if isinstance(first, BaseException):
-            self.__exit__()
-            raise first
-        self.catalogue: Catalogue = first
+            if operand not in self._made:
+                self._made[operand] = self._library.make(operand)
+        except NoSuchOperandError:
+            return False
+        except Exception as error:
+            raise _raised(f"make({operand!r})", error) from None
+        return True
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
-
-    def answer(self, limit: float) -> Answer:
+    def ask(self, op: str, operands: tuple[str, ...]) -> Answer:
+        """The library's answer to a call of operands that it has."""
         try:
-            if not self.pipe.poll(limit):
-                return HANG
-            answer: Answer = self.pipe.recv()
-            return answer
-        except (EOFError, ConnectionError):
-            return CRASH
+            result = self._functions[op](*(self._made[operand] for operand in operands))
+            answer = self._library.read(result)
+        except NotAskedError as error:
+            return NOT_ASKED, str(error)
+        except BaseException as error:  # a Rust panic, for one, is no Exception; a KeyboardInterrupt may be faked
+            return exception_answer(error)
+        if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= ANSWER:
+            return str(answer), ""
+        call = f"{op}({', '.join(operands)})"
+        what = f"read must give a string such as 'int16', it gave {short(repr(answer))} for {call}"
+        raise CannotAskError(f"the library cannot be asked: {what}")
 
 
-def _serve(make: Callable[[], Library], pipe: Connection) -> None:
-    """The child: send the catalogue, receive the calls, send an answer for each."""
-    _be_quiet()
+def exception_answer(error: BaseException) -> Answer:
+    """An exception as an answer, by its nearest class that is not private; its message on one line, and cut."""
+    public = next(cls.__name__ for cls in type(error).__mro__ if not cls.__name__.startswith("_"))
+    return f"!{public[:ANSWER]}", _message(error)
+
+
+def _operations(library: Library) -> dict[str, Callable[..., object]]:
+    """A library's functions by the one name of each operation. Raises OpError too."""
+    found = dict(library.operations())
+    if not found:
+        raise CannotAskError("the library cannot be asked: operations() names none; give at least one, such as add")
+    for op, function in found.items():
+        if not callable(function):
+            what = f"operations() has {short(repr(function))} for {short(str(op))}, which cannot be called"
+            raise CannotAskError(f"the library cannot be asked: {what}")
+    return {operation(_text("operations()", op)).name: function for op, function in found.items()}
+
+
+def _texts(what: str, given: object) -> tuple[str, ...]:
+    """A sequence of strings that the library gave."""
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise CannotAskError(f"the library cannot be asked: {what} must be a list of strings, not {short(repr(given))}")
+    return tuple(_text(what, each) for each in given)
+
+
+def _text(what: str, given: object) -> str:
+    """A string that the library gave."""
+    if isinstance(given, str) and given.isprintable() and len(given) <= TEXT:
+        return str(given)
+    what = f"{what} must be of printable strings of up to {TEXT} characters, not {short(repr(given))}"
+    raise CannotAskError(f"the library cannot be asked: {what}")
+
+
+def _raised(what: str, error: BaseException) -> CannotAskError:
+    """The error for a library whose own code fails before it is asked anything."""
+    return CannotAskError(f"the library cannot be asked: {what} raises {type(error).__name__}: {_message(error)}")
+
+
+def _message(error: BaseException) -> str:
+    """The message of an exception on one line, what cannot be printed escaped, and cut."""
     try:
-        asked = make()
-        pipe.send(_describe(asked))
-    except (ImportError, LookupError) as error:
-        pipe.send(error)
-        return
-    except BaseException as error:
-        pipe.send(CannotAskError(f"the library could not be asked: {type(error).__name__}: {error}"))
-        return
-    operations = asked.operations()
-    made = functools.cache(asked.make)
-    with suppress(EOFError, BrokenPipeError):
-        for op, operands in pipe.recv():
-            try:
-                answer = asked.read(operations[op](*map(made, operands))), ""
-            except KeyboardInterrupt:
-                raise
-            except NotAskedError as error:
-                answer = NOT_ASKED, str(error)
-            except BaseException as error:  # Rust panics, for one, are no Exceptions
-                answer = _exception(error)
-            pipe.send(answer)
-        pipe.recv()  # until the other end closes
-
-
-def _be_quiet() -> None:
-    warnings.simplefilter("ignore")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(nowhere, stream)
-
-
-def _describe(asked: Library) -> Catalogue:
-    dtypes = asked.dtypes()
-    candidates = [dtype + tier for tier in TIERS for dtype in dtypes]
-    candidates += [*KINDS, *EDGES, *getattr(asked, "extra_operands", ())]
-    operations = asked.operations()
-    nary = getattr(asked, "nary", ("result_type",))
-    return Catalogue(
-        name=asked.name,
-        versions=dict(asked.versions),
-        how=asked.how,
-        python=platform.python_version(),
-        operands=tuple(name for name in candidates if _makes(asked, name)),
-        operations=tuple(operations),
-        nary=tuple(op for op in nary if op in operations),
-    )
-
-
-def _makes(asked: Library, name: str) -> bool:
-    try:
-        asked.make(name)
-    except NoSuchOperandError:
-        return False
-    return True
-
-
-def _exception(error: BaseException) -> Answer:
-    """Named by its nearest class that is not private; the message on one line."""
-    public = next(c.__name__ for c in type(error).__mro__ if not c.__name__.startswith("_"))
-    return f"!{public}", " ".join(str(error).split())[:MESSAGE]
+        words = " ".join(str(error).split())
+    except Exception:
+        return "a message that cannot be read"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words[:MESSAGE])[:MESSAGE]

@@ -1,7 +1,9 @@
 """A system against a library's answers: every call where they differ, grouped by cause."""
+
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -9,11 +11,11 @@ from typelattice.conformance.library import NOT_ASKED
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.departures import Departure
+from typelattice.recorded.departures import Departure, departure_of
 from typelattice.recorded.recording import Call
 
-PROMOTION = ("result_type", "promote_types")  # asked of promotion itself, not of an operation
-NO_KERNEL = ("!NotImplementedError", "!UnimplementedError", "!hang", "!crash")  # says nothing of promotion: counted apart
+NO_KERNEL = ("!NotImplementedError", "!UnimplementedError", "!hang", "!crash")
+"""Answers that say nothing of promotion: they are counted apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,11 @@ class Mismatch:
             who = f"the library raises {theirs[1:]}, the system answers"
         elif self.ours == "-":
             who = "the library answers, the system refuses"
+        elif theirs.rstrip("*") == self.ours.rstrip("*"):
+            who = "they differ in weakness"
         else:
-            who = "they differ in weakness" if theirs.rstrip("*") == self.ours.rstrip("*") else "both answer, differently"
-        known = NAMES.get(self.call.op)
-        return f"{known.of_class if known else self.call.op}: {who}"
+            who = "both answer, differently"
+        return f"{NAMES[self.call.op].of_class}: {who}"
 
     def __str__(self) -> str:
         return f"{self.call}, the system says {self.ours}"
@@ -42,43 +45,61 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a comparison found: calls compared, calls for which the library has no kernel, mismatches, listed departures."""
+    """What a comparison found.
+
+    Calls compared; calls for which the library has no kernel; mismatches, those that are listed apart; and what the
+    library calls operations that no table knows, whose calls are left out.
+    """
 
     compared: int
     no_kernel: int
     mismatches: tuple[Mismatch, ...]
-    listed: dict[Departure, list[Mismatch]]
+    listed: Mapping[Departure, Sequence[Mismatch]]
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def excused(self) -> float:
+        """The share of the calls that a list of departures or a missing kernel excuses, from 0 to 1."""
+        excused = self.no_kernel + sum(map(len, self.listed.values()))
+        return excused / max(1, self.compared + self.no_kernel)
 
     def groups(self) -> dict[str, list[Mismatch]]:
-        """The mismatches by cause, the commonest first."""
+        """The mismatches by cause, the commonest first; in each those that differ most from one another first."""
         found: dict[str, list[Mismatch]] = {}
-        for m in self.mismatches:
-            found.setdefault(m.cause, []).append(m)
-        return dict(sorted(found.items(), key=lambda group: -len(group[1])))
+        for mismatch in self.mismatches:
+            found.setdefault(mismatch.cause, []).append(mismatch)
+        by_number = sorted(found.items(), key=lambda group: -len(group[1]))
+        return {cause: _varied(mismatches) for cause, mismatches in by_number}
 
 
 def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] = ()) -> Report:
-    """How a system does over calls. Calls of operations that no table knows are left out."""
+    """How a system does over calls; `listed` are known departures."""
     compared = no_kernel = 0
     found: list[Mismatch] = []
-    known: dict[Departure, list[Mismatch]] = {d: [] for d in listed}
+    known: dict[Departure, list[Mismatch]] = {departure: [] for departure in listed}
+    unknown: dict[str, None] = {}
     read = cache(system.operand)
     for call in calls:
-        if call.op not in NAMES or call.answer == NOT_ASKED:
-            continue
-        if call.answer in NO_KERNEL:
+        if call.op not in NAMES:
+            unknown[call.op] = None
+        elif call.answer in NO_KERNEL:
             no_kernel += 1
-            continue
-        compared += 1
-        ours = said(system.explain(*map(read, call.operands), op=call.op))
-        if ours == ("-" if call.answer.startswith("!") else call.answer):
-            continue
-        asked = f"{call.op}({', '.join(call.operands)})"
-        why = next((d for d in listed if d.covers(asked)), None)
-        (known[why] if why else found).append(Mismatch(call, ours))
-    return Report(compared, no_kernel, tuple(found), known)
+        elif call.answer != NOT_ASKED:
+            compared += 1
+            ours = said(system.explain(*map(read, call.operands), op=call.op))
+            if ours != ("-" if call.answer.startswith("!") else call.answer):
+                why = departure_of(call.question, listed)
+                (known[why] if why else found).append(Mismatch(call, ours))
+    return Report(compared, no_kernel, tuple(found), known, tuple(unknown))
 
 
 def said(p: Promotion) -> str:
     """A promotion's answer as a recording writes it."""
     return "-" if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
+
+
+def _varied(mismatches: Sequence[Mismatch]) -> list[Mismatch]:
+    """The same mismatches, first one for each way in which calls look apart from the widths and values in them."""
+    looks = [re.sub(r"\d[\d.e]*", "", mismatch.call.question) for mismatch in mismatches]
+    first = sorted({look: i for i, look in reversed([*enumerate(looks)])}.values())
+    return [mismatches[i] for i in (*first, *(i for i in range(len(looks)) if i not in {*first}))]

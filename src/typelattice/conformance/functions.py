@@ -1,69 +1,60 @@
-"""The further functions of the array API standard, and how each is called on one operand or two to learn its dtype."""
+"""A library's functions by operation, each called on the operands alone: what else it takes is given here."""
 
 from __future__ import annotations
 
 import copy
 import functools
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.conformance.library import NotAskedError
+from typelattice.facts.operations import OPERATIONS, Operation
 
-PAIRS = (
-    *("iadd", "minimum", "clip", "not_equal", "greater", "logical_or", "bitwise_xor", "bitwise_right_shift"),
-    *("copysign", "hypot", "logaddexp", "nextafter"),
-)
-JOINED = ("stack", "outer", "tensordot", "vecdot", "searchsorted", "solve")
-SINGLE = (
-    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "expm1", "log", "log1p", "log2", "log10"),
-    *("reciprocal", "sinh", "square", "tan", "tanh", "ceil", "trunc", "round", "conj", "imag", "real"),
-    *("isfinite", "isinf", "isnan", "signbit", "min", "cumulative_prod", "trace", "std", "var", "all", "any"),
-    *("count_nonzero", "argmin", "argsort", "sort", "diff", "unique_values", "nonzero"),
-    *("broadcast_to", "expand_dims", "flip", "permute_dims", "repeat", "reshape", "roll", "tile", "tril"),
-    *("matrix_transpose", "unstack", "take", "zeros_like", "full_like"),
-    *("cholesky", "inv", "pinv", "det", "qr", "eigh", "svd", "slogdet", "svdvals", "eigvalsh"),
-    *("matrix_norm", "vector_norm", "matrix_rank", "matrix_power", "fft", "rfft", "irfft", "hfft", "ihfft", "fftshift"),
-)
-"""Asked of arrays of the usual dtypes: of two operands, Python scalars too; of two arrays; of one."""
+Function = Callable[..., object]
 
-USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)")
-"""The dtypes of whose arrays these are asked."""
+MATRIX_CLASSES = ("linear", "matrix-power", "spectrum", "rank")
+MATRICES = ("trace", "tril", "triu", "diagonal", "matrix_transpose", "matrix_norm")
+"""Classes of operations on matrices, and further operations that are; any other takes arrays of one dimension."""
 
-MATRICES = {
-    *("trace", "tril", "matrix_transpose", "cholesky", "inv", "pinv", "det", "qr", "eigh", "svd", "slogdet", "svdvals"),
-    *("eigvalsh", "matrix_norm", "matrix_rank", "matrix_power", "solve"),
+ARGUMENTS: Mapping[str, tuple[object, ...]] = {
+    "tensordot": (1,),
+    "matrix_power": (2,),
+    "full_like": (1,),
+    "repeat": (2,),
+    "tile": ((2,),),
+    "broadcast_to": ((2, 2),),
+    "reshape": ((2,),),
+    "roll": (1,),
+    "moveaxis": (0, 0),
+    "permute_dims": ((0,),),
 }
-FURTHER: dict[str, tuple[Any, ...]] = {
-    "clip": (None,), "tensordot": (1,), "matrix_power": (2,), "full_like": (1,), "repeat": (2,), "tile": ((2,),),
-    "broadcast_to": ((2, 2),), "reshape": ((2,),), "roll": (1,), "permute_dims": ((0,),),
-}
-"""What these take besides their operands."""
+"""What operations take behind their operands."""
+
+BY_HAND = ("promote_types", "cond", "cross", "squeeze", "meshgrid", "broadcast_arrays", "take_along_axis")
+"""Operations that are called too differently from library to library: one that is to be asked defines them itself."""
 
 
-def further_operations(
+def functions(
     spaces: Sequence[Any],
     condition: object,
     renamed: Mapping[str, str] = {},
     matrix: Callable[[Any], object] | None = None,
-) -> dict[str, Callable[..., object]]:
-    """The further operations that one of these namespaces has, under their names or those given.
+) -> dict[str, Function]:
+    """The functions of a library, by operation.
 
-    `condition` is a true array; a `matrix` is made of an array, the identity if nothing is said; of several
-    results the first counts.
+    They are looked for in namespaces, the main one first, under the name given in `renamed`, else under those that
+    the operation goes by. `condition` is a true array, for `where` to choose by and `take` to find an index with. A
+    `matrix` is made of an array of one dimension, the diagonal one if nothing is said.
     """
     main = spaces[0]
     matrix = matrix or (lambda x: main.tril(main.triu(main.broadcast_to(x, (2, 2)))))
-    found: dict[str, Callable[..., object]] = {"iadd": iadd}
-    for name in (*PAIRS, *JOINED, *SINGLE):
-        named = (getattr(space, renamed.get(name, name), None) for space in spaces)
-        function = next(filter(callable, named), None)  # numpy.fft is no function, numpy.fft.fft is
-        if function is not None:
-            found[name] = _taking_operands(name, function, matrix)
-    if "take" in found and hasattr(main, "nonzero"):
-        index, take = first(main.nonzero(condition)), found["take"]
-        found["take"] = lambda x: take(x, index)
-    return found | {op: into_array(found[op]) for op in ("iadd", "clip") if op in found}
+    found: dict[str, Function] = {"iadd": into_array(iadd)}
+    for op in OPERATIONS.values():
+        names = (renamed[op.name],) if op.name in renamed else op.functions
+        function = _first_function(spaces, names)
+        if function is not None and op.name not in BY_HAND:
+            found[op.name] = _of_operands(op, function, condition, matrix, main)
+    return found
 
 
 def iadd(x: Any, y: Any) -> object:
@@ -73,7 +64,7 @@ def iadd(x: Any, y: Any) -> object:
     return x
 
 
-def into_array(function: Callable[..., object]) -> Callable[..., object]:
+def into_array(function: Function) -> Function:
     """A function whose first operand is an array: it is not asked of a Python scalar."""
 
     @functools.wraps(function)
@@ -90,12 +81,25 @@ def first(result: Any) -> Any:
     return result[0] if isinstance(result, (tuple, list)) else result
 
 
-def _taking_operands(
-    name: str, function: Callable[..., Any], matrix: Callable[[Any], object]
-) -> Callable[..., object]:
-    more = FURTHER.get(name, ())
-    if name == "stack":
+def _first_function(spaces: Sequence[Any], names: Sequence[str]) -> Callable[..., Any] | None:
+    """The first of these namespaces' attributes that can be called: numpy.fft is no function, numpy.fft.fft is."""
+    found = (getattr(space, name, None) for name in names for space in spaces)
+    return next(filter(callable, found), None)
+
+
+def _of_operands(
+    op: Operation, function: Callable[..., Any], condition: object, matrix: Callable[[Any], object], main: Any
+) -> Function:
+    """The function of an operation as one of its operands alone, and of its first result."""
+    more = ARGUMENTS.get(op.name, ())
+    if op.form == "choice":
+        return lambda x, y: function(condition, x, y)
+    if op.form == "several":
         return lambda *arrays: function(list(arrays))
-    if name in MATRICES:
+    if op.name == "take":
+        return lambda x: function(x, first(main.nonzero(condition)))
+    if op.name == "clip":
+        return into_array(lambda x, low=None, high=None: function(x, low, high))
+    if op.of_class in MATRIX_CLASSES or op.name in MATRICES:
         return lambda *arrays: first(function(*map(matrix, arrays), *more))
     return lambda *operands: first(function(*operands, *more))

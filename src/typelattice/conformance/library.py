@@ -20,6 +20,10 @@ class MissingLibraryError(TypelatticeError, ImportError):
     """The library is not installed, or not in the version that this recording is of."""
 
 
+class CannotAskError(TypelatticeError, RuntimeError):
+    """A library that cannot be asked at all, or that does not keep to the protocol."""
+
+
 class NotAskedError(TypelatticeError, TypeError):
     """A call that the standard does not know, and that says nothing of a library: its answer is NOT_ASKED."""
 
@@ -31,9 +35,8 @@ class UnknownLibraryError(TypelatticeError, LookupError):
 class Library(Protocol):
     """An array library, as far as its promotion is concerned.
 
-    Two further attributes are read where they exist: `extra_operands`, operand strings to ask
-    beyond the standard ones, and `nary`, the operations that take three operands and more
-    (`("result_type",)` where it is absent).
+    Two further attributes are read where they exist: `extra_operands`, operand strings to ask beyond the
+    standard ones, and `two_at_most`, operations that take two operands here and more elsewhere.
     """
 
     name: str
@@ -53,7 +56,7 @@ class Library(Protocol):
         """The answer string of an operation's result: `int16`, `float64*` if weak, `py:int`."""
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        """Operation name to a function of made operands; `standard_operations` covers most."""
+        """Operation name to a function of made operands; `functions.functions` covers most."""
 
 
 Scalar = bool | int | float | complex
@@ -129,38 +132,3 @@ def python_answer(result: object) -> str | None:
 def versions_of(*packages: str) -> dict[str, str]:
     """The installed versions of these distributions."""
     return {package: importlib.metadata.version(package) for package in packages}
-
-
-BINARY = (
-    *("result_type", "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power"),
-    *("equal", "less", "bitwise_and", "bitwise_left_shift", "logical_and", "maximum", "atan2"),
-    *("where", "concat", "matmul"),
-)
-UNARY = (
-    *("positive", "negative", "abs", "sign", "sqrt", "exp", "sin", "floor"),
-    *("bitwise_invert", "logical_not", "sum", "prod", "mean", "cumulative_sum", "max", "argmax"),
-)
-"""The standard operations. The recorder asks these of one operand, any other of two."""
-
-
-def standard_operations(namespace: object, condition: object, **renamed: str) -> dict[str, Callable[..., object]]:
-    """The standard operations that a namespace has, under their names or those given.
-
-    `where` chooses by `condition`, a true array of the namespace: its operands are the branches;
-    `concat` takes the arrays one by one. E.g. `standard_operations(np, np.ones(2, bool),
-    atan2="arctan2", concat="concatenate")`.
-    """
-    found = {}
-    for name in (*BINARY, *UNARY):
-        function = getattr(namespace, renamed.get(name, name), None)
-        if function is not None:
-            found[name] = _taking_operands(name, function, condition)
-    return found
-
-
-def _taking_operands(name: str, function: Callable[..., object], condition: object) -> Callable[..., object]:
-    if name == "where":
-        return lambda x, y: function(condition, x, y)
-    if name == "concat":
-        return lambda *arrays: function(list(arrays))
-    return function

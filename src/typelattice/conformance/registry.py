@@ -26,9 +26,13 @@ def _of_your_own(name: str) -> Library:
     if os.getcwd() not in sys.path:  # an installed command does not look beside the user, `python -m` does
         sys.path.insert(0, os.getcwd())
     try:
-        return cast(Library, getattr(importlib.import_module(module_name), attribute)())
-    except (ImportError, AttributeError) as error:
+        make = getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
         raise UnknownLibraryError(f"{name} cannot be made: {error}; write module:attribute") from None
+    if not callable(make):
+        what = f"{name} is no library: it cannot be called"
+        raise UnknownLibraryError(f"{what}; name a class, or a function that makes one")
+    return cast(Library, make())
 
 
 def _known(name: str) -> Library:

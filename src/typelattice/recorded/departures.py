@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import threading
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from typelattice.facts.suggest import nearest, short
 
 FOLDER = Path(__file__).with_name("departures")
 LIMIT_BYTES = 1_000_000
+LIMIT_SECONDS = 1.0  # of matching one call
 KEYS = {"calls": str, "reason": str, "source": str, "count": int}
 
 
@@ -38,6 +42,48 @@ class Departure:
     def covers(self, call: str) -> bool:
         """Whether a call, written `op(operand, …)`, is one of these."""
         return re.fullmatch(self.calls, call) is not None
+
+
+def departure_of(call: str, listed: Sequence[Departure]) -> Departure | None:
+    """The first of the listed departures that covers a call, if any.
+
+    Raises DepartureError if an expression takes too long to match, as `(a+)+` may: in the main thread, and where
+    the system has alarms.
+    """
+    departure = None
+    try:
+        with _alarm(LIMIT_SECONDS):
+            for departure in listed:
+                if departure.covers(call):
+                    return departure
+    except _TooLongError:
+        calls = short(departure.calls) if departure else ""
+        what = f"calls = {calls} takes longer than {LIMIT_SECONDS:g} s to match {short(call)}"
+        raise DepartureError(f"{what}; write it without repeats within repeats") from None
+    return None
+
+
+class _TooLongError(Exception):
+    """An alarm has gone off."""
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Raises _TooLongError in what takes longer; an alarm that was set before stands again afterwards."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGALRM, _ring)
+    remaining, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, remaining, interval)
+        signal.signal(signal.SIGALRM, handler)
+
+
+def _ring(*_: object) -> None:
+    raise _TooLongError
 
 
 def departures(name: str, path: Path | None = None) -> Sequence[Departure]:

@@ -26,8 +26,13 @@ class Call:
     operands: tuple[str, ...]
     answer: str
 
+    @property
+    def question(self) -> str:
+        """The call alone: `add(int8, uint8)`."""
+        return f"{self.op}({', '.join(self.operands)})"
+
     def __str__(self) -> str:
-        return f"{self.op}({', '.join(self.operands)}) = {self.answer}"
+        return f"{self.question} = {self.answer}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,15 @@ from typing import Any
 
 import array_api_strict as xp
 
-from typelattice.conformance.functions import further_operations
+from typelattice.conformance.functions import functions
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
     OperandString,
     in_order,
     python_answer,
-    standard_operations,
     versions_of,
 )
-
-NAMES = {"power": "pow"}
 
 
 class ArrayAPIStrict(Library):
@@ -51,8 +48,7 @@ class ArrayAPIStrict(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = xp.ones(2, dtype=xp.bool)
-        further = further_operations((xp, xp.linalg, xp.fft), condition)
-        return standard_operations(xp, condition, **NAMES) | further | {
+        return functions((xp, xp.linalg, xp.fft), condition) | {
             "expand_dims": lambda x: xp.expand_dims(x, axis=0),
             "permute_dims": lambda x: xp.permute_dims(x, axes=(0,)),
             "tensordot": lambda x, y: xp.tensordot(x, y, axes=1),

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 import dask.array as da
 import numpy as np
 
-from typelattice.conformance.functions import further_operations
-from typelattice.conformance.libraries.numpy import NAMES, NATIVE
+from typelattice.conformance.functions import functions
+from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
     OperandString,
     python_answer,
-    standard_operations,
     versions_of,
 )
 
@@ -29,13 +28,13 @@ class Dask(Library):
         self.versions = versions_of("dask", "numpy")
 
     def dtypes(self) -> Sequence[str]:
-        return NATIVE
+        return DTYPES
 
     def make(self, operand: str) -> object:
         wanted = OperandString.parse(operand)
         if wanted.dtype is None:
             return wanted.value
-        if wanted.dtype not in NATIVE or wanted.tier not in ("array", "0d"):
+        if wanted.dtype not in DTYPES or wanted.tier not in ("array", "0d"):
             raise NoSuchOperandError(operand)
         shape = (2,) if wanted.tier == "array" else ()
         return da.from_array(np.full(shape, wanted.value).astype(wanted.dtype))
@@ -46,9 +45,9 @@ class Dask(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = da.ones(2, dtype=bool)
-        further = further_operations((da, da.linalg, da.fft), condition, NAMES)
-        del further["iadd"]  # dask has no such operator, and Python calls that of +
-        return standard_operations(da, condition, **NAMES) | further | {"expand_dims": lambda x: da.expand_dims(x, 0)}
+        found = functions((da, da.linalg, da.fft), condition, RENAMED)
+        del found["iadd"]  # dask has no such operator, and Python calls that of +
+        return found | {"expand_dims": lambda x: da.expand_dims(x, 0)}
 
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {"dask": Dask}

@@ -13,18 +13,15 @@ from jax import lax
 from jax._src import dtypes as rules
 from jax._src.lax.lax import _convert_element_type
 
-from typelattice.conformance.functions import further_operations, into_array
+from typelattice.conformance.functions import functions, into_array
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
     OperandString,
     in_order,
     python_answer,
-    standard_operations,
     versions_of,
 )
-
-NAMES = {"concat": "concatenate", "bitwise_left_shift": "left_shift"}
 
 TRACED = "traced by eval_shape; 300 random eager calls agree (dtypes under 8 bits left out: the CPU cannot compute them all)"
 
@@ -78,8 +75,8 @@ class JAX(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = jnp.ones(2, bool)
-        found = standard_operations(jnp, condition, **NAMES)
-        found |= further_operations((jnp, jnp.linalg, jnp.fft), condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)))
+        spaces = (jnp, jnp.linalg, jnp.fft)
+        found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)))
         found |= {"iadd": into_array(operator.iadd), "expand_dims": lambda x: jnp.expand_dims(x, 0)}
         found |= {"unique_values": lambda x: jnp.unique(x, size=1), "nonzero": lambda x: jnp.nonzero(x, size=1)[0]}
         return {name: _traced(function) for name, function in found.items()} | {
@@ -153,7 +150,7 @@ LAX: Mapping[str, Callable[..., object]] = {
     "multiply": lax.mul,
     "divide": lax.div,
     "remainder": lax.rem,
-    "power": lax.pow,
+    "pow": lax.pow,
     "equal": lax.eq,
     "less": lax.lt,
     "bitwise_and": lax.bitwise_and,
@@ -161,7 +158,7 @@ LAX: Mapping[str, Callable[..., object]] = {
     "maximum": lax.max,
     "atan2": lax.atan2,
     "where": lambda x, y: lax.select(jnp.ones(2, bool), x, y),
-    "concat": lambda x, y: lax.concatenate([x, y], 0),
+    "concat": lambda *arrays: lax.concatenate(arrays, 0),
     "matmul": lax.dot,
     "negative": lax.neg,
     "abs": lax.abs,

@@ -5,24 +5,21 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from typelattice.conformance.functions import further_operations
+from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
-from typelattice.conformance.library import Scalar, standard_operations, versions_of
+from typelattice.conformance.library import Scalar, versions_of
 
-NAMES = (
+DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float8_e4m3fn", "float8_e5m2", "bfloat16", "float16", "float32", "float64"),
     *("complex64", "complex128"),
 )
 
-FURTHER = {
-    **{name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")},
-    "bitwise_right_shift": "right_shift",
-    "cumulative_prod": "cumprod",
+RENAMED = {
     "permute_dims": "transpose",
     "unique_values": "unique",
 }
-"""What keras.ops calls the further operations."""
+"""What keras.ops calls operations by a name of its own."""
 
 LINEAR = {
     *("solve", "cholesky", "inv", "pinv", "det", "qr", "eigh", "svd", "slogdet", "matrix_rank"),
@@ -45,7 +42,7 @@ class Keras(Framework):
         self.name = f"keras-{self.backend}"
         self.how = f"keras.backend.result_type, keras.ops on KerasTensors; {self.backend} backend"
         self.versions = versions_of("keras", *self.packages)
-        self.native = {name: name for name in NAMES}
+        self.native = {name: name for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return self.keras.KerasTensor((2,), dtype=dtype)
@@ -65,16 +62,9 @@ class Keras(Framework):
 
     def operations(self) -> Operations:
         condition = self.keras.KerasTensor((2,), dtype="bool")
-        standard = standard_operations(
-            self.keras.ops,
-            condition,
-            remainder="mod",
-            atan2="arctan2",
-            concat="concatenate",
-            cumulative_sum="cumsum",
-        )
-        further = further_operations((self.keras.ops,), condition, FURTHER)
-        return {"result_type": self.result_type} | standard | {op: further[op] for op in further if op not in LINEAR} | {
+        found = functions((self.keras.ops,), condition, RENAMED)
+        return {op: found[op] for op in found if op not in LINEAR} | {
+            "result_type": self.result_type,
             "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
             "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
             "searchsorted": self.keras.ops.searchsorted,

@@ -9,15 +9,15 @@ import numpy as np
 from max.dtype import DType
 from max.graph import DeviceRef, Graph, TensorType, ops
 
+from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
     Scalar,
-    standard_operations,
     versions_of,
 )
 
-NAMES = (
+DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e4m3fn", "float8_e4m3fnuz"),
     *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
@@ -33,7 +33,7 @@ class Max(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("max")
-        self.native = {name: DType[name] for name in NAMES}
+        self.native = {name: DType[name] for name in DTYPES}
         inputs = [(dtype, shape) for dtype in self.native.values() for shape in ((2,), ())]
         types = [TensorType(dtype, shape, device=DeviceRef.CPU()) for dtype, shape in inputs]
         self.graph = Graph("promotion", input_types=types)
@@ -52,20 +52,10 @@ class Max(Framework):
         return np.full(2, value, dtype.name)
 
     def operations(self) -> Operations:
-        standard = standard_operations(
-            ops,
-            self.array(DType.bool, True),
-            subtract="sub",
-            multiply="mul",
-            divide="div",
-            floor_divide="floor_div",
-            remainder="mod",
-            power="pow",
-            maximum="max",
-            negative="negate",
-            cumulative_sum="cumsum",
-        )
-        return standard | {"less": operator.lt}
+        renamed = {"divide": "div", "floor_divide": "floor_div", "maximum": "max", "minimum": "min"}
+        found = functions((ops,), self.array(DType.bool, True), renamed) | {"less": operator.lt}
+        del found["iadd"]  # a graph changes nothing in place, and a NumPy array would be NumPy's to change
+        return found
 
 
 LIBRARIES = {Max.name: Max}

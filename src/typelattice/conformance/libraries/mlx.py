@@ -6,11 +6,11 @@ from typing import Any
 
 import mlx.core as mx
 
-from typelattice.conformance.functions import further_operations
+from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
-from typelattice.conformance.library import Scalar, standard_operations, versions_of
+from typelattice.conformance.library import Scalar, versions_of
 
-NAMES = (
+DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("bfloat16", "float16", "float32", "float64", "complex64"),
 )
@@ -25,7 +25,7 @@ class MLX(Framework):
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)
         self.versions = versions_of("mlx")
-        self.native = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in NAMES}
+        self.native = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return mx.array([value, value]).astype(dtype)  # mx.full takes bool_ for no dtype at all
@@ -35,11 +35,8 @@ class MLX(Framework):
 
     def operations(self) -> Operations:
         condition = mx.array([True, True])
-        renamed = {"bitwise_left_shift": "left_shift", "atan2": "arctan2", "concat": "concatenate", "cumulative_sum": "cumsum"}
-        further = {name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")}
-        further |= {"bitwise_right_shift": "right_shift", "cumulative_prod": "cumprod", "permute_dims": "transpose"}
-        found = standard_operations(mx, condition, **renamed)
-        return found | further_operations((mx, mx.linalg, mx.fft), condition, further) | {
+        renamed = {"permute_dims": "transpose"}
+        return functions((mx, mx.linalg, mx.fft), condition, renamed) | {
             "take": lambda x: mx.take(x, mx.array([0])),
             "expand_dims": lambda x: mx.expand_dims(x, 0),
             "vector_norm": mx.linalg.norm,

@@ -6,11 +6,11 @@ from typing import Any
 
 import ndonnx as ndx
 
-from typelattice.conformance.functions import further_operations
+from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
-from typelattice.conformance.library import Scalar, standard_operations, versions_of
+from typelattice.conformance.library import Scalar, versions_of
 
-NAMES = (
+DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float16", "float32", "float64"),
 )
@@ -25,7 +25,7 @@ class Ndonnx(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("ndonnx")
-        self.native = {name: getattr(ndx, name) for name in NAMES}
+        self.native = {name: getattr(ndx, name) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return ndx.argument(shape=(2,), dtype=dtype)
@@ -35,8 +35,7 @@ class Ndonnx(Framework):
 
     def operations(self) -> Operations:
         condition = ndx.argument(shape=(2,), dtype=ndx.bool)
-        standard = standard_operations(ndx, condition, power="pow")
-        return standard | further_operations((ndx,), condition) | {
+        return functions((ndx,), condition) | {
             "expand_dims": lambda x: ndx.expand_dims(x, axis=0),
             "tensordot": lambda x, y: ndx.tensordot(x, y, axes=1),
             "iadd": iadd,

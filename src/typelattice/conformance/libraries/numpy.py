@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.conformance.functions import further_operations
+from typelattice.conformance.functions import functions
 from typelattice.conformance.library import (
     Library,
     MissingLibraryError,
@@ -15,23 +15,14 @@ from typelattice.conformance.library import (
     OperandString,
     in_order,
     python_answer,
-    standard_operations,
     versions_of,
 )
 
-NATIVE = (
+DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 )
-NAMES = {
-    "atan2": "arctan2",
-    "concat": "concatenate",
-    "cumulative_sum": "cumsum",
-    "bitwise_left_shift": "left_shift",
-    "bitwise_invert": "invert",
-    **{name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")},
-    "bitwise_right_shift": "right_shift",
-    "cumulative_prod": "cumprod",
+RENAMED = {
     "permute_dims": "transpose",
     "unique_values": "unique",
     "matrix_transpose": "transpose",
@@ -54,7 +45,7 @@ class NumPy(Library):
         np.seterr(all="ignore")
 
     def dtypes(self) -> Sequence[str]:
-        return NATIVE
+        return DTYPES
 
     def dtype(self, name: str) -> np.dtype[Any]:
         """The dtype of that name, byte order and size included."""
@@ -84,9 +75,7 @@ class NumPy(Library):
         return python_answer(result) or type(result).__name__
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        standard = standard_operations(np, np.ones(2, bool), **NAMES)
-        further = further_operations((np, np.linalg, np.fft), np.ones(2, bool), NAMES)
-        return standard | further | {
+        return functions((np, np.linalg, np.fft), np.ones(2, bool), RENAMED) | {
             "promote_types": lambda x, y: np.promote_types(x.dtype, y.dtype),
             "count_nonzero": lambda x: np.count_nonzero(x, axis=0),
             "expand_dims": lambda x: np.expand_dims(x, 0),
@@ -109,7 +98,7 @@ class NumPyWithMlDtypes(NumPy):
         self.further = {dtype.name: dtype for dtype in further}
 
     def dtypes(self) -> Sequence[str]:
-        return in_order((*NATIVE, *self.further))
+        return in_order((*DTYPES, *self.further))
 
     def dtype(self, name: str) -> np.dtype[Any]:
         return self.further[name] if name in self.further else super().dtype(name)
@@ -124,7 +113,7 @@ class NumPy1(NumPy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.extra_operands = [f"{dtype}:0d={value}" for dtype in NATIVE for value in _limits(np.dtype(dtype))]
+        self.extra_operands = [f"{dtype}:0d={value}" for dtype in DTYPES for value in _limits(np.dtype(dtype))]
 
 
 def _limits(dtype: np.dtype[Any]) -> list[str]:

@@ -10,7 +10,7 @@ import polars as pl
 from typelattice.conformance.libraries.base import Framework, Operations, power
 from typelattice.conformance.library import Scalar, versions_of
 
-OWN = {
+DTYPES = {
     "bool": "Boolean",
     **{f"uint{bits}": f"UInt{bits}" for bits in (8, 16, 32, 64, 128)},
     **{f"int{bits}": f"Int{bits}" for bits in (8, 16, 32, 64, 128)},
@@ -26,7 +26,7 @@ class Polars(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")
-        self.native = {name: getattr(pl, own) for name, own in OWN.items()}
+        self.native = {name: getattr(pl, own) for name, own in DTYPES.items()}
         columns = {name: pl.Series([1, 1]).cast(dtype) for name, dtype in self.native.items()}
         self.frame = pl.DataFrame(columns)
 
@@ -55,7 +55,7 @@ class Polars(Framework):
             "divide": operator.truediv,
             "floor_divide": operator.floordiv,
             "remainder": operator.mod,
-            "power": power,
+            "pow": power,
             "equal": operator.eq,
             "less": operator.lt,
             "bitwise_and": operator.and_,

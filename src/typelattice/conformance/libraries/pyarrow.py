@@ -7,18 +7,30 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
     Scalar,
-    standard_operations,
     versions_of,
 )
 
-NAMES = (
+DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float16", "float32", "float64"),
 )
+
+RENAMED = {
+    "bitwise_invert": "bit_wise_not",
+    "logical_and": "and_",
+    "logical_not": "invert",
+    "logical_or": "or_",
+    "logical_xor": "xor",
+    "maximum": "max_element_wise",
+    "minimum": "min_element_wise",
+    "where": "if_else",
+}
+"""What pyarrow.compute calls operations by a name of its own."""
 
 
 class Arrow(Framework):
@@ -29,7 +41,7 @@ class Arrow(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("pyarrow")
-        self.native = {name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in NAMES}
+        self.native = {name: getattr(pa, {"bool": "bool_"}.get(name, name))() for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return pa.array([value, value]).cast(dtype)
@@ -41,20 +53,11 @@ class Arrow(Framework):
         return super().read(getattr(result, "type", result))
 
     def operations(self) -> Operations:
-        standard = standard_operations(
-            pc,
-            pa.array([True, True]),
-            bitwise_and="bit_wise_and",
-            bitwise_left_shift="shift_left",
-            logical_and="and_",
-            maximum="max_element_wise",
-            where="if_else",
-            negative="negate",
-            bitwise_invert="bit_wise_not",
-            logical_not="invert",
-            prod="product",
-        )
-        return standard | {"concat": lambda *arrays: pa.concat_arrays(arrays)}
+        found = functions((pc,), pa.array([True, True]), RENAMED)
+        del found["iadd"]  # arrow has no such operator, and Python calls that of +
+        return found | {
+            "concat": lambda *arrays: pa.concat_arrays(arrays),
+        }
 
 
 class Unify(Arrow):

@@ -12,16 +12,15 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework.weak_tensor import WeakTensor
 
-from typelattice.conformance.functions import further_operations
+from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
     Scalar,
-    standard_operations,
     versions_of,
 )
 
-NAMES = (
+DTYPES = (
     *("bool", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64"),
     *("int2", "int4", "int8", "int16", "int32", "int64"),
     *("float4_e2m1fn", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz"),
@@ -29,31 +28,17 @@ NAMES = (
     *("complex64", "complex128"),
 )
 
-FURTHER = {
-    "bitwise_right_shift": "right_shift",
-    "isfinite": "is_finite",
-    "isinf": "is_inf",
-    "isnan": "is_nan",
-    "min": "reduce_min",
-    "std": "reduce_std",
-    "var": "reduce_variance",
-    "all": "reduce_all",
-    "any": "reduce_any",
-    "cumulative_prod": "cumprod",
+RENAMED = {
     "permute_dims": "transpose",
     "unique_values": "unique",
     "nonzero": "where",
     "matrix_norm": "norm",
     "vector_norm": "norm",
 }
-"""What tf calls the further operations."""
+"""What tf calls operations by a name of its own."""
 
-LEGACY = {
-    **{name: f"arc{name[1:]}" for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")},
-    "cumulative_prod": "cumprod",
-    "permute_dims": "transpose",
-}
-"""What tf.experimental.numpy calls them."""
+LEGACY = {"permute_dims": "transpose"}
+"""What tf.experimental.numpy does."""
 
 
 class TensorFlow(Framework):
@@ -64,7 +49,7 @@ class TensorFlow(Framework):
 
     def __init__(self) -> None:
         self.versions = versions_of("tensorflow-cpu")
-        self.native = {name: _dtype(name) for name in NAMES}
+        self.native = {name: _dtype(name) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return tf.constant(np.full(2, value, _numpy(dtype)))
@@ -76,30 +61,19 @@ class TensorFlow(Framework):
         return super().read(result) + "*" * isinstance(result, WeakTensor)
 
     def operations(self) -> Operations:
-        return {name: _afresh(function) for name, function in self.functions().items()}
+        return {name: _afresh(function) for name, function in self.eager().items()}
 
-    def functions(self) -> Operations:
+    def eager(self) -> Operations:
         condition = tf.constant([True, True])
         spaces = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal)
-        standard = standard_operations(
-            tf,
-            condition,
-            power="pow",
-            sum="reduce_sum",
-            max="reduce_max",
-            cumulative_sum="cumsum",
-        )
-        return standard | further_operations(spaces, condition, FURTHER, _matrix) | {
+        found = functions(spaces, condition, RENAMED, _matrix)
+        del found["clip"]  # it takes both bounds, always
+        return found | {
             "divide": tf.math.truediv,
             "floor_divide": tf.math.floordiv,
             "remainder": tf.math.floormod,
-            "bitwise_and": tf.bitwise.bitwise_and,
-            "bitwise_left_shift": tf.bitwise.left_shift,
-            "bitwise_invert": tf.bitwise.invert,
             "concat": lambda *arrays: tf.concat(arrays, 0),
             "matmul": lambda x, y: tf.matmul(x[None, :], y[:, None]),
-            "prod": tf.reduce_prod,
-            "mean": tf.reduce_mean,
             "searchsorted": lambda x, y: tf.searchsorted(x, y),
             "expand_dims": lambda x: tf.expand_dims(x, 0),
             "flip": lambda x: tf.reverse(x, [0]),
@@ -121,17 +95,9 @@ class Legacy(TensorFlow):
         tf.experimental.numpy.experimental_enable_numpy_behavior(dtype_conversion_mode=self.mode)
         super().__init__()
 
-    def functions(self) -> Operations:
+    def eager(self) -> Operations:
         numpy, condition = tf.experimental.numpy, tf.constant([True, True])
-        standard = standard_operations(
-            numpy,
-            condition,
-            atan2="arctan2",
-            concat="concatenate",
-            bitwise_invert="bitwise_not",
-            cumulative_sum="cumsum",
-        )
-        return standard | further_operations((numpy,), condition, LEGACY, _matrix) | {
+        return functions((numpy,), condition, LEGACY, _matrix) | {
             "expand_dims": lambda x: numpy.expand_dims(x, 0),
         }
 
@@ -148,9 +114,9 @@ class Safe(Legacy):
             raise NoSuchOperandError(f"TensorFlow has no weak {dtype.name}")
         return WeakTensor(self.array(dtype, value))
 
-    def functions(self) -> Operations:
+    def eager(self) -> Operations:
         result_type = tf.experimental.numpy.result_type
-        return {"result_type": result_type} | TensorFlow.functions(self)
+        return {"result_type": result_type} | TensorFlow.eager(self)
 
 
 class All(Safe):

@@ -9,11 +9,11 @@ from tinygrad import Tensor, dtypes
 from tinygrad.dtype import least_upper_dtype
 from tinygrad.helpers import DEV
 
-from typelattice.conformance.functions import further_operations
+from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations, power
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
-NAMES = (
+DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
     *("bfloat16", "float16", "float32", "float64"),
@@ -34,7 +34,7 @@ class Tinygrad(Framework):
     def __init__(self) -> None:
         DEV.value = "PYTHON"  # the one device that needs neither driver nor compiler
         self.versions = versions_of("tinygrad")
-        self.native = {name: getattr(dtypes, OWN.get(name, name)) for name in NAMES}
+        self.native = {name: getattr(dtypes, OWN.get(name, name)) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return Tensor.full((2,), value, dtype=dtype)
@@ -57,7 +57,7 @@ class Tinygrad(Framework):
 
     def operations(self) -> Operations:
         condition = Tensor([True, True])
-        further = further_operations((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
+        further = functions((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
         del further["nonzero"]  # computes, which this device does in one of its ways only
         return further | {
             "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
@@ -67,10 +67,13 @@ class Tinygrad(Framework):
             "divide": operator.truediv,
             "floor_divide": operator.floordiv,
             "remainder": operator.mod,
-            "power": power,
+            "pow": power,
             "equal": operator.eq,
             "less": operator.lt,
+            "less_equal": operator.le,
+            "greater_equal": operator.ge,
             "bitwise_and": operator.and_,
+            "bitwise_or": operator.or_,
             "bitwise_left_shift": operator.lshift,
             "maximum": Tensor.maximum,
             "where": condition.where,

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from typelattice.conformance.functions import further_operations
+from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
-from typelattice.conformance.library import Scalar, standard_operations, versions_of
+from typelattice.conformance.library import Scalar, versions_of
 
-NAMES = (
+DTYPES = (
     "bool",
     *(f"uint{bits}" for bits in (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)),
     *(f"int{bits}" for bits in (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)),
@@ -22,11 +22,7 @@ NAMES = (
 """Every dtype that holds numbers; the quantized and the bits dtypes take no part in promotion."""
 
 
-FURTHER = {
-    "permute_dims": "permute",
-    "repeat": "repeat_interleave",
-    "unique_values": "unique",
-}
+RENAMED = {"repeat": "repeat_interleave", "unique_values": "unique"}
 
 
 class Torch(Framework):
@@ -34,12 +30,12 @@ class Torch(Framework):
 
     name = "torch"
     how = "functions of torch on CPU tensors; comparisons by operator"
-    nary = ("concat",)  # torch.result_type takes two
+    two_at_most = ("result_type",)
 
     def __init__(self) -> None:
         torch.set_num_threads(1)
         self.versions = versions_of("torch")
-        self.native = {name: getattr(torch, name) for name in NAMES}
+        self.native = {name: getattr(torch, name) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> torch.Tensor:
         return _full((2,), dtype, value)
@@ -48,9 +44,8 @@ class Torch(Framework):
         return _full((), dtype, value)
 
     def operations(self) -> Operations:
-        standard = standard_operations(torch, torch.tensor([True, True]), power="pow", bitwise_invert="bitwise_not")
         condition = torch.tensor([True, True])
-        return standard | further_operations((torch, torch.linalg, torch.fft), condition, FURTHER) | {
+        return functions((torch, torch.linalg, torch.fft), condition, RENAMED) | {
             "flip": lambda x: torch.flip(x, (0,)),
             "expand_dims": lambda x: torch.unsqueeze(x, 0),
             "matrix_transpose": lambda x: torch.broadcast_to(x, (2, 2)).mT,
@@ -58,8 +53,10 @@ class Torch(Framework):
             "solve": lambda x, y: torch.linalg.solve(torch.diag(x), y),
             "equal": operator.eq,
             "less": operator.lt,
+            "less_equal": operator.le,
             "not_equal": operator.ne,
             "greater": operator.gt,
+            "greater_equal": operator.ge,
             "matrix_rank": lambda x: torch.linalg.matrix_rank(torch.broadcast_to(x, (2, 2))),
             "cumulative_sum": lambda x: torch.cumsum(x, 0),
             "cumulative_prod": lambda x: torch.cumprod(x, 0),

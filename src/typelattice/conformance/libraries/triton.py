@@ -15,7 +15,7 @@ from triton.language.semantic import TritonSemantic
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
-OWN = {
+DTYPES = {
     "bool": "int1",
     **{name: name for name in ("uint8", "uint16", "uint32", "uint64")},
     **{name: name for name in ("int8", "int16", "int32", "int64")},
@@ -30,11 +30,11 @@ class Triton(Framework):
 
     name = "triton"
     how = "TritonSemantic for CUDA sm_90, nothing is run; computation_type_impl as result_type"
-    nary = ()
+    two_at_most = ("result_type",)
 
     def __init__(self) -> None:
         self.versions = versions_of("triton")
-        self.native = {name: getattr(tl, own) for name, own in OWN.items()}
+        self.native = {name: getattr(tl, own) for name, own in DTYPES.items()}
         self.context = ir.context()
         ir.load_dialects(self.context)
         builder = ir.builder(self.context)

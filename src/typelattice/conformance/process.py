@@ -1,0 +1,150 @@
+"""A library in a process of its own, where it may hang, print, crash or exit.
+
+The process first sends a catalogue of what the library has, and then one answer a call. When it falls silent or
+dies, the call that it was at is answered `!hang` or `!crash`, and another process goes on behind it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Self
+
+from typelattice.conformance.asking import Answer, Asker, Catalogue, exception_answer
+from typelattice.conformance.library import CannotAskError, Library
+from typelattice.conformance.questions import Question
+from typelattice.facts.errors import TypelatticeError
+
+HANG = ("!hang", "no answer within the time limit")
+CRASH = ("!crash", "the process died")
+
+LIMIT = 10.0
+"""Seconds that a call may take."""
+
+STARTING = 30
+"""How many times as long a library may take until it is ready for the first call."""
+
+
+class LibraryProcess:
+    """A library in another process; on leaving, that process is ended.
+
+    `make` is called in the other process, so it must be picklable; `limit`: seconds that a call may take.
+    Raises CannotAskError, or what `make` raises of ours, if the library cannot be asked at all.
+    """
+
+    def __init__(self, make: Callable[[], Library], limit: float = LIMIT) -> None:
+        self._make, self._limit = make, limit
+        self._process: BaseProcess | None = None
+        self.catalogue = self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """The answer to each question in turn."""
+        done = 0
+        while done < len(questions):
+            for answer in self._answers_of_one_process(questions[done:]):
+                yield answer
+                done += 1
+
+    def _answers_of_one_process(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """Answers until the last question, or until one that hangs or crashes."""
+        if self._process is None:
+            self._start()
+        answered = 0
+        try:
+            with suppress(OSError):  # it has died since; the answer will say so
+                self._pipe.send(questions)
+            while answered < len(questions):
+                answer = self._next()
+                if answer in (HANG, CRASH):
+                    yield answer
+                    return
+                answered += 1
+                yield answer
+        finally:
+            if answered < len(questions):  # it is dead, stuck, or about to answer what is not asked any more
+                self._end()
+
+    def _next(self) -> Answer:
+        try:
+            if not self._pipe.poll(self._limit):
+                return HANG
+            told = self._pipe.recv()
+        except (EOFError, OSError):
+            return CRASH
+        if isinstance(told, TypelatticeError):
+            raise told
+        answer, message = told
+        return str(answer), str(message)
+
+    def _start(self) -> Catalogue:
+        """Starts a process; what the library in it says it has."""
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(self._make, theirs), daemon=True)
+        self._process.start()
+        theirs.close()
+        try:
+            told = self._pipe.recv() if self._pipe.poll(STARTING * self._limit) else self._too_slow()
+        except (EOFError, OSError):
+            told = CannotAskError("the library cannot be asked: its process died before the first call")
+        except BaseException:
+            self._end()
+            raise
+        if isinstance(told, TypelatticeError):
+            self._end()
+            raise told
+        catalogue: Catalogue = told
+        return catalogue
+
+    def _too_slow(self) -> CannotAskError:
+        what = f"it was not ready within {STARTING * self._limit:g} seconds, {STARTING} times the limit of a call"
+        return CannotAskError(f"the library cannot be asked: {what}")
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process = None
+            self._pipe.close()
+
+
+def _serve(make: Callable[[], Library], pipe: Connection) -> None:
+    """The other process: send the catalogue, receive lists of questions, send an answer to each."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the process that asks, and that ends this one
+    _be_quiet()
+    try:
+        asker = Asker(make())
+        pipe.send(asker.catalogue())
+    except TypelatticeError as error:
+        pipe.send(error)
+        return
+    except BaseException as error:
+        name, message = exception_answer(error)
+        pipe.send(CannotAskError(f"the library cannot be asked: it raises {name[1:]}: {message}"))
+        return
+    with suppress(EOFError, OSError):  # the other end was closed
+        while True:
+            for op, operands in pipe.recv():
+                try:
+                    pipe.send(asker.ask(op, operands))
+                except TypelatticeError as error:
+                    pipe.send(error)
+
+
+def _be_quiet() -> None:
+    warnings.simplefilter("ignore")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)

@@ -1,0 +1,86 @@
+"""The check for authors of array libraries, as a function and as pytest tests.
+
+Four methods make a library known, those of `library.Library`. It is asked in this process, every operation over
+every pair of operands, and compared with any system.
+
+    from typelattice.conformance.pytest import promotion_tests
+
+    test_promotion = promotion_tests(MyLibrary, "array-api", baseline="known.toml")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from typelattice.conformance.asking import Asker
+from typelattice.conformance.compare import Report, compare
+from typelattice.conformance.library import Library, OperandString
+from typelattice.conformance.questions import plan
+from typelattice.engine.system import System
+from typelattice.files.reader import system as find_system
+from typelattice.recorded.departures import Departure, departures
+from typelattice.recorded.recording import Call
+
+SEVERAL = 500
+"""Random calls of three operands and more, of each operation that takes them."""
+
+SHOWN = 3
+"""Examples of each cause in a failure."""
+
+
+def compare_all(
+    library: Library,
+    system: str | Path | System,
+    listed: Sequence[Departure] = (),
+    op: str | None = None,
+) -> Report:
+    """How a library and a system differ over every call, or those of one operation; `listed` are known departures."""
+    return compare(find_system(system), calls(library, op), listed)
+
+
+def calls(library: Library, op: str | None = None) -> Iterator[Call]:
+    """Every operation of a library over every pair of its operands, with the library's answers.
+
+    Calls of Python scalars alone are left out: Python answers them, or the library as it likes.
+    """
+    asker = Asker(library)
+    has = asker.catalogue()
+    planned = plan(has.operands, has.operations, has.several, SEVERAL, seed=0)
+    for name, operands in planned.questions(has.operands):
+        if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
+            answer, _ = asker.ask(name, operands)
+            yield Call(name, operands, answer)
+
+
+def promotion_tests(
+    make: Callable[[], Library], system: str | Path | System, baseline: str | Path | None = None
+) -> Callable[[str], None]:
+    """A pytest test, parametrised by the library's operations: no mismatch beyond the baseline, which must not grow.
+
+    `baseline` is a TOML file of `[[departure]]` tables, see `recorded.departures`.
+    Needs pytest: `pip install typelattice[conformance]`.
+    """
+    import pytest
+
+    library = make()
+    listed = departures(library.name, Path(baseline)) if baseline else ()
+
+    @pytest.mark.parametrize("op", sorted(library.operations()))
+    def test(op: str) -> None:
+        report = compare_all(library, system, listed, op)
+        assert not report.mismatches, told(report)
+        for departure, found in report.listed.items():
+            grown = f"{len(found)} calls, {departure.count} are known: {departure.reason}"
+            assert len(found) <= departure.count, grown
+
+    return test
+
+
+def told(report: Report) -> str:
+    """The mismatches in words: each cause once, with different examples."""
+    lines = []
+    for cause, mismatches in report.groups().items():
+        lines.append(f"{len(mismatches)} calls, {cause}")
+        lines += (f"    {mismatch}" for mismatch in mismatches[:SHOWN])
+    return "\n".join(lines)

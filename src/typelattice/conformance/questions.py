@@ -1,0 +1,153 @@
+"""The questions to a library: operands that it may have, which operations are asked of which, calls at random."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from typelattice.conformance.library import OperandString
+from typelattice.facts.operations import NAMES, OPERATIONS
+
+TIERS = ("", ":0d", ":scalar", ":weak")
+"""How an operand string says the standing of an operand that has a dtype."""
+
+KINDS = ("True", "int", "float", "complex")
+"""Python scalars whose value does not matter."""
+
+EDGES = (
+    *("-129", "-1", "127", "128", "255", "256", "300", "32767", "32768", "65535", "65536"),
+    *("-32769", "2147483647", "2147483648", "4294967295", "4294967296"),
+    *("9223372036854775807", "9223372036854775808"),
+    *("18446744073709551615", "18446744073709551616"),
+    *("65504.0", "65520.0", "1e39", "1e300", "inf", "1e39j"),
+)
+"""Python scalars about the limits of the dtypes."""
+
+WHOLE = ("result_type", "add", "divide", "pow", "equal", "bitwise_and")
+"""Operations of two operands that are asked of every operand; the others of arrays and of `KINDS` only."""
+
+EVERY_DTYPE = (
+    *WHOLE,
+    *("promote_types", "subtract", "multiply", "floor_divide", "remainder", "less", "bitwise_left_shift"),
+    *("logical_and", "maximum", "atan2", "where", "concat", "matmul"),
+    *("positive", "negative", "abs", "sign", "sqrt", "exp", "sin", "floor", "bitwise_invert", "logical_not"),
+    *("sum", "prod", "mean", "cumulative_sum", "max", "argmax"),
+)
+"""Operations that are asked of every dtype, some of each class; the others of the `USUAL` ones only."""
+
+USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)")
+"""The dtypes that most libraries have kernels for."""
+
+TAKE_SEVERAL = tuple(name for name, op in OPERATIONS.items() if op.form != "choice" and (op.most or 3) > 2)
+"""Operations that three operands and more may take part in; a condition does not."""
+
+MOST = 5
+"""Operands of a call at random."""
+
+HALF, FIFTH = 0.5, 0.2
+"""How often a call at random asks result_type, and how often its operand is a Python scalar."""
+
+Question = tuple[str, tuple[str, ...]]
+"""An operation, and the operand strings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The calls that a recording asks, by the index of their operands."""
+
+    unary: dict[str, tuple[int, ...]]
+    binary: dict[str, tuple[int, ...]]
+    nary: tuple[tuple[str, tuple[int, ...]], ...]
+
+    def questions(self, operands: Sequence[str]) -> Iterator[Question]:
+        """The calls, in the order of a recording."""
+        for op, chosen in self.unary.items():
+            for only in chosen:
+                yield op, (operands[only],)
+        for op, chosen in self.binary.items():
+            for first in chosen:
+                for second in chosen:
+                    yield op, (operands[first], operands[second])
+        for op, several in self.nary:
+            yield op, tuple(operands[i] for i in several)
+
+
+def candidates(dtypes: Sequence[str], extra: Sequence[str] = ()) -> tuple[str, ...]:
+    """The operand strings that a library with these dtypes may have objects for."""
+    return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *EDGES, *extra
+
+
+def plan(operands: Sequence[str], operations: Sequence[str], several: Sequence[str], calls: int, seed: int) -> Plan:
+    """What is asked of operands: each operation of one or two of them, and those of `several` of so many at random."""
+    drawn = random.Random(seed)
+    arrays = asked_of("concat", operands)
+    return Plan(
+        unary={op: asked_of(op, operands) for op in operations if NAMES[op].alone or op in several},
+        binary={op: asked_of(op, operands) for op in operations if not NAMES[op].alone},
+        nary=tuple(
+            (op, tuple(drawn.choices(pool, k=drawn.randint(3, _most(op)))))
+            for op in several
+            for pool in (arrays, asked_of(op, operands))
+            for _ in range(calls // 2)
+        ),
+    )
+
+
+def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
+    """The operands of which an operation is asked, by their index.
+
+    >>> operands = ("int8", "int4", "int8:0d", "300", "int")
+    >>> asked_of("add", operands), asked_of("multiply", operands), asked_of("hypot", operands)
+    ((0, 1, 2, 3, 4), (0, 1, 4), (0, 4))
+    >>> asked_of("matmul", ("int8", "int8:weak", "int"))
+    (0,)
+    """
+    known = NAMES[op]
+    every = known.name in EVERY_DTYPE
+    if known.name in WHOLE or (every and known.alone):
+        return tuple(range(len(operands)))
+    tiers = ("array",) if _takes_arrays_only(op) else ("array", "weak")
+    scalars = () if known.alone or _takes_arrays_only(op) else KINDS
+    read = [OperandString.parse(name) for name in operands]
+    return tuple(
+        i
+        for i, operand in enumerate(read)
+        if operands[i] in scalars
+        or (operand.dtype and operand.tier in tiers and (every or USUAL.fullmatch(operand.dtype)))
+    )
+
+
+def random_questions(
+    operands: Sequence[str], operations: Sequence[str], several: Sequence[str], calls: int, seed: int
+) -> Iterator[Question]:
+    """So many calls of two operands, and of more where `several` may take part: half of promotion itself."""
+    drawn = random.Random(seed)
+    promoting = [op for op in operations if not NAMES[op].alone]
+    asked_first = [op for op in ("result_type",) if op in promoting] or promoting
+    pools = {op: _pool(op, operands) for op in promoting}
+    scalars = [name for name in operands if name in (*KINDS, *EDGES)]
+    for _ in range(calls if promoting else 0):
+        op = drawn.choice(asked_first if drawn.random() < HALF else promoting)
+        chosen = drawn.choices(pools[op], k=drawn.randint(2, _most(op)) if op in several else 2)
+        if scalars and NAMES[op].name in EVERY_DTYPE and not _takes_arrays_only(op):
+            chosen = [drawn.choice(scalars) if drawn.random() < FIFTH else name for name in chosen]
+        yield op, tuple(chosen)
+
+
+def _pool(op: str, operands: Sequence[str]) -> list[str]:
+    """The operands that a random call of an operation draws from: of every standing if it is asked of every dtype."""
+    if NAMES[op].name not in EVERY_DTYPE or _takes_arrays_only(op):
+        return [operands[i] for i in asked_of(op, operands)]
+    return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]
+
+
+def _most(op: str) -> int:
+    return min(MOST, NAMES[op].most or MOST)
+
+
+def _takes_arrays_only(op: str) -> bool:
+    """Whether no Python scalar may stand for an array, and no array without dimensions."""
+    known = NAMES[op]
+    return known.name == "promote_types" or (known.form in ("whole", "several") and not known.alone)

@@ -1,0 +1,147 @@
+"""Libraries are asked in processes of their own: what hangs, crashes, exits, prints or lies costs no more than its call."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import hostile
+import pytest
+
+from typelattice.conformance.asking import Asker
+from typelattice.conformance.library import CannotAskError, UnknownLibraryError
+from typelattice.conformance.process import CRASH, HANG, STARTING, LibraryProcess
+from typelattice.conformance.registry import library
+from typelattice.facts.errors import TypelatticeError
+
+HERE = Path(__file__).parent
+LONG = 10.0  # seconds, where nothing should take as long
+
+
+def test_a_call_that_hangs_or_crashes_costs_that_call_only() -> None:
+    pairs = [(x, y) for x in hostile.DTYPES for y in hostile.DTYPES]
+    with LibraryProcess(hostile.Fragile, limit=1.0) as asked:
+        answers = list(asked.answers([("subtract", pair) for pair in pairs]))
+        assert answers == [("int8", ""), CRASH, HANG, ("int16", "")]
+        assert list(asked.answers([("add", ("int8", "int16"))])) == [("int16", "")]
+
+
+def test_whatever_a_call_raises_is_its_answer_on_one_printable_line() -> None:
+    pairs = [(x, y) for x in hostile.DTYPES for y in hostile.DTYPES]
+    with LibraryProcess(hostile.Fragile, LONG) as asked:
+        assert list(asked.answers([("multiply", pair) for pair in pairs])) == [
+            ("!SystemExit", "0"),
+            ("!KeyboardInterrupt", ""),
+            ("!UnreadableError", "a message that cannot be read"),
+            ("!ValueError", r"\x1b[31mred\x1b[0m"),
+        ]
+
+
+def test_answers_that_nobody_waits_for_do_not_come_later() -> None:
+    with LibraryProcess(hostile.Sane, LONG) as asked:
+        several = asked.answers([("add", ("int8", "int8"))] * 3)
+        next(several)
+        del several
+        assert list(asked.answers([("add", ("int16", "int8"))])) == [("int16", "")]
+
+
+def test_what_a_library_prints_is_not_seen(capfd: pytest.CaptureFixture[str]) -> None:
+    with LibraryProcess(hostile.Talkative, LONG) as asked:
+        assert list(asked.answers([("add", ("int8", "int8"))])) == [("int8", "")]
+    assert capfd.readouterr() == ("", "")
+
+
+UNFIT: dict[str, str] = {
+    "ConstructorRaises": r"it raises LookupError: no \\x1b\[31mdevice found$",
+    "ConstructorExits": r"it raises SystemExit: goodbye$",
+    "ConstructorDies": r"its process died before the first call$",
+    "MakeRaises": r"make\('int8'\) raises RuntimeError: int8 is beyond me$",
+    "NoOperations": r"operations\(\) names none; give at least one, such as add$",
+    "UnknownOperation": r"^unknown operation 'multply'; did you mean multiply",
+    "OperationNotCallable": r"operations\(\) has '3' for 'add', which cannot be called$",
+    "DtypesNoList": r"dtypes\(\) must be a list of strings, not '3'$",
+    "NameEscapes": r"name must be of printable strings of up to 400 characters, not ",
+}
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_a_library_that_cannot_be_asked_is_refused_with_the_reason(name: str) -> None:
+    with pytest.raises(TypelatticeError, match=UNFIT[name]) as caught, LibraryProcess(getattr(hostile, name), LONG):
+        pass
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ("ConstructorHangs", "MakeHangs"))
+def test_a_library_that_is_never_ready_is_given_up(name: str) -> None:
+    limit = 0.05
+    message = f"it was not ready within {STARTING * limit:g} seconds"
+    with pytest.raises(CannotAskError, match=message), LibraryProcess(getattr(hostile, name), limit):
+        pass
+
+
+@pytest.mark.parametrize("name, shown", (("ReadsNothing", "'None'"), ("ReadsEscapes", r"x1b\[2Jint8")))
+def test_an_answer_that_is_no_printable_string_is_refused_with_its_call(name: str, shown: str) -> None:
+    message = rf"read must give a string such as 'int16', it gave .*{shown}.* for add\(int8, int8\)"
+    with LibraryProcess(getattr(hostile, name), LONG) as asked, pytest.raises(CannotAskError, match=message):
+        list(asked.answers([("add", ("int8", "int8"))]))
+
+
+def test_a_library_is_held_to_the_same_in_this_process() -> None:
+    asker = Asker(hostile.ReadsNothing())
+    assert asker.has("int8") and not asker.has("int8:0d")
+    with pytest.raises(CannotAskError, match="it gave 'None'"):
+        asker.ask("add", ("int8", "int8"))
+    assert Asker(hostile.Fragile()).ask("multiply", ()) [0] == "!TypeError"
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    (
+        ("hostile:NOTHING", "hostile:NOTHING is no library: it cannot be called; name a class, or a function that makes one"),
+        ("hostile:Missing", "has no attribute 'Missing'; write module:attribute"),
+        ("nowhere_to_be_found:Library", "No module named 'nowhere_to_be_found'; write module:attribute"),
+        (":", "Empty module name; write module:attribute"),
+    ),
+)
+def test_a_library_of_your_own_that_is_none_is_refused(name: str, message: str) -> None:
+    with pytest.raises(UnknownLibraryError, match=message):
+        library(name)
+
+
+def typelattice(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line, in a real process."""
+    return subprocess.run(
+        [sys.executable, "-m", "typelattice", *arguments],
+        cwd=HERE,
+        env=os.environ | {"PYTHONPATH": str(HERE.parent / "src")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("name", sorted({*UNFIT, "ReadsNothing", "NOTHING", "Unasked"}))
+def test_the_command_line_says_in_one_line_why_a_library_cannot_be_compared(name: str) -> None:
+    done = typelattice("conform", f"hostile:{name}", "--system", "numpy", "--live", "20")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "Traceback" not in done.stderr and done.stderr.strip().isprintable()
+
+
+def test_a_library_that_exits_while_asked_is_compared_all_the_same() -> None:
+    done = typelattice("conform", "hostile:Exits", "--system", "numpy", "--live", "40")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert " 0 mismatches" in done.stdout and "calls without a kernel left out" in done.stdout
+
+
+def test_a_library_that_exits_while_recorded_is_recorded_all_the_same(tmp_path: Path) -> None:
+    output = tmp_path / "exits.json"
+    done = typelattice("record", "hostile:Exits", "-o", str(output))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '"!crash": "the process died"' in output.read_text(encoding="utf-8")
+
+
+def test_the_libraries_that_are_no_module_are_made_by_partial() -> None:
+    with LibraryProcess(partial(library, "hostile:Sane"), LONG) as asked:
+        assert asked.catalogue.operands == hostile.DTYPES

@@ -19,8 +19,8 @@ from typelattice.recorded.recording import Recording, recorded
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
-ROOMS = ("conformance/libraries", "explain/libraries")
-NO_LIBRARY = {"__init__", "base"}
+ROOMS = ("conformance/libraries", "explain/libraries", "namespaces/libraries", "operands/adapters")
+NO_LIBRARY = {"__init__", "base", "library", "array_api"}  # what libraries have in common
 
 GADGET = '''"""A made-up library, whose arrays have a dtype and nothing else."""
 
@@ -118,6 +118,7 @@ def test_the_guide_adds_one_row_and_one_file_a_room() -> None:
         "src/typelattice/facts/libraries.txt",
         "src/typelattice/systems/gadget.toml",
         "src/typelattice/conformance/libraries/gadget.py",
+        "src/typelattice/operands/adapters/gadget.py",
         "src/typelattice/explain/libraries/gadget.toml",
     ]
     assert files_in_the_guide()["src/typelattice/facts/libraries.txt"].count("\n") == 1
@@ -152,3 +153,19 @@ def test_its_code_is_shown(house: Path) -> None:
         "import gadget",
         "gadget.add(gadget.Array('int8'), gadget.Array('int16'))",
     ]
+
+
+def test_its_arrays_are_operands(house: Path) -> None:
+    program = (
+        "import typelattice as tl, gadget; x, y = gadget.Array('int8'), gadget.Array('int16'); "
+        "print(tl.operand(x), tl.system('gadget').result_type(x, y), repr(tl.native('float32', gadget)))"
+    )
+    assert run(house, "-c", program) == "int8 int16 'float32'\n"
+
+
+def test_nothing_of_it_is_imported_before_the_program_does(house: Path) -> None:
+    program = (
+        "import sys, typelattice as tl; tl.system('gadget').result_type('int8', 'int16'); tl.native('int8', 'gadget'); "
+        "print('gadget' in sys.modules)"
+    )
+    assert run(house, "-c", program) == "False\n"

@@ -12,7 +12,7 @@ import typelattice as tl
 from typelattice.engine.steps import Incomparable, Joined, Lowered, Misfit, Operated, Rejected
 from typelattice.files.reader import parse
 from typelattice.operands.operand import of
-from typelattice.operands.reading import PLAIN, READERS, Reader, forget
+from typelattice.operands.reading import FINDERS, PLAIN, Reader, forget
 
 DIAMOND = "u8, i8 -> i16, f16\ni16, f16 -> f32 -> f64, c64 -> c128"  # u8 and i8 have two minimal bounds
 CHAIN = "b -> u8 -> i16 -> i32 -> f32 -> f64\ni8 -> i16\nf32 -> c64 -> c128\nf64 -> c128"
@@ -566,13 +566,14 @@ class Plain:
 def plain_arrays() -> Iterator[None]:
     module = Plain.__module__.partition(".")[0]
     PLAIN.add(Plain)
-    READERS[module] = lambda: Reader(lambda x: of(x.dtype, tier="array" if x.ndim else "0d"))
+    reader = Reader(lambda x: of(x.dtype, tier="array" if x.ndim else "0d"))
+    FINDERS.append(lambda root: reader if root == module else None)
     forget()
     try:
         yield
     finally:
         PLAIN.discard(Plain)
-        del READERS[module]
+        FINDERS.pop()
         forget()
 
 

@@ -1,7 +1,7 @@
 """How objects are read as operands: by their class first, so that the second array of a class is read at once."""
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,8 @@ class Reader:
     mark_of: Callable[[type], Callable[[Any], Hashable] | None] = lambda cls: None
 
 
-READERS: dict[str, Callable[[], Reader]] = {}  # root module of a class -> what loads its reader; the adapters fill it
+FINDERS: list[Callable[[str], Reader | None]] = []  # find the reader for a class's root module; the adapters' is here
+STANDARD = "__array_namespace__"  # what has it is an array of the array API standard
 PLAIN: set[type] = set()  # array classes of which dtype and number of dimensions say all; the adapters fill it
 MARKS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
 _OF_CLASS: dict[type, tuple[Reader, ...]] = {}
@@ -65,8 +66,8 @@ def _readers(cls: type) -> tuple[Reader, ...]:
     found += _of_frameworks(cls)
     if issubclass(cls, str) and cls is not str:
         found.append(_OWN[str])
-    if hasattr(cls, "__array_namespace__"):
-        found.append(READERS["__array_namespace__"]())
+    if hasattr(cls, STANDARD):
+        found += _found([STANDARD])
     if issubclass(cls, (int, float, complex)) and cls not in SCALARS:
         found.append(Reader(_subclass))
     if len(_OF_CLASS) >= MOST_CLASSES:
@@ -81,7 +82,12 @@ def _readers(cls: type) -> tuple[Reader, ...]:
 def _of_frameworks(cls: type) -> list[Reader]:
     """The readers of the frameworks that a class, or one of its ancestors, comes from."""
     roots = dict.fromkeys(ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__)
-    return [READERS[root]() for root in roots if root in READERS]
+    return _found(root for root in roots if root != "builtins")
+
+
+def _found(roots: Iterable[str]) -> list[Reader]:
+    readers = (find(root) for root in roots for find in FINDERS)
+    return [reader for reader in readers if reader is not None]
 
 
 def _subclass(x: Value) -> Operand:

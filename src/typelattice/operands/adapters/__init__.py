@@ -5,38 +5,38 @@ Nothing here imports a framework: a reader is called with an object of one, whic
 from __future__ import annotations
 
 import sys
-from functools import cache
+from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 from typelattice.facts.dtypes import NATIVE, DType, DTypeError, dtype
 from typelattice.facts.suggest import nearest
 from typelattice.operands.operand import Operand
-from typelattice.operands.reading import READERS, Reader, forget
-
-ROOTS = {  # root module of a type -> the adapter that knows it
-    "numpy": "numpy", "ml_dtypes": "numpy", "dask": "dask", "jax": "jax", "jaxlib": "jax",
-    "torch": "torch", "tensorflow": "tensorflow", "__array_namespace__": "array_api",
-}
+from typelattice.operands.reading import FINDERS, STANDARD, Reader, forget
 
 
 def register() -> None:
     """Makes the adapters known; each is loaded when its first object comes by."""
-    for root, name in ROOTS.items():
-        READERS[root] = lambda name=name: reader(name)  # type: ignore[misc]
-        NATIVE[root] = lambda d, name=name: adapter(name).native(d)  # type: ignore[misc]
+    NATIVE["numpy"] = lambda d: native(d, "numpy")
+    FINDERS.append(reader_of)
     forget()
 
 
-def reader(name: str) -> Reader:
-    """The reader of an adapter: its functions `read` and `mark_of`."""
-    found = adapter(name)
-    return Reader(found.read, found.mark_of)
+def reader_of(root: str) -> Reader | None:
+    """The reader of the objects that come from a root module; None if no adapter knows their library."""
+    found = adapter(root)
+    return Reader(found.read, found.mark_of) if found else None
 
 
-@cache
-def adapter(name: str) -> ModuleType:
-    return import_module(f"typelattice.operands.adapters.{name}")
+@lru_cache(maxsize=256)
+def adapter(root: str) -> ModuleType | None:
+    """The adapter for the objects of a root module: the file that has the name of their library, if there is one."""
+    from typelattice.facts.libraries import file_of, library_of  # not needed as long as operands are strings
+
+    library = "array-api" if root == STANDARD else library_of(root)
+    path = f"{__name__}.{file_of(library)}" if library else ""
+    return import_module(path) if path and find_spec(path) else None
 
 
 def native(d: object, namespace: ModuleType | str) -> object:
@@ -47,12 +47,17 @@ def native(d: object, namespace: ModuleType | str) -> object:
     found = dtype(d)
     name = namespace if isinstance(namespace, str) else getattr(namespace, "__name__", "")
     root = name.partition(".")[0]
-    if root in ROOTS and root != "__array_namespace__":
-        return NATIVE[root](found)
+    own = adapter(root)
+    if own is not None:
+        theirs: object = own.native(found)
+        return theirs
     module = sys.modules.get(name) if isinstance(namespace, str) else namespace
     if module is None or not hasattr(module, "float32"):
+        from typelattice.facts.libraries import libraries
+
         what = f"{name or namespace!r} is no array namespace known here"
-        raise TypeError(f"{what}{nearest(name, ROOTS)}; give a module such as numpy")
+        known = [module for library in libraries().values() for module in library.modules]
+        raise TypeError(f"{what}{nearest(name, known)}; give a module such as numpy")
     return attribute(found, module)
 
 

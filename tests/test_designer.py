@@ -1,6 +1,7 @@
 """The designer: its optima are those of brute force, its files are systems, its claims about JEP 9407 hold."""
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,12 +13,12 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.designer import (
-    WORDS,
-    BeyondReach,
+    DEMANDS,
+    BeyondReachError,
     Completion,
-    Conflict,
+    ConflictError,
     Demand,
-    MissingSolver,
+    MissingSolverError,
     PlanError,
     design,
     plan,
@@ -101,10 +102,10 @@ AIMS = [
 def test_optima_are_those_of_brute_force(order: str, rules: list[str], costs: list[str]) -> None:
     system = partial(order)
     of = {m.node: m for m in members(system)}
-    kept = [o for o in completions(system.order) if keeps(o, system.order, [WORDS[r] for r in rules], of)]
-    counted = [(tuple(tally([WORDS[c] for c in costs], o, system.order, of).values()), relations(o)) for o in kept]
+    kept = [o for o in completions(system.order) if keeps(o, system.order, [DEMANDS[r] for r in rules], of)]
+    counted = [(tuple(tally([DEMANDS[c] for c in costs], o, system.order, of).values()), relations(o)) for o in kept]
     if not counted:
-        with pytest.raises(Conflict):
+        with pytest.raises(ConflictError):
             design(system, rules, costs)
         return
     least = min(cost for cost, _ in counted)
@@ -124,31 +125,81 @@ def split(order: Order[Node]) -> bool:
 BROKEN = [SMALL[-1], "i8, u8 -> i16, f16; i16 -> f32; f16 -> f32", "u8, i8 -> f16, bf16 -> f32", "i8, i16 -> f32, f64"]
 
 
-@pytest.mark.parametrize("order", BROKEN)
-def test_repairs_are_the_smallest_of_brute_force(order: str) -> None:
-    """With all covers dropped and added that can be, fewest first, as far as no pair loses its last bound."""
-    system = partial(order)
-    covers = [(a, b) for a in system.order.nodes for b in system.order.covers(a)]
-    steps = [*covers, *((a, b) for a, b in permutations(system.order.nodes, 2) if (a, b) not in covers)]
-    steps = [(a, b) for a, b in steps if not system.order.le(b, a)]
+def closed(edges: set[tuple[Node, Node]]) -> set[tuple[Node, Node]]:
+    """All relations that follow from some."""
+    found = {*edges}
+    while more := {(a, d) for a, b in found for c, d in found if b is c} - found:
+        found |= more
+    return found
+
+
+def smallest_repairs(system: System, every: bool, rules: list[Demand]) -> set[frozenset[tuple[Node, Node]]]:
+    """By trying every set of covers to drop and relations to add, reversals too, the smallest sets first."""
+    given, of = system.order, {m.node: m for m in members(system)}
+    covers = {(a, b) for a in given.nodes for b in given.covers(a)}
 
     def works(changed: tuple[tuple[Node, Node], ...]) -> bool:
-        edges = {*covers} ^ {*changed}
-        found = {(a, a) for a in system.order.nodes} | edges
-        while more := {(a, d) for a, b in found for c, d in found if b is c} - found:
-            found |= more
+        found = closed({(a, a) for a in given.nodes} | (covers ^ {*changed}))
         if any(a is not b and (b, a) in found for a, b in found):
             return False
-        repaired = reduced(system.order.nodes, found)
-        return not split(repaired) and all(
-            repaired.bounds(a, b) for a, b in combinations(repaired.nodes, 2) if system.order.bounds(a, b)
-        )
+        repaired = reduced(given.nodes, found)
+        if any(d.relation and d.relation(of[a], of[b]) for d in rules for a, b in found if not given.le(a, b)):
+            return False
+        for a, b in combinations(repaired.nodes, 2):
+            bounds = repaired.minimal_bounds(a, b)
+            if len(bounds) > 1 or (not bounds and (every or given.bounds(a, b))):
+                return False
+            before = bounds and given.le(a, bounds[0]) and given.le(b, bounds[0])
+            if bounds and not before and any(d.result and d.result(of[a], of[b], of[bounds[0]]) for d in rules):
+                return False
+        return True
 
-    size = next(n for n in range(5) if any(map(works, combinations(steps, n))))
-    found = repairs(system, limit=1000, rules=())
-    assert {frozenset((*r.add, *r.drop)) for r in found} == {frozenset(s) for s in combinations(steps, size) if works(s)}
+    for size in range(5):
+        works_now = {frozenset(s) for s in combinations(permutations(given.nodes, 2), size) if works(s)}
+        if works_now:
+            return works_now
+    raise AssertionError("more than four edits")
+
+
+TURNED = ["u64 -> u8, f16; u8 -> i16; f32 -> i16", "i8 -> f64, bf16; f64 -> u16; i16 -> u16, bf16"]
+
+
+@pytest.mark.parametrize(
+    ("order", "every", "rules"),
+    [
+        *((order, False, ()) for order in BROKEN),
+        (BROKEN[0], True, ["kind"]),
+        ("i64 -> f64; bf16", True, ["overflow", "kind"]),
+        ("u16 -> u8, i16; i8 -> i16; f16", True, ["overflow", "kind"]),
+        *((order, True, KEPT) for order in TURNED),
+        (TURNED[1], True, ["precision"]),
+    ],
+)
+def test_repairs_are_the_smallest_of_brute_force(order: str, every: bool, rules: list[str]) -> None:
+    """Covers turned round and repairs of three and four edits included; the rules hold in results as in relations."""
+    system = partial(order)
+    found = repairs(system, limit=1000, every=every, rules=rules)
+    assert {frozenset((*r.add, *r.drop)) for r in found} == smallest_repairs(system, every, [DEMANDS[r] for r in rules])
     assert found.proven
     assert found.complete
+
+
+def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
+    """`bf16 -> f64` would join int64 with bfloat16 at float64, which loses precision."""
+    lone = partial("i64 -> f64; bf16")
+    with pytest.raises(ConflictError, match=r"no order that repairs small keeps lattice with precision; .*: drop one$"):
+        repairs(lone, every=True, rules=["precision"])
+    for order in (*BROKEN, *TURNED):
+        for repair in repairs(partial(order), every=True, rules=KEPT):
+            before = partial(order).order
+            for a, b, _, now in repair.changed:
+                if now and not (before.le(a, now) and before.le(b, now)):
+                    of = {m.node: m for m in members(repair.system)}
+                    assert not any(d.result and d.result(of[a], of[b], of[now]) for d in map(DEMANDS.get, KEPT) if d)
+
+
+def test_repairs_drop_only_where_no_cover_may_be_added() -> None:
+    assert all(not r.add for r in repairs(partial(BROKEN[2]), rules=["covers"]))
 
 
 # what comes out
@@ -254,12 +305,12 @@ def test_conflicts_are_minimal_cores() -> None:
         (["lattice", *KEPT, "kind"], ("lattice", "overflow", "kind")),
         (["lattice", *KEPT, "precision"], ("lattice", "precision")),
     ]:
-        with pytest.raises(Conflict, match="drop one") as caught:
+        with pytest.raises(ConflictError, match="drop one") as caught:
             design("jep9407-0", rules)
         assert caught.value.rules == core
         for left_out in core:
             assert design("jep9407-0", [r for r in core if r != left_out], [])
-    with pytest.raises(Conflict) as caught:
+    with pytest.raises(ConflictError) as caught:
         design("jep9407-0", at_most={"width": 6, "precision": 27, "lattice": 50})
     assert caught.value.rules[-2:] == ("width <= 6", "precision <= 27")
 
@@ -283,6 +334,37 @@ def test_demands_of_a_plan() -> None:
     assert best[0].system.order.join(i32, f16) is tl.dtype("float32")
 
 
+def test_a_plan_demands_refusals() -> None:
+    """As a rule, which conflicts with a lattice; and as a cost."""
+    given: dict[str, object] = {
+        "rules": ["overflow", "mine"],
+        "costs": ["lattice", "covers"],
+        "demands": {"mine": {"results": {"u64, i64 + f16, f32": "refused", "i32 + f16": "f32"}}},
+    }
+    order = design("jep9407-0", plan_file=given)[0].system.order
+    pairs = [(tl.dtype(a), tl.dtype(b)) for a in ("uint64", "int64") for b in ("float16", "float32")]
+    assert not any(order.bounds(a, b) for a, b in pairs)
+    assert order.join(tl.dtype("int32"), tl.dtype("float16")) in (None, tl.dtype("float32"))
+    free = design("jep9407-0", plan_file={**given, "rules": ["overflow"]})[0].system.order
+    assert any(free.bounds(a, b) for a, b in pairs)
+    with pytest.raises(ConflictError, match="keeps lattice with mine"):
+        design("jep9407-0", plan_file={**given, "rules": ["lattice", "mine"]})
+
+
+def test_values_give_plain_data() -> None:
+    found, fixed = design("jep9407-0"), repairs("numpy")
+    assert json.loads(tl.render(found, "json")) == found.data()
+    assert found.data()["completions"][0]["covers"] == [["u64", "f*"], ["i64", "f*"]]  # type: ignore[index]
+    assert json.loads(tl.render(fixed, "json")) == fixed.data()
+    assert [r["add"] for r in fixed.data()["repairs"]] == [[["i32", "f16"]], [["i64", "f16"]]]  # type: ignore[index,union-attr,attr-defined]
+
+
+@pytest.mark.parametrize("most", [-1, 10**5_000, 2.5, True], ids=["negative", "huge", "fraction", "truth"])
+def test_caps_are_whole_numbers_of_cases(most: int) -> None:
+    with pytest.raises(PlanError, match="at most, for width, should be a whole number from 0 to 1,000,000,000"):
+        design("jep9407-0", at_most={"width": most})
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -298,6 +380,7 @@ def test_demands_of_a_plan() -> None:
         ({"demands": {"mine": {"avoids": "u8 -> f16"}}}, "unknown key 'avoids'; did you mean avoid"),
         ({"demands": {"mine": 3}}, "should be a table"),
         ({"demands": {"mine": {"results": {"u8": "f16"}}}}, "names no pairs"),
+        ({"demands": {"mine": {"results": {"u8 + f16": "f16", "f16 + u8": "refused"}}}}, "has two results"),
     ],
 )
 def test_bad_plans_say_what_is_wrong(given: dict[str, object], said: str) -> None:
@@ -312,10 +395,10 @@ def test_an_order_beyond_reach_is_refused_with_an_estimate() -> None:
     names = [f"d{i}" for i in range(300)]
     order, facts = "; ".join(names), 'kind = "float", max = 1.0, precision = 1, min_exponent = -1'
     wide = parse("\n".join(['name = "wide"', f'order = "{order}"', "[dtypes]", *(f"{name} = {{ {facts} }}" for name in names)]))
-    with pytest.raises(BeyondReach, match="300 nodes with about 1,012,500,000 constraints"):
+    with pytest.raises(BeyondReachError, match="300 nodes with about 1,012,500,000 constraints"):
         design(wide)
     loose = partial("; ".join(d.code for d in DTYPES.values() if d.bits))
-    assert problem(loose, plan(["lattice"])).size < 3_000_000
+    assert problem(loose, plan(["lattice"])).bounds, "every dtype that we know is within reach"
 
 
 def test_the_nodes_of_jax_take_seconds() -> None:
@@ -357,7 +440,7 @@ def test_time_that_is_up_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_missing_solver_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "clingo", None)
-    with pytest.raises(MissingSolver, match="pip install"):
+    with pytest.raises(MissingSolverError, match="pip install"):
         solve((), (), 1)
     assert main(["design", "jep9407-0"]) == 2
     said = 'typelattice: the designer needs the solver clingo: pip install "typelattice[designer]"\n'
@@ -391,7 +474,7 @@ def test_repairs_of_numpy_and_tinygrad() -> None:
             assert not split(r.system.order)
             assert r.changed
     conflict = ["precision", "relations"]
-    with pytest.raises(Conflict) as caught:
+    with pytest.raises(ConflictError) as caught:
         repairs("jep9407-0", every=True, rules=conflict)
     assert "lattice" in caught.value.rules
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.designer import WORDS, Completion, Conflict, Design, design, repairs
+from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, repairs
 from typelattice.designer.front import AXES, Place, front, place
 from typelattice.engine.system import System
 from typelattice.files.writer import code
@@ -61,8 +61,8 @@ def option(given: dict[str, object]) -> str:
     said = said if same else f"beaten by {arrows(found.completions)}"
     rules = ", ".join(w for w in given["rules"] if w not in KEPT) or "none more"
     scalars = "as their defaults" if given["scalars"] else "nothing"
-    verdict = said if found.proven and found.complete else "not proven"
-    return row(given["name"], given["idea"], scalars, rules, costs(found), verdict)
+    proven = said if found.proven and found.complete else "not proven"
+    return row(given["name"], given["idea"], scalars, rules, costs(found), proven)
 
 
 def costs(found: Design) -> str:
@@ -87,7 +87,7 @@ def conflicts(data: dict[str, list[dict[str, object]]]) -> Iterator[str]:
     for given in data["conflict"]:
         try:
             design(START, given["rules"], [])
-        except Conflict as e:
+        except ConflictError as e:
             yield f"- {' with '.join(f'*{word}*' for word in e.rules)}: {given['text']}."
 
 
@@ -106,7 +106,7 @@ def bfloat16() -> Iterator[str]:
         yield row(f"Option {n}", split, *cells, arrows(best.completions) if best[0].covers else "none")
 
 
-def standing(p: Place) -> str:
+def verdict(p: Place) -> str:
     if p.on:
         return "on the front"
     if p.better:
@@ -121,7 +121,7 @@ def places(found: Sequence[Place]) -> Iterator[str]:
     yield from head("", *HEADS, "place")
     ranked = sorted(found, key=lambda p: (p.counts["lattice"], p.counts["width"], p.counts["precision"], p.system.name))
     for p in ranked:
-        yield row(p.system.name, *(p.counts[word] for word in COLUMNS), standing(p))
+        yield row(p.system.name, *(p.counts[word] for word in COLUMNS), verdict(p))
 
 
 def fronts(order: str | Path, most: dict[str, int] = {}) -> Iterator[str]:
@@ -160,7 +160,7 @@ def page() -> tuple[str, str]:
     beyond = next(p for p in found if p.system.name == "numpy").counts
     fixed = repairs("numpy")
     sections = {
-        "WORDS": [f"- *{d.name}*: {d.counts}" for d in WORDS.values()],
+        "WORDS": [f"- *{d.name}*: {d.counts}" for d in DEMANDS.values()],
         "OPTIONS": options(data), "WITHOUT": without(data), "CONFLICTS": conflicts(data), "BFLOAT16": bfloat16(),
         "FRONT": fronts(START),
         "PLAIN": fronts(START, {"kind": FEWEST}), "FRONT16": fronts(WITH_BF16),

@@ -12,7 +12,7 @@ from typelattice.cli import interrupts
 from typelattice.cli.command import Command, Paragraphs, UsageError, count, duration
 from typelattice.designer import ERRORS
 from typelattice.designer.completion import design
-from typelattice.designer.demands import WORDS
+from typelattice.designer.demands import DEMANDS
 from typelattice.designer.plan import COSTS, RULES, PlanError
 from typelattice.designer.repair import KEPT, repairs
 from typelattice.facts.dtypes import Node
@@ -35,7 +35,7 @@ class Found:
 
 
 def arguments(parser: ArgumentParser) -> None:
-    words = "; ".join(f"{d.name}: {d.counts}" for d in WORDS.values())
+    words = "; ".join(f"{d.name}: {d.counts}" for d in DEMANDS.values())
     costs = f"minimised, the first most (default: {','.join(COSTS)}). {words}"
     repair = "add or drop the fewest covers until no pair has several lowest bounds"
     limit = "at most so many, all equally good (default: 5)"
@@ -147,8 +147,8 @@ def _words(given: str | None) -> Sequence[str] | None:
 
 def _cap(given: str) -> tuple[str, int]:
     word, _, number = given.partition("=")
-    if word not in WORDS or not re.fullmatch("[0-9]{1,9}", number):
-        raise PlanError(f"--at-most {short(given)}: write WORD=N with one of {', '.join(WORDS)}")
+    if word not in DEMANDS or not re.fullmatch("[0-9]{1,9}", number):
+        raise PlanError(f"--at-most {short(given)}: write WORD=N with one of {', '.join(DEMANDS)}")
     return word, int(number)
 
 

@@ -2,16 +2,16 @@
 
 Exact: everything that the rules allow is searched, by an answer-set solver.
 """
-from typelattice.designer.completion import Completion, Conflict, Design, design
-from typelattice.designer.demands import WORDS, Demand
+from typelattice.designer.completion import Completion, ConflictError, Design, design
+from typelattice.designer.demands import DEMANDS, Demand
 from typelattice.designer.plan import Plan, PlanError, plan
-from typelattice.designer.problem import BeyondReach
 from typelattice.designer.repair import Repair, Repairs, repairs
-from typelattice.designer.solver import MissingSolver
+from typelattice.designer.solver import MissingSolverError
+from typelattice.study.asked import BeyondReachError
 
-ERRORS = (BeyondReach, Conflict, MissingSolver, PlanError, TimeoutError)
+ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, TimeoutError)
 
 __all__ = [
-    "ERRORS", "WORDS", "BeyondReach", "Completion", "Conflict", "Demand", "Design", "MissingSolver", "Plan", "PlanError",
-    "Repair", "Repairs", "design", "plan", "repairs",
+    "DEMANDS", "ERRORS", "BeyondReachError", "Completion", "ConflictError", "Demand", "Design", "MissingSolverError",
+    "Plan", "PlanError", "Repair", "Repairs", "design", "plan", "repairs",
 ]  # fmt: skip

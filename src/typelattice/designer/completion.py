@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from typelattice.designer.demands import WORDS, Demand, tally
+from typelattice.designer.demands import DEMANDS, Demand, tally
 from typelattice.designer.plan import Plan, PlanError, plan
 from typelattice.designer.problem import Problem, problem
 from typelattice.designer.solver import Answer, Progress, solve
@@ -21,13 +21,14 @@ from typelattice.files.writer import code, reduced, system_file
 Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # the most that it may count
 X = TypeVar("X")
+MOST = 1_000_000_000  # that a demand may be capped at; the solver counts in 32 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     """A completed order: as a system and its file, the covers added to the partial order, and what it falls short of.
 
-    `counts` has every word of WORDS and every demand of the plan.
+    `counts` has every word of DEMANDS and every demand of the plan.
     """
 
     system: System
@@ -39,6 +40,15 @@ class Completion:
     def arrows(self) -> str:
         """The covers added, as arrow text."""
         return "; ".join(f"{code(a)} -> {code(b)}" for a, b in self.covers)
+
+    def data(self) -> dict[str, object]:
+        """The completion as what JSON can hold."""
+        return {
+            "name": self.system.name,
+            "covers": [[code(a), code(b)] for a, b in self.covers],
+            "counts": dict(self.counts),
+            "file": self.text,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,17 @@ class Design:
         """What the completions cost, the weightiest first."""
         return {d.name: self.completions[0].counts[d.name] for d in self.plan.costs}
 
+    def data(self) -> dict[str, object]:
+        """The completions as what JSON can hold."""
+        return {
+            "system": self.partial.name,
+            "rules": [d.name for d in self.plan.rules],
+            "costs": self.costs,
+            "proven": self.proven,
+            "complete": self.complete,
+            "completions": [completion.data() for completion in self.completions],
+        }
+
     def __iter__(self) -> Iterator[Completion]:
         return iter(self.completions)
 
@@ -66,18 +87,22 @@ class Design:
         return self.completions[i]
 
 
-class Conflict(TypelatticeError, ValueError):
-    """Rules that no completion keeps together; leave out any of `rules`, and there is one."""
+class ConflictError(TypelatticeError, ValueError):
+    """Rules that no completion, or no repair, keeps together; leave out any of `rules`, and there is one.
 
-    def __init__(self, partial: System, rules: Sequence[str]) -> None:
-        self.partial, self.rules = partial, tuple(rules)
+    `verb` is `completes` or `repairs`.
+    """
+
+    def __init__(self, partial: System, rules: Sequence[str], verb: str = "completes") -> None:
+        self.partial, self.rules, self.verb = partial, tuple(rules), verb
+        instead = "drop one, or make it a cost" if verb == "completes" else "drop one"
         super().__init__(
-            f"no order that completes {partial.name} keeps {' with '.join(self.rules)}; "
-            "without any one of these there is one: drop one, or make it a cost"
+            f"no order that {verb} {partial.name} keeps {' with '.join(self.rules)}; "
+            f"without any one of these there is one: {instead}"
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Conflict, (self.partial, self.rules)
+        return ConflictError, (self.partial, self.rules, self.verb)
 
 
 def design(
@@ -92,9 +117,10 @@ def design(
 ) -> Design:
     """The best completions of the partial order of a system (a name, a file): all optima up to a limit.
 
-    `rules` hold in all that is added, `costs` are minimised one after another; both are words of WORDS, or of the
-    `demands` in a plan (a file, or its keys). `at_most`: word → the most it may count, over all pairs. On Ctrl-C, or after
-    so many seconds, the best so far. Raises Conflict, BeyondReach, PlanError, MissingSolver.
+    `rules` hold in all that is added, `costs` are minimised one after another; both are words of DEMANDS, or of the
+    `demands` in a plan (a file, or its keys). `at_most`: word → the most it may count, over all pairs. On Ctrl-C, or
+    after so many seconds, the best so far. Raises ConflictError if no completion keeps the rules, BeyondReachError,
+    PlanError, MissingSolverError; TimeoutError if none was found in so many seconds.
 
     >>> import typelattice as tl
     >>> found = tl.design("jep9407-0", costs=["deference", "relations"])
@@ -108,7 +134,7 @@ def design(
     if found is None:
         parts: list[Demand | Cap] = [*chosen.rules, *caps]
         conflict = core(parts, lambda kept: _possible(partial, kept))
-        raise Conflict(partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict])
+        raise ConflictError(partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict])
     return found
 
 
@@ -142,10 +168,13 @@ def _possible(partial: System, parts: Sequence[Demand | Cap]) -> bool:
 
 
 def _caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
-    known = {**WORDS, **{d.name: d for d in chosen.demands}}
-    for word in at_most:
+    """The demands that are capped. Raises PlanError for an unknown word, or for what is no number of cases."""
+    known = {**DEMANDS, **{d.name: d for d in chosen.demands}}
+    for word, most in at_most.items():
         if word not in known:
             raise PlanError(f"unknown word {short(word)}{nearest(word, known)}; these are {', '.join(known)}")
+        if type(most) is not int or not 0 <= most <= MOST:
+            raise PlanError(f"at most, for {word}, should be a whole number from 0 to {MOST:,}")
     return [(known[word], most) for word, most in at_most.items()]
 
 
@@ -177,7 +206,7 @@ def _completions(partial: System, stated: Problem, chosen: Plan, answer: Answer)
     members = stated.members
     nodes = [m.node for m in members]
     of = dict(zip(nodes, members, strict=True))
-    words = tuple({**WORDS, **{d.name: d for d in chosen.demands}}.values())
+    words = tuple({**DEMANDS, **{d.name: d for d in chosen.demands}}.values())
     orders = [reduced(nodes, [(nodes[a], nodes[b]) for _, a, b in sorted(found)]) for found in answer.found]
     found = []
     for order in orders:

@@ -55,11 +55,11 @@ _width = cache(width)
 
 def members(system: System) -> tuple[Member, ...]:
     """The nodes of its order, weak ones with the default dtypes of the system."""
-    return tuple(Member(n, standing(n, system)) for n in system.order.nodes)
+    return tuple(Member(n, counted_as(n, system)) for n in system.order.nodes)
 
 
-def standing(node: Node, system: System) -> DType | None:
-    """The dtype as which a node counts."""
+def counted_as(node: Node, system: System) -> DType | None:
+    """The dtype with whose facts a node counts: its own, or the default of its kind."""
     return node if isinstance(node, DType) else node.dtype or system.defaults.get(node.kind)
 
 
@@ -110,7 +110,7 @@ def _undeferring(a: Member, b: Member, c: Member) -> bool:
     return low.rank == 1 and high.rank >= FLOAT and c.node is not high.node
 
 
-WORDS = {d.name: d for d in (
+DEMANDS = {d.name: d for d in (
     Demand("lattice", "pairs without a join", unjoined=True),
     Demand("component", "results that drop a component: imaginary parts, fractions", _cast(lambda a, c: a.rank > c.rank)),
     Demand("overflow", "results at an integer that wraps", _cast(_wraps)),

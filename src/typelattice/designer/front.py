@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 from typelattice.designer.completion import Completion, best
-from typelattice.designer.demands import WORDS, Member, members
+from typelattice.designer.demands import DEMANDS, Member, members
 from typelattice.designer.plan import RULES
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
@@ -57,7 +57,7 @@ def tally(system: System, partial: System) -> dict[str, int]:
 
     A pair counts in both orders of its operands, with the worse. Two scalars are no business of a library's.
     """
-    counts = dict.fromkeys((name for name, d in WORDS.items() if d.result or d.unjoined), 0)
+    counts = dict.fromkeys((name for name, d in DEMANDS.items() if d.result or d.unjoined), 0)
     for a, b in combinations(members(partial), 2):
         if not (isinstance(a.node, Weak) and isinstance(b.node, Weak)):
             answers = [system.explain(*map(_asked, pair)) for pair in ((a.node, b.node), (b.node, a.node))]
@@ -75,4 +75,4 @@ def _shortfalls(p: Promotion, a: Member, b: Member) -> Iterator[str]:
         yield "lattice"
         return
     c = Member(p.node if p.weak and isinstance(p.node, Weak) else p.dtype, p.dtype)
-    yield from (name for name, d in WORDS.items() if d.result and d.result(a, b, c))
+    yield from (name for name, d in DEMANDS.items() if d.result and d.result(a, b, c))

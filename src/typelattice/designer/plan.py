@@ -1,12 +1,12 @@
 """What to demand of a completion, as data: rules, costs in order of weight, demands of one's own."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
 
-from typelattice.designer.demands import WORDS, Demand, Member
+from typelattice.designer.demands import DEMANDS, Demand, Member
 from typelattice.facts.disk import read_bytes
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.errors import TypelatticeError
@@ -18,7 +18,8 @@ from typelattice.files.vocabulary import Words, items, phrase, text
 RULES = ("lattice", "component", "overflow", "subset", "weak")
 COSTS = ("deference", "width64", "width", "precision", "relations")
 KEYS = {"rules": list, "costs": list, "demands": dict}
-FIELDS = ("avoid", "want", "results", "weight", "counts")
+FIELDS = ("avoid", "want", "results", "weight", "counts")  # the keys of a demand of one's own
+REFUSED = "refused"  # the result of a pair that is to have no join
 
 
 class PlanError(TypelatticeError, ValueError):
@@ -53,10 +54,10 @@ def plan(
             raise PlanError(f"{where}: unknown key {short(key)}{nearest(key, KEYS)}; the keys are {', '.join(KEYS)}")
         if not isinstance(value, KEYS[key]):
             raise PlanError(f"{where}: {key} should be {article(KEYS[key])}, is {article(type(value))}")
-    known = dict(WORDS)
+    known = dict(DEMANDS)
     for name, given in items(values.get("demands", {})):
         try:
-            if name in WORDS:
+            if name in DEMANDS:
                 raise ValueError("this is a word of ours; give another name")
             known[name] = _own(name, dict(items(given)), dtypes)
         except (ValueError, OrderError) as e:
@@ -96,7 +97,7 @@ def _find(name: object, known: Mapping[str, Demand], where: str, key: str) -> De
 
 
 def _own(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) -> Demand:
-    """A demand of a plan's own: relations to avoid or to have, results to have."""
+    """A demand of a plan's own: relations to avoid or to have, results to have, pairs to refuse."""
     for field in given:
         if field not in FIELDS:
             raise ValueError(f"unknown key {short(field)}{nearest(field, FIELDS)}; the keys are {', '.join(FIELDS)}")
@@ -108,19 +109,35 @@ def _own(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) ->
     if type(weight) is not int or not 0 < weight <= 1_000_000:
         raise ValueError("weight should be a whole number from 1 to 1000000")
     avoid = _relations(text(given.get("avoid", "")), words)
-    results = {frozenset(pair): words.node(to) for pairs, to in items(given.get("results", {})) for pair in words.pairs(pairs)}
+    results, refused = dict[frozenset[Node], Node](), set[frozenset[Node]]()
+    for pairs, to in items(given.get("results", {})):
+        for pair in map(frozenset, words.pairs(pairs)):
+            if pair in results or pair in refused:
+                raise ValueError(f"{' + '.join(map(str, pair))} has two results")
+            if to == REFUSED:
+                refused.add(pair)
+            else:
+                results[pair] = words.node(to)
     return Demand(
         phrase(name),
         phrase(given.get("counts", f"what {name} speaks against")),
-        _other(results) if results else None,
+        _other(results, refused) if results or refused else None,
         (lambda a, b: (a.node, b.node) in avoid) if avoid else None,
         _relations(text(given.get("want", "")), words),
         weight=weight,
     )
 
 
-def _other(results: Mapping[frozenset[Node], Node]) -> Callable[[Member, Member, Member], bool]:
-    return lambda a, b, c: results.get(frozenset((a.node, b.node)), c.node) is not c.node
+def _other(
+    results: Mapping[frozenset[Node], Node], refused: Set[frozenset[Node]]
+) -> Callable[[Member, Member, Member], bool]:
+    """Whether a and b have another result than they should, c, or any at all though they should be refused."""
+
+    def differs(a: Member, b: Member, c: Member) -> bool:
+        pair = frozenset((a.node, b.node))
+        return pair in refused or results.get(pair, c.node) is not c.node
+
+    return differs
 
 
 def _relations(arrows: str, words: Words) -> frozenset[tuple[Node, Node]]:

@@ -1,21 +1,17 @@
 """A partial order and a plan as facts for the solver: what may be added, where each pair may be joined, what counts."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from typelattice.designer.demands import Demand, Member, members
 from typelattice.designer.plan import Plan
 from typelattice.engine.system import System
-from typelattice.facts.errors import TypelatticeError
+from typelattice.study.asked import BeyondReachError
 
-LIMIT = 3_000_000  # constraints; more than this takes more than a minute to write down
-MOST_NODES = 200  # or writing down what may be added takes as long
-
-
-class BeyondReach(TypelatticeError, ValueError):
-    """An order too large to complete; said before anything starts."""
+MOST_CONSTRAINTS = 3_000_000  # more than this takes more than a minute to write down
+MOST_NODES = 200  # of more, to write down what may be added takes as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +28,6 @@ class Problem:
     def free(self) -> int:
         """How many relations may be added."""
         return sum(mask.bit_count() for mask in self.may)
-
-    @property
-    def size(self) -> int:
-        """About how many constraints the solver has to write down."""
-        can = [g | m for g, m in zip(self.given, self.may, strict=True)]
-        pairs = sum((can[a] & can[b]).bit_count() ** 2 for a, b in combinations(range(len(can)), 2))
-        return pairs + sum(can[b].bit_count() for a in range(len(can)) for b in bits(can[a]))
 
     def facts(self) -> Iterator[str]:
         """The problem in the words of complete.lp."""
@@ -76,39 +65,64 @@ class Problem:
 
 
 def problem(system: System, plan: Plan) -> Problem:
-    """The problem of completing a system's order. Raises BeyondReach.
+    """The problem of completing a system's order. Raises BeyondReachError.
 
     A rule speaks of what is added: of a relation, and of a result at a node that was not above both before.
     """
-    nodes, order = members(system), system.order
+    nodes = members(system)
     n = len(nodes)
-    if n > MOST_NODES:
-        raise BeyondReach(_too_large(system.name, n, n**4 // 8, f"of more than {MOST_NODES} nodes"))
-    given = tuple(_mask(j for j in range(n) if order.le(nodes[i].node, nodes[j].node)) for i in range(n))
-    below = tuple(_mask(i for i in range(n) if given[i] >> j & 1) for j in range(n))
-    rules = [d for d in plan.rules if d.result or d.relation]
-
-    def allowed(i: int, j: int) -> bool:
-        a, b = nodes[i], nodes[j]
-        return not any((d.result and d.result(a, b, b)) or (d.relation and d.relation(a, b)) for d in rules)
-
-    can = [_mask(j for j in range(n) if given[i] >> j & 1 or (not below[i] >> j & 1 and allowed(i, j))) for i in range(n)]
+    check_nodes(system.name, n)
+    given = above(system, nodes)
+    below = tuple(mask(i for i in range(n) if given[i] >> j & 1) for j in range(n))
+    can = [
+        given[i] | mask(j for j in range(n) if not below[i] >> j & 1 and allowed(plan.rules, nodes[i], nodes[j]))
+        for i in range(n)
+    ]
+    # To put j above i puts all that lies above j above all that lies below i.
     may = tuple(
-        _mask(j for j in bits(can[i] & ~given[i]) if all(given[j] & ~can[a] == 0 for a in bits(below[i]))) for i in range(n)
+        mask(j for j in bits(can[i] & ~given[i]) if all(given[j] & ~can[a] == 0 for a in bits(below[i])))
+        for i in range(n)
     )
-    found = Problem(nodes, given, may, plan)
-    if found.size > LIMIT:
-        raise BeyondReach(_too_large(system.name, n, found.size, f"of more than {LIMIT:,} constraints"))
     can = [g | m for g, m in zip(given, may, strict=True)]
+    check_constraints(system.name, can)
     bounds = {}
     for a, b in combinations(range(n), 2):
         if not given[a] >> b & 1 and not given[b] >> a & 1:
-            before, x, y = given[a] & given[b], nodes[a], nodes[b]
-            bounds[a, b] = _mask(
+            before = given[a] & given[b]
+            bounds[a, b] = mask(
                 c for c in bits(can[a] & can[b])
-                if before >> c & 1 or not any(d.result and d.result(x, y, nodes[c]) for d in rules)
+                if before >> c & 1 or accepted(plan.rules, nodes[a], nodes[b], nodes[c])
             )  # fmt: skip
     return Problem(nodes, given, may, plan, bounds)
+
+
+def above(system: System, nodes: Sequence[Member]) -> tuple[int, ...]:
+    """Of each node, by number, the mask of those that lie above it, itself included."""
+    return tuple(mask(j for j, b in enumerate(nodes) if system.order.le(a.node, b.node)) for a in nodes)
+
+
+def allowed(rules: Sequence[Demand], a: Member, b: Member) -> bool:
+    """Whether the rules let a be put below b: the relation, and that the two are joined at b."""
+    return accepted(rules, a, b, b) and not any(d.relation and d.relation(a, b) for d in rules)
+
+
+def accepted(rules: Sequence[Demand], a: Member, b: Member, c: Member) -> bool:
+    """Whether the rules let a and b be joined at c."""
+    return not any(d.result and d.result(a, b, c) for d in rules)
+
+
+def check_nodes(name: str, nodes: int) -> None:
+    """Raises BeyondReachError for more nodes than can be written down."""
+    if nodes > MOST_NODES:
+        raise BeyondReachError(_too_large(name, nodes, nodes**4 // 8, f"of more than {MOST_NODES} nodes"))
+
+
+def check_constraints(name: str, can: Sequence[int]) -> None:
+    """Raises BeyondReachError for more constraints than can be written down; `can` has what may lie above each node."""
+    pairs = sum((can[a] & can[b]).bit_count() ** 2 for a, b in combinations(range(len(can)), 2))
+    constraints = pairs + sum(can[b].bit_count() for a in range(len(can)) for b in bits(can[a]))
+    if constraints > MOST_CONSTRAINTS:
+        raise BeyondReachError(_too_large(name, len(can), constraints, f"of more than {MOST_CONSTRAINTS:,} constraints"))
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -118,7 +132,8 @@ def bits(mask: int) -> Iterator[int]:
         mask &= mask - 1
 
 
-def _mask(numbers: Iterator[int]) -> int:
+def mask(numbers: Iterable[int]) -> int:
+    """The mask of some numbers."""
     return sum(1 << i for i in numbers)
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from typelattice.designer.completion import Conflict, Pair, core
-from typelattice.designer.demands import WORDS, Demand, tally
-from typelattice.designer.plan import RULES, Plan, plan
-from typelattice.designer.problem import Problem, bits, problem
+from typelattice.designer.completion import ConflictError, Pair, core
+from typelattice.designer.demands import DEMANDS, Demand, members, tally
+from typelattice.designer.plan import RULES, plan
+from typelattice.designer.problem import above, accepted, allowed, bits, check_constraints, check_nodes, mask
 from typelattice.designer.solver import Atom, Progress, solve
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
@@ -32,8 +32,22 @@ class Repair:
     changed: tuple[tuple[Node, Node, Node | None, Node | None], ...]  # the pair, its result before, its result now
 
     def __str__(self) -> str:
-        steps = [*(f"drop {code(a)} -> {code(b)}" for a, b in self.drop), *(f"add {code(a)} -> {code(b)}" for a, b in self.add)]
-        return ", ".join(steps) or "nothing to repair"
+        dropped = [f"drop {code(a)} -> {code(b)}" for a, b in self.drop]
+        added = [f"add {code(a)} -> {code(b)}" for a, b in self.add]
+        return ", ".join([*dropped, *added]) or "nothing to repair"
+
+    def data(self) -> dict[str, object]:
+        """The repair as what JSON can hold."""
+        return {
+            "add": [[code(a), code(b)] for a, b in self.add],
+            "drop": [[code(a), code(b)] for a, b in self.drop],
+            "counts": dict(self.counts),
+            "changed": [
+                {"operands": [code(a), code(b)], "before": was and code(was), "after": now and code(now)}
+                for a, b, was, now in self.changed
+            ],
+            "file": self.text,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,15 @@ class Repairs:
 
     def __iter__(self) -> Iterator[Repair]:
         return iter(self.repairs)
+
+    def data(self) -> dict[str, object]:
+        """The repairs as what JSON can hold."""
+        return {
+            "system": self.broken.name,
+            "proven": self.proven,
+            "complete": self.complete,
+            "repairs": [repair.data() for repair in self.repairs],
+        }
 
     def __len__(self) -> int:
         return len(self.repairs)
@@ -65,8 +88,10 @@ def repairs(
 ) -> Repairs:
     """The smallest repairs of the order of a system; of one that needs none, the empty repair.
 
-    Pairs with a bound keep one, pairs without may stay so, unless `every` pair is to have a join. The rules are kept by
-    what is added. Raises Conflict, BeyondReach, PlanError, MissingSolver.
+    Every set of covers to drop and to add is searched, reversals among them. Pairs with a bound keep one, pairs without
+    may stay so, unless `every` pair is to have a join. The rules are kept by what is added: each relation, and each
+    result at a node that was not above both operands before. Raises ConflictError if no repair keeps the rules,
+    BeyondReachError, PlanError, MissingSolverError; TimeoutError if none was found in so many seconds.
 
     >>> from typelattice.designer import repairs
     >>> for repair in repairs("numpy"):
@@ -76,52 +101,64 @@ def repairs(
     """
     broken = find_system(order)
     chosen = plan(["lattice", *rules] if every else rules, (), dtypes=broken.own_dtypes)
-    stated = problem(broken, chosen)
-    answer = solve(("repair", "lattice"), _facts(broken, stated, every), max(1, limit), seconds, progress)
+    answer = solve(("repair", "lattice"), _facts(broken, chosen.rules), max(1, limit), seconds, progress)
     if not answer.found:
         if not answer.all:
             raise TimeoutError(f"no repair of {broken.name} was found in {seconds:g} seconds; give it more")
 
-
         def possible(parts: Sequence[Demand]) -> bool:
-            whole = any(d.unjoined for d in parts)
-            return bool(solve(("repair", "lattice"), _facts(broken, problem(broken, Plan(tuple(parts), ())), whole), 1).found)
+            return bool(solve(("repair", "lattice"), _facts(broken, parts), 1).found)
 
-        raise Conflict(broken, [d.name for d in core(chosen.rules, possible)])
-    found = [_repair(broken, stated, atoms) for atoms in answer.found]
+        raise ConflictError(broken, [d.name for d in core(chosen.rules, possible)], "repairs")
+    found = [_repair(broken, atoms) for atoms in answer.found]
     found.sort(key=lambda r: (len(r.changed), str(r)))
     return Repairs(broken, tuple(found), answer.proven, answer.all)
 
 
-def _facts(broken: System, stated: Problem, every: bool) -> Iterator[str]:
-    nodes = [m.node for m in stated.members]
-    can = [g | m for g, m in zip(stated.given, stated.may, strict=True)]
-    for i, a in enumerate(nodes):
+def _facts(broken: System, rules: Sequence[Demand]) -> Iterator[str]:
+    """The order and what rules let a repair do, in the words of repair.lp and lattice.lp. Raises BeyondReachError."""
+    nodes = members(broken)
+    n = len(nodes)
+    check_nodes(broken.name, n)
+    given = above(broken, nodes)
+    can = [given[i] | mask(j for j in range(n) if allowed(rules, nodes[i], nodes[j])) for i in range(n)]
+    check_constraints(broken.name, can)
+    index = {m.node: i for i, m in enumerate(nodes)}
+    adds = not any(d.uncovered for d in rules)
+    for i, m in enumerate(nodes):
         yield f"node({i})."
-        covers = {nodes.index(b) for b in broken.order.covers(a)}
+        covers = {index[b] for b in broken.order.covers(m.node)}
         yield from (f"cover({i},{j})." for j in covers)
-        yield from (f"may({i},{j})." for j in bits(can[i]) if j != i and j not in covers)
-    for x, y in combinations(range(len(nodes)), 2):
+        yield from (f"may({i},{j})." for j in bits(can[i]) if adds and j != i and j not in covers)
+        yield from (f"never({i},{j})." for j in range(n) if not can[i] >> j & 1)
+    every = any(d.unjoined for d in rules)
+    for x, y in combinations(range(n), 2):
+        before = given[x] & given[y]
         yield f"pair({x},{y})."
-        yield from (f"bound({x},{y},{z})." for z in bits(can[x] & can[y]))
-        if every or stated.given[x] & stated.given[y]:
+        for z in bits(can[x] & can[y]):
+            if before >> z & 1 or accepted(rules, nodes[x], nodes[y], nodes[z]):
+                yield f"bound({x},{y},{z})."
+        if every or before:
             yield f"must_join({x},{y})."
 
 
-def _repair(broken: System, stated: Problem, atoms: frozenset[Atom]) -> Repair:
-    of = {m.node: m for m in stated.members}
+def _repair(broken: System, atoms: frozenset[Atom]) -> Repair:
+    """The repair that an answer of the solver stands for."""
+    of = {m.node: m for m in members(broken)}
     nodes, before = list(of), broken.order
-    add, drop = (tuple((nodes[i], nodes[j]) for name, i, j in sorted(atoms) if name == what) for what in ("add", "drop"))
-    edges = [(a, b) for a in nodes for b in before.covers(a) if (a, b) not in drop]
-    order = reduced(nodes, _closure(nodes, [*edges, *add]))
-    results = ((a, b, met(broken, a, b), order.join(a, b)) for a, b in combinations(nodes, 2))
+    pairs = {what: [(nodes[i], nodes[j]) for name, i, j in sorted(atoms) if name == what] for what in ("add", "drop")}
+    kept = [(a, b) for a in nodes for b in before.covers(a) if (a, b) not in pairs["drop"]]
+    order = reduced(nodes, _closure(nodes, [*kept, *pairs["add"]]))
+    results = ((a, b, joined(broken, a, b), order.join(a, b)) for a, b in combinations(nodes, 2))
     changed = tuple(result for result in results if result[2] is not result[3])
-    text = system_file(broken, order, f"{broken.name[:40]}-repaired", f"{broken.title[:120] or broken.name}, repaired")
-    return Repair(add, drop, parse(text, "repaired.toml"), text, tally(tuple(WORDS.values()), order, before, of), changed)
+    title = f"{broken.title[:120] or broken.name}, repaired"
+    text = system_file(broken, order, f"{broken.name[:40]}-repaired", title)
+    counts = tally(tuple(DEMANDS.values()), order, before, of)
+    return Repair(tuple(pairs["add"]), tuple(pairs["drop"]), parse(text, "repaired.toml"), text, counts, changed)
 
 
-def met(system: System, a: Node, b: Node) -> Node | None:
-    """Where two nodes meet: at the join, or where a tie says."""
+def joined(system: System, a: Node, b: Node) -> Node | None:
+    """What two nodes come to: their join, or what a tie says; None for neither."""
     return system.order.join(a, b) or system.ties.get(frozenset(system.order.minimal_bounds(a, b)))
 
 

@@ -13,7 +13,7 @@ Progress = Callable[[float, tuple[int, ...], tuple[int, ...] | None], None]  # s
 TICK = 0.2  # seconds between looks at the clock and the keyboard
 
 
-class MissingSolver(TypelatticeError, ImportError):
+class MissingSolverError(TypelatticeError, ImportError):
     """The solver is not installed."""
 
 
@@ -36,7 +36,7 @@ def solve(
     try:
         import clingo
     except ImportError:
-        raise MissingSolver('the designer needs the solver clingo: pip install "typelattice[designer]"') from None
+        raise MissingSolverError('the designer needs the solver clingo: pip install "typelattice[designer]"') from None
 
     start, best, proven = monotonic(), list[frozenset[Atom]](), False
     cost: tuple[int, ...] | None = None

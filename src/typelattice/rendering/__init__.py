@@ -1,32 +1,48 @@
-"""Grids as text, Markdown, HTML, CSV and JSON. Nothing here knows of systems."""
+"""Grids as text, Markdown, HTML, CSV and JSON, and plain data as JSON. Nothing here knows of systems."""
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from typelattice.rendering.grid import Cell, Grid
 
 FORMATS = ("text", "markdown", "html", "csv", "json")  # each a module with a function of its name
 
 
+@runtime_checkable
 class Gridded(Protocol):
-    """What can be seen as a grid: a table, a diff."""
+    """What can be seen as a grid: a table, a diff, verdicts."""
 
     def grid(self) -> Grid: ...
 
 
-def render(x: Grid | Gridded, format: str = "text") -> str:
+@runtime_checkable
+class Plain(Protocol):
+    """What can be given as dictionaries, lists, texts and numbers: verdicts, a design."""
+
+    def data(self) -> dict[str, object]: ...
+
+
+def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     """A grid, or what can be seen as one, in a format: text, markdown, html, csv or json.
+
+    What gives plain data is written as that in JSON; what is no grid has no other format. Raises ValueError.
 
     >>> print(render(Grid("", (Cell("a"),), (Cell("b"),), ((Cell("c|d"),),)), "markdown"))
     |  | a |
     |---|---|
     | **b** | c\\|d |
     """
-    if format not in FORMATS:
-        raise ValueError(f"unknown format {format!r}; these are {', '.join(FORMATS)}")
-    written = getattr(import_module(f"typelattice.rendering.{format}"), format)(x if isinstance(x, Grid) else x.grid())
-    return str(written)
+    if to not in FORMATS:
+        raise ValueError(f"unknown format {to!r}; these are {', '.join(FORMATS)}")
+    if to == "json" and isinstance(x, Plain):
+        from typelattice.rendering.json import document
+
+        return document(x.data())
+    if not isinstance(x, (Grid, Gridded)):
+        raise ValueError(f"a {type(x).__name__} is no grid; render it as json")
+    grid = x if isinstance(x, Grid) else x.grid()
+    return str(getattr(import_module(f"typelattice.rendering.{to}"), to)(grid))
 
 
-__all__ = ["FORMATS", "Cell", "Grid", "Gridded", "render"]
+__all__ = ["FORMATS", "Cell", "Grid", "Gridded", "Plain", "render"]

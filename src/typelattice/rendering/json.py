@@ -1,6 +1,7 @@
-"""Grids as JSON."""
+"""Grids, and plain data, as JSON."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from json import dumps
 
 from typelattice.rendering.grid import Grid
@@ -23,6 +24,11 @@ def json(grid: Grid) -> str:
     }
     lines = [f"  {dumps(key)}: {_lines(value) if key == 'cells' else dumps(value)}" for key, value in parts.items()]
     return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def document(data: Mapping[str, object]) -> str:
+    """Dictionaries, lists, texts and numbers as JSON."""
+    return dumps(data, indent=1, ensure_ascii=False)
 
 
 def _lines(rows: object) -> str:

@@ -257,3 +257,18 @@ def test_dtypes_beyond_numpys_go_through_numpy_and_back(d: str) -> None:
     assert isinstance(found, DType)
     assert np.zeros(3, dtype=found).dtype.name == d
     assert tl.operand(np.zeros(3).astype(found)).dtype is found
+
+
+# MLX
+
+
+def test_mlx_arrays_and_dtypes_are_read_and_given_back() -> None:
+    mx = pytest.importorskip("mlx.core")
+    assert [text(x) for x in (mx.ones(2, mx.bool_), mx.ones((), mx.bfloat16), mx.int8)] == ["bool", "bfloat16:0d", "int8"]
+    names = {"bool", "int8", "uint64", "bfloat16", "float32", "float64", "complex64"}
+    assert round_trips(mx, names) == names
+    with pytest.raises(tl.DTypeError, match="has no dtype int4; cast to one that it has"):
+        tl.native("int4", mx)
+    system = tl.system("mlx")
+    assert system.result_type(mx.ones(2, mx.int32), mx.ones(2)) is tl.dtype("float32")
+    assert system.result_type(mx.ones(2, mx.bool_), 2) is tl.dtype("int32")

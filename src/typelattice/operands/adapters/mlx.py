@@ -1,0 +1,41 @@
+"""MLX: arrays and dtypes."""
+from __future__ import annotations
+
+import sys
+from operator import attrgetter
+from typing import Any
+
+from typelattice.facts.dtypes import DType, DTypeError
+from typelattice.operands.adapters import attribute, known
+from typelattice.operands.operand import BOOL, Operand, of
+from typelattice.operands.reading import PLAIN
+
+
+def read(x: Any) -> Operand | None:
+    """An array or an mlx.core.Dtype."""
+    mx = sys.modules["mlx.core"]
+    if isinstance(x, mx.Dtype):
+        return of(_known(x))
+    if isinstance(x, mx.array):
+        PLAIN.add(mx.array)
+        return of(_known(x.dtype), tier="0d" if x.ndim == 0 else "array")
+    return None
+
+
+def mark_of(cls: type) -> Any:
+    """A dtype as it is; of an array the dtype and the number of dimensions."""
+    return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["mlx.core"].array) else lambda d: d
+
+
+def _known(d: Any) -> DType:
+    return known(str(d).removeprefix("mlx.core."), "MLX")
+
+
+def native(d: DType) -> Any:
+    """The mlx.core.Dtype. Raises DTypeError for one that MLX lacks."""
+    import mlx.core as mx
+
+    found = mx.bool_ if d is BOOL else attribute(d, mx)
+    if not isinstance(found, mx.Dtype):
+        raise DTypeError(f"MLX has no dtype {d}; cast to one that it has")
+    return found

@@ -272,6 +272,30 @@ def test_an_added_operation_is_in_namespaces_of_libraries_that_have_it(house: Pa
     assert run(house, "-c", use) == "float16 [0.0, 1.0] False\n"
 
 
+def test_a_recorder_asks_an_added_operation(house: Path) -> None:
+    pytest.importorskip("numpy", minversion="2.1")
+    use = (
+        "from typelattice.conformance.questions import plan; "
+        "from typelattice.conformance.registry import library; "
+        "numpy = library('numpy'); functions = numpy.operations(); "
+        "operands = ('int8', 'float32', 'float'); planned = plan(operands, tuple(functions), (), 0, 0); "
+        "made = map(numpy.make, ('int8', 'float')); "
+        "print(planned.binary['heaviside'], numpy.read(functions['heaviside'](*made)))"
+    )
+    assert run(house, "-c", use) == "(0, 1, 2) float64\n"
+
+
+def test_a_recorder_asks_three_operands_at_once(house: Path) -> None:
+    use = (
+        "from typelattice.conformance.questions import TAKE_SEVERAL, plan, random_questions; "
+        "asked = ('int8', 'int16'), ('fma', 'clip'), ('fma', 'clip'), 8, 0; planned = plan(*asked); "
+        "print('fma' in TAKE_SEVERAL, *planned.unary, *planned.binary); "
+        "of = [*planned.nary, *random_questions(*asked)]; "
+        "print({len(operands) for op, operands in of if op == 'fma'})"
+    )
+    assert run(house, "-c", use) == "True clip clip\n{3}\n"
+
+
 def test_an_operation_of_three_operands_is_asked_like_any_other(house: Path) -> None:
     told = run(house, *EXPLAIN, "int8", "int16", "float16", "--op", "fma", "--system", "jax")
     assert told.startswith("fma of int8 and int16 and float16 under jax: float16\n")

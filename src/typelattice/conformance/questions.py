@@ -84,10 +84,10 @@ def plan(operands: Sequence[str], operations: Sequence[str], several: Sequence[s
     drawn = random.Random(seed)
     arrays = asked_of("concat", operands)
     return Plan(
-        unary={op: asked_of(op, operands) for op in operations if NAMES[op].alone or op in several},
-        binary={op: asked_of(op, operands) for op in operations if not NAMES[op].alone},
+        unary={op: asked_of(op, operands) for op in operations if _takes(op, 1, several)},
+        binary={op: asked_of(op, operands) for op in operations if _takes(op, 2, several)},
         nary=tuple(
-            (op, tuple(drawn.choices(pool, k=drawn.randint(3, _most(op)))))
+            (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, NAMES[op].least), _most(op)))))
             for op in several
             for pool in (arrays, asked_of(op, operands))
             for _ in range(calls // 2)
@@ -130,7 +130,8 @@ def random_questions(
     scalars = [name for name in operands if name in (*KINDS, *EDGES)]
     for _ in range(calls if promoting else 0):
         op = drawn.choice(asked_first if drawn.random() < HALF else promoting)
-        chosen = drawn.choices(pools[op], k=drawn.randint(2, _most(op)) if op in several else 2)
+        count = drawn.randint(max(2, NAMES[op].least), _most(op)) if op in several else 2
+        chosen = drawn.choices(pools[op], k=count)
         if scalars and NAMES[op].name in EVERY_DTYPE and not _takes_arrays_only(op):
             chosen = [drawn.choice(scalars) if drawn.random() < FIFTH else name for name in chosen]
         yield op, tuple(chosen)
@@ -141,6 +142,18 @@ def _pool(op: str, operands: Sequence[str]) -> list[str]:
     if NAMES[op].name not in EVERY_DTYPE or _takes_arrays_only(op):
         return [operands[i] for i in asked_of(op, operands)]
     return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]
+
+
+def _takes(op: str, count: int, several: Sequence[str]) -> bool:
+    """Whether an operation is asked of so many operands, one or two.
+
+    It is asked of one if no other promotes with it, or if it takes `several` and one is enough; of two if
+    these promote together and are enough.
+    """
+    known = NAMES[op]
+    if count == 1:
+        return known.alone or (op in several and known.least == 1)
+    return not known.alone and known.least <= 2
 
 
 def _most(op: str) -> int:

@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from typelattice.designer import (
 )  # fmt: skip
 from typelattice.designer.demands import Member, members, tally
 from typelattice.designer.front import front, place
+from typelattice.designer.plan import FIELDS, KEYS
 from typelattice.designer.problem import problem
 from typelattice.designer.solver import solve
 from typelattice.engine.system import System
@@ -349,6 +351,13 @@ def test_a_plan_demands_refusals() -> None:
     assert any(free.bounds(a, b) for a, b in pairs)
     with pytest.raises(ConflictError, match="keeps lattice with mine"):
         design("jep9407-0", plan_file={**given, "rules": ["lattice", "mine"]})
+
+
+@pytest.mark.parametrize(("heading", "keys"), [("Keys of a plan", KEYS), ("Keys of a demand", FIELDS)])
+def test_the_page_on_plans_lists_exactly_what_is_read(heading: str, keys: Collection[str]) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "plans.md").read_text(encoding="utf-8")
+    rows = page.partition(f"## {heading}\n")[2].partition("\n#")[0]
+    assert re.findall(r"(?m)^\| `(\w+)` \|", rows) == [*keys]
 
 
 def test_values_give_plain_data() -> None:

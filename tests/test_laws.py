@@ -1,17 +1,20 @@
 """Which laws hold, that counterexamples are true and the smallest, and that their code runs in the real libraries."""
 from __future__ import annotations
 
+import random
 import re
 import subprocess
 import sys
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import pytest
 
 import typelattice as tl
-from typelattice.explain.library_code import leaves, plain, value, written
+from typelattice.explain.library_code import Term, leaves, plain, value, written
 from typelattice.explain.library_forms import form
 from typelattice.facts.dtypes import DType
+from typelattice.facts.order import Order
+from typelattice.files.reader import parse
 from typelattice.recorded.recording import recorded
 from typelattice.study.asked import domain
 from typelattice.study.closure import closure, key
@@ -100,6 +103,69 @@ def test_a_lattice_keeps_the_laws_of_one(name: str) -> None:
         assert found["commutative"]
         assert found["order-free"]
         assert found["unique bounds"].holds == found["associative"].holds == found["monotone"].holds
+
+
+def equation(law: str, system: tl.System, x: tuple[tl.Operand, ...]) -> tuple[object, object] | None:
+    """The two sides of a law for some operands, straight from the definition."""
+
+    def come(term: Term) -> object:
+        found = value(system, term)
+        return (found.dtype, found.weak) if found else None
+
+    match law, x:
+        case "idempotent", (a,):
+            return come((a, a)), come(a)
+        case "commutative" | "order-free", (a, b):
+            return come((a, b)), come((b, a))
+        case "associative", (a, b, c):
+            return come(((a, b), c)), come((a, (b, c)))
+        case "monotone", (a, b, c):
+            if come((a, b)) != come(b):
+                return None
+            return come(((a, c), (b, c))), come((b, c))
+    return None
+
+
+@pytest.mark.parametrize("combine", ["join", "fold", "comparable"])
+@pytest.mark.parametrize("seed", range(6))
+def test_counts_of_random_systems_are_those_of_the_definitions(seed: int, combine: str) -> None:
+    """Orders with ties and without; how many cases were asked, how many fail, and that the smallest is shown."""
+    drawn = random.Random(seed)
+    names = drawn.sample(["b", "u8", "i8", "u16", "i16", "u32", "f16", "bf16", "f32"], 7)
+    above: dict[str, list[str]] = {name: [] for name in names}
+    for a, b in combinations(names, 2):
+        if drawn.random() < 0.45 and not any(b in above[c] for c in above[a]):
+            above[a].append(b)
+    covers = {a: [b for b in bs if not reached(above, a, b)] for a, bs in above.items()}
+    order = Order(covers)
+    lines = "; ".join(f"{a} -> {', '.join(bs)}" if bs else "" for a, bs in covers.items())
+    lone = "; ".join(a for a in names if not covers[a] and not any(a in bs for bs in covers.values()))
+    bounds = {frozenset(order.minimal_bounds(a, b)): order.minimal_bounds(a, b) for a, b in combinations(names, 2)}
+    ties = [f'"{", ".join(found)}" = "{found[0]}"' for found in bounds.values() if len(found) > 1 and drawn.random() < 0.7]
+    written = [f'name = "drawn"\ncombine = "{combine}"\norder = "{lines}; {lone}"', "[ties]" if ties else "", *ties]
+    system = parse("\n".join(written))
+    found = tl.laws(system)
+    size = {o: (o.dtype.bits or 64, i) for i, o in enumerate(found.operands) if o.dtype}
+    for law, arity in (("idempotent", 1), ("commutative", 2), ("associative", 3), ("monotone", 3)):
+        sides = {x: equation(law, system, x) for x in product(found.operands, repeat=arity)}
+        asked = {x: two for x, two in sides.items() if two}
+        broken = [x for x, two in asked.items() if two[0] != two[1]]
+        assert (found[law].asked, found[law].failing) == (len(asked), len(broken)), law
+        shown = found[law].counterexample
+        if shown:
+            least = min(broken, key=lambda x: (sum(size[o][0] for o in x), [size[o][1] for o in x]))
+            assert {*shown.operands} == {*least}, law
+
+
+def reached(above: dict[str, list[str]], a: str, b: str) -> bool:
+    """Whether b can be reached from a by more than one step."""
+    waiting = [c for c in above[a] if c != b]
+    while waiting:
+        c = waiting.pop()
+        if b in above[c]:
+            return True
+        waiting += above[c]
+    return False
 
 
 def test_witnesses_are_identity_and_top() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.rendering import Grid
+from typelattice.cli.main import main
+from typelattice.rendering import FORMATS, Grid
 from typelattice.study.asked import BeyondReachError
 from typelattice.study.check import check
 from typelattice.study.labels import CODES, short
@@ -74,6 +75,19 @@ def test_small_dtypes_are_left_out_and_named_unless_asked_for() -> None:
     assert not full.left_out
     assert {d.name for d in brief.left_out} == set(full.columns) - set(brief.columns)
     assert all(d.code in str(brief).replace("\n  ", " ") for d in brief.left_out)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_format_leaves_out_dtypes_of_the_users_own_without_a_word(
+    format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(own.replace("posit8 -> f32", "posit8 -> f32; i8"))
+    for command in (["table", "--system", str(path)], ["diff", str(path), str(path)]):
+        assert main([*command, "--format", format]) == 0
+        out, err = capsys.readouterr()
+        assert "left out: 1 small dtypes (posit8)" in " ".join((out + err).split())
+        assert bool(err) == (format == "csv")
 
 
 def test_python_scalars_that_everything_refuses_are_left_out() -> None:

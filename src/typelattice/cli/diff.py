@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs
-from typelattice.cli.table import asked, drawn, grid_arguments
+from typelattice.cli.table import asked, drawn, grid_arguments, tell_left_out
 from typelattice.facts.operations import operation
 from typelattice.study.value_changes import value_changes
 
@@ -18,7 +18,9 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """The table of differences, and for a system that goes by values, where these matter."""
-    yield drawn(asked(args, lambda **keys: tl.diff(args.a, args.b, **keys)), args.format)
+    found = asked(args, lambda **keys: tl.diff(args.a, args.b, **keys))
+    yield drawn(found.grid(args.codes), args.format)
+    tell_left_out(found.a.left_out, args.format)
     a, b = tl.system(args.a), tl.system(args.b)
     alone = args.op is not None and operation(args.op).alone
     by_value = "value" in (a.combine, b.combine) and not alone

@@ -2,18 +2,23 @@
 from __future__ import annotations
 
 import re
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from typing import get_args
+from typing import TypeVar, get_args
 
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, op_argument
+from typelattice.facts.dtypes import DType
 from typelattice.rendering import FORMATS, Grid
-from typelattice.rendering.terminal import layout
+from typelattice.rendering.terminal import layout, show
 from typelattice.study.asked import Asked
 from typelattice.study.diffs import Diff
-from typelattice.study.labels import CODES
+from typelattice.study.labels import CODES, left_out
 from typelattice.study.tables import Table
+
+WITHOUT_NOTES = ("csv",)  # formats in which a table cannot say what it leaves out
+Shown = TypeVar("Shown", Table, Diff)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -23,7 +28,9 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """The table in the format that was asked for."""
-    yield drawn(asked(args, lambda **keys: tl.table(args.system, **keys)), args.format)
+    found = asked(args, lambda **keys: tl.table(args.system, **keys))
+    yield drawn(found.grid(args.codes), args.format)
+    tell_left_out(found.left_out, args.format)
 
 
 def grid_arguments(parser: ArgumentParser, tier: str) -> None:
@@ -40,10 +47,16 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     parser.add_argument("--small", action="store_true", help=narrow)
 
 
-def asked(args: Namespace, make: Callable[..., Table | Diff]) -> Grid:
-    """The grid of the operands, the operation and the tier that the arguments name."""
+def asked(args: Namespace, make: Callable[..., Shown]) -> Shown:
+    """The table or diff of the operands, the operation and the tier that the arguments name."""
     dtypes = None if args.dtypes is None else [x for x in re.split(r"[,\s]+", args.dtypes) if x]
-    return make(op=args.op, tier=args.tier, dtypes=dtypes, small=args.small).grid(args.codes)
+    return make(op=args.op, tier=args.tier, dtypes=dtypes, small=args.small)
+
+
+def tell_left_out(dtypes: tuple[DType, ...], format: str) -> None:
+    """Says on standard error which dtypes are not shown, where the format has no notes."""
+    if format in WITHOUT_NOTES:
+        show([f"typelattice: {note}" for note in left_out(dtypes)], sys.stderr)
 
 
 def drawn(grid: Grid, format: str) -> str:

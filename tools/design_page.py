@@ -201,7 +201,8 @@ def page() -> tuple[str, str]:
     fixed = repairs("numpy")
     sections = {
         "WORDS": [f"- *{d.name}*: {d.counts}" for d in DEMANDS.values()],
-        "OPTIONS": options(data), "WITHOUT": without(data), "CONFLICTS": conflicts(data), "BFLOAT16": bfloat16(),
+        "OPTIONS": options(data), "WITHOUT": without(data),
+        "CONFLICTS": conflicts(data), "BFLOAT16": bfloat16(),
         "FRONT": fronts(START),
         "PLAIN": fronts(START, {"kind": FEWEST}), "FRONT16": fronts(WITH_BF16),
         "PLACES": places(found), "PLACES16": places(with_bf16),

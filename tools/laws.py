@@ -1,5 +1,4 @@
-"""Writes the tables of docs/laws.md, each between `<!-- NAME -->` and `<!-- end -->`; the text between tables
-is kept.
+"""Writes the tables of docs/laws.md, each between `<!-- NAME -->` and `<!-- end -->`; other text is kept.
 
     python tools/laws.py          # writes the page
     python tools/laws.py --check  # exit 1 if a table is not what it would write

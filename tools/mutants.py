@@ -1,12 +1,12 @@
 """Mutation testing of the engine: one small change at a time, in memory; a test has to notice each.
 
-The tests are collected once, and run once to see which of them run which lines of the engine. Each mutant then has a
-fork of that process, in which its functions take the mutant's code, and the tests that run the changed lines are run,
-quickest first. What they do not notice is tried again in a process that imports the mutant afresh, with every test
-that runs the engine at all: code outside of functions, and answers that were remembered, are then the mutant's too.
-Prints killed / total a module, and the survivors.
+The tests are collected once, and run once to see which of them run which lines of the engine. Each mutant
+then has a fork of that process, in which its functions take the mutant's code, and the tests that run the
+changed lines are run, quickest first. What they do not notice is tried again in a process that imports the
+mutant afresh, with every test that runs the engine at all: code outside of functions, and answers that were
+remembered, are then the mutant's too. Prints killed / total a module, and the survivors.
 
-    python tools/mutants.py [--minutes N] [--jobs N] [--sample N] [MODULE ...]     e.g. engine/combine facts/order
+    python tools/mutants.py [--minutes N] [--jobs N] [--sample N] [MODULE ...]   # such as engine/combine
 """
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import ast
 import functools
 import gc
 import importlib
+import inspect
 import os
 import pickle
 import random
@@ -37,8 +38,12 @@ from mutations import Mutation, mutations
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
-MODULES = [*sorted(PACKAGE.glob("engine/[a-z]*.py")), PACKAGE / "facts/order.py", PACKAGE / "operands/operand.py"]
-PATIENCE = 5  # times the processor time of the tests as they are: a mutant that takes longer hangs, and is killed
+MODULES = [
+    *sorted(PACKAGE.glob("engine/[a-z]*.py")),
+    PACKAGE / "facts/order.py",
+    PACKAGE / "operands/operand.py",
+]
+PATIENCE = 5  # times the processor time of the tests as they are: what takes longer hangs, and is killed
 OPTIONS = [
     "-m", "not live", "-p", "no:cacheprovider", "--tb=no", "--assert=plain", "--hypothesis-profile=mutants",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",
@@ -48,7 +53,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one test did as the code stands: whether it passed, its seconds, and the lines of the modules that it ran."""
+    """What one test did as the code stands: whether it passed, its seconds, and which lines it ran."""
 
     passed: bool
     seconds: float
@@ -76,7 +81,9 @@ class Trial:
         def attempt(mutant: Mutation) -> int:
             wanted = {(str(mutant.path), line) for line in range(mutant.first, mutant.last + 1)}
             ran = sorted((r.seconds, name) for name, r in self.runs.items() if r.passed and r.lines & wanted)
-            return forked(lambda: noticed(mutant, functions, [by_name[n] for _, n in ran]), sum(s for s, _ in ran))
+            return forked(
+                lambda: noticed(mutant, functions, [by_name[n] for _, n in ran]), sum(s for s, _ in ran)
+            )
 
         by_name = {item.nodeid: item for item in items}
         for mutant, status in race(self.mutants, attempt, self.jobs, self.until):
@@ -119,7 +126,7 @@ def live_functions(files: set[str]) -> dict[CodeType, list[FunctionType]]:
 
 
 def noticed(mutant: Mutation, functions: dict[CodeType, list[FunctionType]], items: Sequence[Any]) -> bool:
-    """Whether a test fails once the functions have the mutant's code; a mutant outside of functions is none of theirs."""
+    """Whether a test fails once the functions have the mutant's code."""
     from _pytest.runner import runtestprotocol
 
     source = mutant.path.read_text(encoding="utf-8")
@@ -130,14 +137,17 @@ def noticed(mutant: Mutation, functions: dict[CodeType, list[FunctionType]], ite
             function.__code__ = new
     forget()
     pairs = zip(items, [*items[1:], None], strict=True)
-    return any(r.failed for item, following in pairs for r in runtestprotocol(item, nextitem=following, log=False))
+    return any(
+        r.failed for item, following in pairs for r in runtestprotocol(item, nextitem=following, log=False)
+    )
 
 
 def outermost(code: CodeType) -> Iterator[CodeType]:
     """The code of a module's functions and methods, without that of functions within."""
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from [inner] if inner.co_flags & 1 else outermost(inner)  # CO_OPTIMIZED: a function, no class body
+            # a class body is not optimised, a function is
+            yield from [inner] if inner.co_flags & inspect.CO_OPTIMIZED else outermost(inner)
 
 
 def forget() -> None:
@@ -194,7 +204,7 @@ def tests(options: Sequence[str], *plugins: object) -> int:
 
 
 def forked(run: Callable[[], bool], seconds: float) -> int:
-    """Starts a fork that exits with 1 if the call is true or fails, or if it takes far more time than is said."""
+    """Starts a fork that exits with 1 if the call is true or fails; one that takes far too long is killed."""
     pid = os.fork()
     if pid:
         return pid
@@ -252,8 +262,12 @@ def race(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Mutation testing of the engine.")
-    parser.add_argument("modules", nargs="*", help="such as engine/combine (default: the engine, orders, operands)")
-    parser.add_argument("--minutes", type=float, default=60, help="stop after so long; what was not tried is counted")
+    parser.add_argument(
+        "modules", nargs="*", help="such as engine/combine (default: the engine, orders, operands)"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=60, help="stop after so long; what was not tried is counted"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--sample", type=int, default=0, help="try so many mutants, drawn at random")
     asked = parser.parse_args()
@@ -275,10 +289,14 @@ def main() -> int:
 
     trial = answer_of(first)
     broken = [name for name, run in trial.runs.items() if not run.passed]
-    print(f"{len(trial.runs)} tests, {len(broken)} of them fail as it is and are left out: {' '.join(broken[:5])}")
+    print(f"{len(trial.runs)} tests")
+    for name in broken:
+        print(f"left out, since it fails as it is: {name}")
     seconds = {name: run.seconds for name, run in trial.runs.items() if run.passed and run.lines}
     allowed = sum(seconds.values()) + 30
-    again = race(trial.alive, lambda m: forked(lambda: noticed_afresh(m, seconds), allowed), asked.jobs, until)
+    again = race(
+        trial.alive, lambda m: forked(lambda: noticed_afresh(m, seconds), allowed), asked.jobs, until
+    )
     afresh = [*again]
     killed = [*trial.dead, *(mutant for mutant, status in afresh if status)]
     report(paths, every, killed, [mutant for mutant, status in afresh if not status])

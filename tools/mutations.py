@@ -4,13 +4,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+    ast.And: ast.Or, ast.Or: ast.And, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitOr,
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Pow: ast.Mult, ast.Mod: ast.Mult,
-    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitOr, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
+    ast.LShift: ast.RShift, ast.RShift: ast.LShift,
 }  # fmt: skip
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 Change = tuple[str, ast.AST, Callable[[], None]]
@@ -18,7 +20,7 @@ Change = tuple[str, ast.AST, Callable[[], None]]
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """A change to one file: where it is, what it does, and how to find it in a fresh tree (node, change of that node)."""
+    """A change to one file: its lines, what it does, and the numbers by which a fresh tree finds it."""
 
     path: Path
     first: int
@@ -57,7 +59,7 @@ def nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def changes(node: ast.AST) -> Iterator[Change]:
-    """What can be changed at this node: a description, the part of the tree that has to run for it, and the change."""
+    """What can be changed at this node: a description, the part of the tree that has to run, the change."""
     yield from _operators(node)
     yield from _conditions(node)
     yield from _values(node)
@@ -69,7 +71,7 @@ def _operators(node: ast.AST) -> Iterator[Change]:
         for i, op in enumerate(node.ops):
             if type(op) in SWAPS:
                 other = SWAPS[type(op)]()
-                yield "comparison turned", node, lambda i=i, other=other: node.ops.__setitem__(i, other)  # type: ignore[misc]
+                yield "comparison turned", node, partial(node.ops.__setitem__, i, other)
     if isinstance(node, (ast.BoolOp, ast.BinOp, ast.AugAssign)) and type(node.op) in SWAPS:
         yield "operator swapped", node, lambda: setattr(node, "op", SWAPS[type(node.op)]())
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -84,15 +86,17 @@ def _conditions(node: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.comprehension) and node.ifs:
         yield "filter dropped", node, lambda: setattr(node, "ifs", [])
     if isinstance(node, ast.Match):
-        for i, case in enumerate(node.cases):
+        for case in node.cases:
             if len(node.cases) > 1:
-                yield "case dropped", case.pattern, lambda case=case: setattr(case, "guard", ast.Constant(False))  # type: ignore[misc]
+                yield "case dropped", case.pattern, partial(setattr, case, "guard", ast.Constant(False))
             if case.guard:
-                yield "guard dropped", case.guard, lambda i=i: setattr(node.cases[i], "guard", None)  # type: ignore[misc]
+                yield "guard dropped", case.guard, partial(setattr, case, "guard", None)
 
 
 def _values(node: ast.AST) -> Iterator[Change]:
-    if isinstance(node, ast.Return) and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+    if isinstance(node, ast.Return) and not (
+        isinstance(node.value, ast.Constant) and node.value.value is None
+    ):
         yield "returns None", node, lambda: setattr(node, "value", ast.Constant(None))
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         new = not node.value if isinstance(node.value, bool) else node.value + 1
@@ -108,4 +112,4 @@ def _statements(node: ast.AST) -> Iterator[Change]:
             called = isinstance(child, ast.Expr) and isinstance(child.value, ast.Call)
             if called or isinstance(child, (ast.Raise, ast.AugAssign)):
                 what = f"{type(child).__name__.lower()} dropped"
-                yield what, child, lambda b=block, i=i: b.__setitem__(i, ast.Pass())  # type: ignore[misc]
+                yield what, child, partial(block.__setitem__, i, ast.Pass())

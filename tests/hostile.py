@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from typelattice.conformance.library import NoSuchOperandError, OperandString
 
@@ -147,6 +148,14 @@ def multiply(x: str, y: str) -> str:
 class UnreadableError(Exception):
     def __str__(self) -> str:
         raise RuntimeError("nobody reads me")
+
+
+class Leaves(Sane):
+    """Leaves the number of its process in the folder, and hangs."""
+
+    def __init__(self) -> None:
+        Path("asked").write_text(str(os.getpid()), encoding="ascii")
+        time.sleep(600)
 
 
 class Exits(Sane):

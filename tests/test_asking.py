@@ -1,11 +1,16 @@
 """Libraries are asked in processes of their own: what hangs, crashes, exits, prints or lies costs no more than its call."""
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import hostile
 import pytest
@@ -15,6 +20,7 @@ from typelattice.conformance.library import CannotAskError, UnknownLibraryError
 from typelattice.conformance.process import CRASH, HANG, STARTING, LibraryProcess
 from typelattice.conformance.registry import library
 from typelattice.facts.errors import TypelatticeError
+from typelattice.recorded.recording import RECORDINGS
 
 HERE = Path(__file__).parent
 LONG = 10.0  # seconds, where nothing should take as long
@@ -110,16 +116,16 @@ def test_a_library_of_your_own_that_is_none_is_refused(name: str, message: str) 
         library(name)
 
 
-def typelattice(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command line, in a real process."""
-    return subprocess.run(
-        [sys.executable, "-m", "typelattice", *arguments],
-        cwd=HERE,
-        env=os.environ | {"PYTHONPATH": str(HERE.parent / "src")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+def command(*arguments: str) -> tuple[list[str], dict[str, str]]:
+    """The command line as a process of its own, and its environment."""
+    paths = os.pathsep.join([str(HERE), str(HERE.parent / "src")])
+    return [sys.executable, "-m", "typelattice", *arguments], os.environ | {"PYTHONPATH": paths}
+
+
+def typelattice(*arguments: str, **settings: Any) -> subprocess.CompletedProcess[str]:
+    """What the command line prints, in a real process."""
+    words, env = command(*arguments)
+    return subprocess.run(words, env=env, capture_output=True, text=True, timeout=120, **settings)
 
 
 @pytest.mark.parametrize("name", sorted({*UNFIT, "ReadsNothing", "NOTHING", "Unasked"}))
@@ -145,3 +151,70 @@ def test_a_library_that_exits_while_recorded_is_recorded_all_the_same(tmp_path: 
 def test_the_libraries_that_are_no_module_are_made_by_partial() -> None:
     with LibraryProcess(partial(library, "hostile:Sane"), LONG) as asked:
         assert asked.catalogue.operands == hostile.DTYPES
+
+
+ON_LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks Linux of its processes")
+
+
+@ON_LINUX
+def test_a_disk_without_room_is_refused_before_the_library_is_asked(tmp_path: Path) -> None:
+    import resource
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+    done = typelattice("record", "hostile:Leaves", "-o", "out.json", cwd=tmp_path, preexec_fn=little_room)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "typelattice: cannot write 'out.json': File too large\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_as_output_is_refused_before_the_library_is_asked(tmp_path: Path) -> None:
+    done = typelattice("record", "hostile:Leaves", "-o", ".", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "typelattice: cannot write '.': it is a folder\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@ON_LINUX
+@pytest.mark.parametrize("ended_by", ("SIGKILL", "SIGTERM", "SIGINT"))
+def test_a_library_that_hangs_does_not_outlive_who_asked_it(tmp_path: Path, ended_by: str) -> None:
+    words, env = command("conform", "hostile:Leaves", "--system", "numpy", "--live", "5")
+    asking = subprocess.Popen(words, env=env, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True)
+    asked = wait_for(lambda: (tmp_path / "asked").exists() and (tmp_path / "asked").read_text(encoding="ascii"))
+    asking.send_signal(getattr(signal, ended_by))
+    assert asking.communicate(timeout=60)[1] == b""
+    assert wait_for(lambda: not alive(int(asked)))
+
+
+def wait_for(found: Callable[[], object]) -> Any:
+    """What a function finds, as soon as it finds anything; None if that takes a minute."""
+    for _ in range(600):
+        if result := found():
+            return result
+        time.sleep(0.1)
+    return None
+
+
+def alive(number: int) -> bool:
+    """Whether a process of that number runs, and is no zombie."""
+    try:
+        stat = Path(f"/proc/{number}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_what_strangers_wrote_does_not_reach_the_terminal_raw(tmp_path: Path) -> None:
+    """Neither from a recording nor from a list of departures."""
+    recording = json.loads((RECORDINGS / "arrow-unify.json").read_text(encoding="utf-8"))
+    recording["versions"] = {"pyarrow": "\x1b[31m26"}
+    wrong = recording["answers"].index("int8")
+    recording["answers"][wrong] = "\x1b[2Jint8"
+    (tmp_path / "own.json").write_text(json.dumps(recording), encoding="utf-8")
+    listed = '[[departure]]\ncalls = ".*type.int8."\nreason = "\\u001b[1mwhy"\nsource = "\\u001b]0;here\\u0007"\n'
+    (tmp_path / "own.toml").write_text(listed, encoding="utf-8")
+    done = typelattice("conform", "arrow-unify", "--recording", "own.json", "--departures", "own.toml", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr == ""
+    assert "listed:" in done.stdout and "int8, the system says" in done.stdout
+    assert all(line.isprintable() for line in done.stdout.splitlines())

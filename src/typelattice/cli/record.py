@@ -18,6 +18,8 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.save import check_writable
 from typelattice.rendering.terminal import progress_bar
 
+ROOM = 1_000_000  # bytes; the largest recording so far has a fifth of them
+
 
 def arguments(parser: ArgumentParser) -> None:
     names = f"one of {', '.join(recordings())}; or module:attribute for your own"
@@ -34,7 +36,7 @@ def run(args: Namespace) -> Paragraphs:
 
     output = Path(args.output or f"{args.library}.json")
     with interrupts.raised():
-        check_writable(output)  # before the questions, which take minutes
+        check_writable(output, ROOM)  # before the questions, which take minutes
         found = record(partial(library, args.library), limit=args.limit, progress=progress_bar())
         _save(found, output)
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -122,7 +123,8 @@ class LibraryProcess:
 
 def _serve(make: Callable[[], Library], pipe: Connection) -> None:
     """The other process: send the catalogue, receive lists of questions, send an answer to each."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the process that asks, and that ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the process that asks, and with it this one
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _be_quiet()
     try:
         asker = Asker(make())
@@ -141,6 +143,14 @@ def _serve(make: Callable[[], Library], pipe: Connection) -> None:
                     pipe.send(asker.ask(op, operands))
                 except TypelatticeError as error:
                     pipe.send(error)
+
+
+def _end_with_parent() -> None:
+    """Ends this process when the one that asks is gone, also where the library hangs."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _be_quiet() -> None:

@@ -31,14 +31,18 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
             raise
 
 
-def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raises FileError if nothing could be written to a path: what takes long asks this before it starts."""
+def check_writable(path: str | os.PathLike[str], room: int = 1) -> None:
+    """Raises FileError if so many bytes cannot be written to a path: what takes long asks this before it starts."""
     with explained("write", path):
         target = os.path.realpath(path)
         _replaced(target)
         spare = _spare(target)
-        with open(spare, "x"):
-            os.unlink(spare)
+        with open(spare, "xb") as file:
+            try:
+                file.write(bytes(room))
+                file.flush()
+            finally:
+                os.unlink(spare)
 
 
 def _spare(target: str) -> str:

@@ -43,7 +43,7 @@ bench: .venv-live/ready.stamp  ## our times beside those of the libraries
 array-api-tests: .venv-suite/ready.stamp  ## the public suite against our namespaces: SUITE=path of a copy of it
 	tools/array-api-tests '$(SUITE)' .venv-suite/bin/python
 
-mutants: $(VENV)/test.stamp  ## break the engine line by line: do the tests notice?
+mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do the tests notice?
 	$(VENV)/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made

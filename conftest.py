@@ -7,7 +7,7 @@ collect_ignore = ["docs/findings.md"]  # shows what frameworks do; the live test
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Show what tests counted: a test says it by `record_property("shown", line)`, in whichever process it runs."""
+    """Show what tests counted: a test says it by `record_property("shown", line)`, in any process."""
     for reports in terminalreporter.stats.values():
         for report in reports:
             for name, line in getattr(report, "user_properties", ()):

@@ -32,7 +32,8 @@ def arrays() -> list[Row]:
             continue
         space: dict[str, object] = {"a": a, "b": b}
         exec(setup, space)
-        asked = "s.add(x, y)" if module == "torch" else "x + y"  # array-api-compat wraps functions, not tensors
+        # array-api-compat wraps the functions of PyTorch, not its tensors
+        asked = "s.add(x, y)" if module == "torch" else "x + y"
         mine, theirs = side_by_side([ours, timer(asked, space)])
         goal = 1 + MAY_ADD / theirs if module == "numpy" else 1.0
         rows.append(compared("one element", f"{module}: {asked}", mine, theirs, goal))

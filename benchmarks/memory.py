@@ -1,4 +1,4 @@
-"""What is kept after many calls of `result_type` with operands that are gone: blocks of Python's allocator."""
+"""What many calls of `result_type` keep of operands that are gone, in blocks of Python's allocator."""
 from __future__ import annotations
 
 import gc
@@ -30,10 +30,14 @@ def memory() -> list[Row]:
     def a_fresh_number(i: int) -> None:
         system.result_type(type(f"Number{i}", (int,), {})(i % 100), other)
 
+    asked = (
+        ("fresh arrays", array, ARRAYS),
+        ("fresh array classes", of_a_fresh_class, CLASSES),
+        ("fresh classes of numbers", a_fresh_number, CLASSES),
+    )
     return [
-        measured("kept", f"{ARRAYS:,} fresh arrays", kept(array, ARRAYS), MAY_KEEP, "blocks"),
-        measured("kept", f"{CLASSES:,} fresh array classes", kept(of_a_fresh_class, CLASSES), MAY_KEEP, "blocks"),
-        measured("kept", f"{CLASSES:,} fresh classes of numbers", kept(a_fresh_number, CLASSES), MAY_KEEP, "blocks"),
+        measured("kept", f"{times:,} {what}", kept(call, times), MAY_KEEP, "blocks")
+        for what, call, times in asked
     ]
 
 

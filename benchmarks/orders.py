@@ -1,4 +1,4 @@
-"""The closure and the joins of all pairs in lattices of 20 to 2000 nodes, beside JAX's own way for the same order."""
+"""The closure and the joins of all pairs in lattices of 20 to 2000 nodes, beside JAX's own way to them."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,9 @@ def orders() -> list[Row]:
 def grid(height: int, width: int) -> dict[str, list[str]]:
     """The covers of a product of two chains."""
     inside = {(i, j): f"n{i}_{j}" for i in range(height) for j in range(width)}
-    return {name: [inside[k] for k in ((i + 1, j), (i, j + 1)) if k in inside] for (i, j), name in inside.items()}
+    return {
+        name: [inside[k] for k in ((i + 1, j), (i, j + 1)) if k in inside] for (i, j), name in inside.items()
+    }
 
 
 def every_join(covers: Mapping[str, Sequence[str]]) -> None:

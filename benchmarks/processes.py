@@ -37,7 +37,9 @@ def processes() -> list[Row]:
     }
     rounds = [{name: spawn(command) for name, command in commands.items()} for _ in range(PROCESSES)]
     over = {name: median(r[name] - r[""] for r in rounds) for name in commands if name}
-    others = [compared("import", name, over[ours], b, 1) for name, b in over.items() if name not in (ours, cold)]
+    others = [
+        compared("import", name, over[ours], b, 1) for name, b in over.items() if name not in (ours, cold)
+    ]
     return [
         measured("import", "a bare Python", over[ours] * 1e3, 40, "ms"),
         *others,
@@ -58,7 +60,7 @@ def large() -> list[Row]:
 
 
 def large_system() -> str:
-    """A file whose order is that of the values: a dtype lies above another if it is as precise and as wide."""
+    """A file whose order is that of values: a dtype lies above another if it is as precise and as wide."""
     covers = grid(HEIGHT, WIDTH)
     order = [f"{below} -> {', '.join(above)}" for below, above in covers.items() if above]
     facts = [
@@ -72,7 +74,8 @@ def large_system() -> str:
 
 def spawn(command: Sequence[str]) -> float:
     """Seconds of the processor that a Python takes with these arguments."""
-    env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}  # a user has the bytecode
+    env = {**os.environ}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # a user has the bytecode
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *command], capture_output=True, check=True, env=env)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""A call of `System.result_type` beside the call that users of each library write; bound: the bare functions."""
+"""A call of `System.result_type` beside the one that a library's users write; bound: the bare functions."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -19,10 +19,10 @@ DTYPES, ARRAYS, NUMBER, WITHOUT_DIMENSIONS, THEIRS = (
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A library: how it is imported, and the questions about two dtypes and about operands that its users write.
+    """A library: how it is imported, and the questions that its users ask it.
 
-    `dtypes` and `operands` are expressions of two values, and of two arrays and one without dimensions. `goals` are the
-    ratios not to exceed; a question without a goal is one that the library does not take.
+    `dtypes` is an expression of two dtypes, `operands` of two arrays and one without dimensions. `goals` are
+    the ratios not to exceed; a question without a goal is one that the library does not take.
     """
 
     module: str
@@ -75,7 +75,7 @@ PEERS = (
         "'int32', 'float32'", "keras.backend.result_type", "", "", {DTYPES: 1},
     ),
 )  # fmt: skip
-# What ours is given for each question: x and y are arrays, zero an array without dimensions, p and q dtypes of the library.
+# What both are given: x and y are arrays, zero an array without dimensions, p and q dtypes of the library.
 OURS = {ARRAYS: "x, y", NUMBER: "x, 2.5", WITHOUT_DIMENSIONS: "x, zero", THEIRS: "p, q"}
 
 
@@ -84,7 +84,9 @@ def promotions() -> list[Row]:
     rows = []
     for peer in PEERS:
         setup = f"{peer.setup}; p, q = {peer.dtypes}"
-        rows.append(contest(DTYPES, peer, "system.result_type(a, b)", f"{peer.ask_dtypes}(p, q)", setup, ours))
+        rows.append(
+            contest(DTYPES, peer, "system.result_type(a, b)", f"{peer.ask_dtypes}(p, q)", setup, ours)
+        )
         bound = f"{setup}; f, g = system.result_type, {peer.ask_dtypes}"
         rows.append(contest(f"{DTYPES}, bound", peer, "f(a, b)", "g(p, q)", bound, ours))
     for question, operands in OURS.items():
@@ -96,7 +98,9 @@ def promotions() -> list[Row]:
     return rows
 
 
-def contest(question: str, peer: Peer, ours: str, theirs: str, setup: str, names: Mapping[str, object]) -> Row:
+def contest(
+    question: str, peer: Peer, ours: str, theirs: str, setup: str, names: Mapping[str, object]
+) -> Row:
     """Two expressions over the same names, timed side by side."""
     of_dtypes = question.startswith(DTYPES)
     asked = peer.ask_dtypes if of_dtypes else peer.ask

@@ -1,7 +1,7 @@
-"""Our times beside the libraries', measured in one run: medians over interleaved repeats, as ratios. Asserts nothing.
+"""Our times beside the libraries', measured in one run: medians over interleaved repeats. Asserts nothing.
 
-`make bench`, or `python benchmarks/run.py promotions arrays` for some parts. A ratio below 1 says that typelattice is
-the faster; a goal is a ratio, or a figure, not to exceed.
+`make bench`, or `python benchmarks/run.py promotions arrays` for some parts. A ratio below 1 says that
+typelattice is the faster; a goal is a ratio, or a figure, not to exceed.
 """
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def machine() -> str:
     have = {d.metadata["Name"].lower().replace("_", "-"): d.version for d in metadata.distributions()}
     libraries = ", ".join(f"{name} {have.get(name, 'absent')}" for name in LIBRARIES)
     load = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    python = sys.version.split()[0]
-    return f"typelattice {tl.__version__}, Python {python}, {load}\n{libraries}\nMedians of {REPEATS} interleaved repeats."
+    ours = f"typelattice {tl.__version__}, Python {sys.version.split()[0]}, {load}"
+    return f"{ours}\n{libraries}\nMedians of {REPEATS} interleaved repeats."
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ REPEATS, SLICE = 31, 2e-3  # rounds; seconds that one timing of one contender ta
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table: what was measured, against what, both figures, their ratio, and the goal if there is one."""
+    """A line of a table: what was measured, against what, the figures, their ratio, and the goal if any."""
 
     what: str
     against: str
@@ -77,7 +77,10 @@ def show(title: str, rows: Sequence[Row]) -> None:
     widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
     print(title)
     for line in cells:
-        padded = [cell.rjust(w) if i in (2, 3) else cell.ljust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))]
+        padded = [
+            cell.rjust(w) if i in (2, 3) else cell.ljust(w)
+            for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ]
         print(f"  {'  '.join(padded)}".rstrip())
     print(flush=True)
 

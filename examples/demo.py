@@ -1,4 +1,4 @@
-"""What dtype will NumPy give, what would JAX give, and why? Predicted, then computed with NumPy and compared."""
+"""What dtype will NumPy give, what would JAX give, and why? Predicted, then computed with NumPy."""
 from __future__ import annotations
 
 import operator
@@ -15,22 +15,25 @@ import typelattice as tl
 from typelattice.engine.answer import Cast
 
 ARRAYS: dict[object, np.ndarray[Any, Any]] = {
-    "i8": np.ones(3, np.int8), "u8": np.ones(3, np.uint8), "i32": np.ones(3, np.int32), "i64": np.ones(3, np.int64),
-    "u64": np.ones(3, np.uint64), "f16": np.ones(3, np.float16), "f32": np.ones(3, np.float32), "b": np.ones(3, np.bool_),
-    "i16": np.ones(3, np.int16), "bf16": np.ones(3, ml_dtypes.bfloat16),
+    "b": np.ones(3, np.bool_), "u8": np.ones(3, np.uint8), "u64": np.ones(3, np.uint64),
+    "i8": np.ones(3, np.int8), "i16": np.ones(3, np.int16),
+    "i32": np.ones(3, np.int32), "i64": np.ones(3, np.int64),
+    "f16": np.ones(3, np.float16), "bf16": np.ones(3, ml_dtypes.bfloat16), "f32": np.ones(3, np.float32),
 }  # fmt: skip
 OPERATIONS: dict[str, tuple[str, Callable[..., object]]] = {
-    "add": ("{} + {}", operator.add), "multiply": ("{} * {}", operator.mul), "divide": ("{} / {}", operator.truediv),
-    "subtract": ("{} - {}", operator.sub), "equal": ("{} == {}", operator.eq),
+    "add": ("{} + {}", operator.add), "subtract": ("{} - {}", operator.sub),
+    "multiply": ("{} * {}", operator.mul), "divide": ("{} / {}", operator.truediv),
+    "equal": ("{} == {}", operator.eq),
     "sin": ("sin({})", np.sin), "sum": ("sum({})", np.sum),
 }  # fmt: skip
 EXPRESSIONS: tuple[tuple[Any, ...], ...] = (
-    ("add", "i8", "u8"), ("add", "i32", "f32"), ("multiply", "i64", "f16"), ("add", "u64", "i64"), ("multiply", "f32", 2.5),
-    ("multiply", "i32", 2.5), ("add", "u8", 300), ("equal", "u8", 300), ("divide", "i32", "i32"), ("subtract", "b", "b"),
-    ("sin", "i8"), ("sum", "u8"),
+    ("add", "i8", "u8"), ("add", "i32", "f32"), ("multiply", "i64", "f16"), ("add", "u64", "i64"),
+    ("multiply", "f32", 2.5), ("multiply", "i32", 2.5), ("add", "u8", 300), ("equal", "u8", 300),
+    ("divide", "i32", "i32"), ("subtract", "b", "b"), ("sin", "i8"), ("sum", "u8"),
 )  # fmt: skip
 NARROW: tuple[tuple[Any, ...], ...] = (
-    ("bf16", "bf16"), ("f32", "bf16"), ("i8", "bf16"), ("i16", "bf16"), ("f16", "bf16"), ("bf16", 2), ("bf16", 1.0),
+    ("bf16", "bf16"), ("f32", "bf16"), ("i8", "bf16"), ("i16", "bf16"), ("f16", "bf16"),
+    ("bf16", 2), ("bf16", 1.0),
 )  # fmt: skip
 
 
@@ -47,7 +50,9 @@ def main() -> int:
         ours, theirs = numpy.explain(*operands, op=op), jax.explain(*operands, op=op)
         got = outcome(compute, *operands)
         verdicts.append(agrees(got, ours))
-        print(f"   {text.format(*names):<11}  {got:<13}  {said(ours):<9} {mark(verdicts[-1])}  {said(theirs)}")
+        print(
+            f"   {text.format(*names):<11}  {got:<13}  {said(ours):<9} {mark(verdicts[-1])}  {said(theirs)}"
+        )
         if ours.dtype is not theirs.dtype:
             differ.append((text.format(*names), ours, theirs))
 
@@ -63,18 +68,23 @@ def main() -> int:
         print()
 
     print(f"3. The same NumPy with ml_dtypes {ml_dtypes.__version__}, where it has two opinions.\n")
-    print(f"   {'operands':<10}  {'result_type':<11}  {'predicted':<11}  {'x + y gave':<10}  {'predicted':<11}  JAX")
+    heads = f"{'operands':<10}  {'result_type':<11}  {'predicted':<11}  {'x + y gave':<10}  {'predicted':<11}"
+    print(f"   {heads}  JAX")
     parted = 0
     for pair in NARROW:
         operands = [ARRAYS.get(name, name) for name in pair]
-        met, added, theirs = narrow.explain(*operands), narrow.explain(*operands, op="add"), jax.explain(*operands, op="add")
-        typed, sum_ = outcome(lambda *x: np.zeros(0, np.result_type(*x)), *operands), outcome(operator.add, *operands)
+        met, added = narrow.explain(*operands), narrow.explain(*operands, op="add")
+        theirs = jax.explain(*operands, op="add")
+        typed = outcome(lambda *x: np.zeros(0, np.result_type(*x)), *operands)
+        sum_ = outcome(operator.add, *operands)
         held = agrees(typed, met), agrees(sum_, added)
         verdicts += held
         parted += short(typed) != short(sum_)
         first = f"{', '.join(map(str, pair)):<10}  {short(typed):<11}  {said(met):<8} {mark(held[0])}"
         print(f"   {first}  {short(sum_):<10}  {said(added):<8} {mark(held[1])}  {said(theirs)}")
-    print(f"\n   In {parted} of {len(NARROW)} rows np.result_type and + disagree: the first looks for a common")
+    print(
+        f"\n   In {parted} of {len(NARROW)} rows np.result_type and + disagree: the first looks for a common"
+    )
     print("   dtype, the second for the first loop that takes both. So the system answers")
     print('   each in its own right: explain(x, y), and explain(x, y, op="add").')
 

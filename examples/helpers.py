@@ -1,6 +1,6 @@
 """One function, three array libraries, two systems: what dtype does a mean of integers have, and who says so?
 
-Run it with any of numpy, torch and jax installed, and array-api-compat. Nothing in `standardise` names a library.
+Run it with array-api-compat and any of numpy, torch and jax. Nothing in `standardise` names a library.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SYSTEMS = ("jax-x32", "mlx")  # whose defaults are of 32 bits, which JAX holds w
 
 
 def standardise(x: Any, weight: Any) -> Any:
-    """An array less its mean, in units of its spread, times a weight; integers become the system's float dtype first."""
+    """An array less its mean, in units of its spread, times a weight; integers become floats first."""
     xp = x.__array_namespace__()
     common = xp.result_type(x, weight, kind="float")
     x, weight = xp.astype(x, common), xp.astype(weight, common)
@@ -31,7 +31,9 @@ def main() -> None:
             xp = tl.namespace(system, import_module(name))
             result = standardise(xp.asarray([1, 2, 3, 4]), xp.asarray([1, 2, 1, 2], dtype="int8"))
             default = xp.__array_namespace_info__().default_dtypes()["real floating"]
-            print(f"{name:<10} {system:<8} default {default}, result {result.dtype}: {float(result[0]):.4f} …")
+            print(
+                f"{name:<10} {system:<8} default {default}, result {result.dtype}: {float(result[0]):.4f} …"
+            )
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ def test_the_sorts_of_pairs_are_told_apart() -> None:
 def test_each_answer_is_the_systems_own() -> None:
     found = tl.consensus("numpy", "mlx", tier="0d", op="add")
     for (a, b), answers in found.answers.items():
-        assert [p.dtype for p in answers] == [tl.system(p.system.name).explain(a, b, op="add").dtype for p in answers]
+        assert [p.dtype for p in answers] == [
+            tl.system(p.system.name).explain(a, b, op="add").dtype for p in answers
+        ]
 
 
 def test_agreement_beyond_the_standard_is_58_cells() -> None:
@@ -47,13 +49,20 @@ def test_a_dtype_of_a_file_goes_by_its_name(tmp_path: Path) -> None:
     facts = 'kind = "float", bits = 8, max = {}, precision = 5, min_exponent = -8'
     for path, most, up in ((one, 1e6, "f32"), (other, 1e6, "f64"), (third, 2e6, "f32")):
         dtypes = f"[dtypes]\nposit8 = {{ {facts.format(most)} }}"
-        path.write_text(f'name = "{path.stem}"\norder = "posit8 -> {up}; {"f32; " * (up == "f64")}i8"\n{dtypes}')
+        path.write_text(
+            f'name = "{path.stem}"\norder = "posit8 -> {up}; {"f32; " * (up == "f64")}i8"\n{dtypes}'
+        )
     found = tl.consensus(one, other, dtypes=["posit8", "float32", "int8"])
     assert found.by_answer("posit8", "float32") == {"float32": ("one",), "-": ("other",)}
-    assert tl.consensus("numpy", one, dtypes=["posit8"]).by_answer("posit8", "posit8") == {"-": ("numpy",), "posit8": ("one",)}
+    assert tl.consensus("numpy", one, dtypes=["posit8"]).by_answer("posit8", "posit8") == {
+        "-": ("numpy",),
+        "posit8": ("one",),
+    }
     assert "posit8" in str(found)
     assert ("posit8", "float32") in tl.diff("numpy", one, dtypes=["posit8", "float32"]).differing
-    with pytest.raises(tl.DTypeError, match="one and third mean different dtypes by 'posit8'; give one of them another name"):
+    with pytest.raises(
+        tl.DTypeError, match="one and third mean different dtypes by 'posit8'; give one of them another name"
+    ):
         tl.consensus(one, third, dtypes=["posit8"])
 
 
@@ -64,7 +73,11 @@ def test_a_consensus_needs_two_systems() -> None:
 
 def test_the_page_is_what_the_systems_give() -> None:
     run = subprocess.run(
-        [sys.executable, "tools/standard.py", "--check"], cwd=ROOT, env={"PYTHONPATH": "src"}, capture_output=True, text=True
+        [sys.executable, "tools/standard.py", "--check"],
+        cwd=ROOT,
+        env={"PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
 

@@ -57,7 +57,9 @@ def test_jep_numpys_drawing_has_two_lowest_bounds_for_int8_and_uint8() -> None:
 def test_jep_uint64_with_signed_is_numpys_only_float_of_integers() -> None:
     numpy = tl.system("numpy")
     ints = [d for d in DOCUMENT if d.kind in INTS]
-    floats = {frozenset((a.name, b.name)) for a in ints for b in ints if numpy.result_type(a, b).kind is Kind.FLOAT}
+    floats = {
+        frozenset((a.name, b.name)) for a in ints for b in ints if numpy.result_type(a, b).kind is Kind.FLOAT
+    }
     assert floats == {frozenset(("uint64", d.name)) for d in ints if d.kind is Kind.SIGNED}
 
 
@@ -65,7 +67,9 @@ def test_jep_uint64_with_signed_is_numpys_only_float_of_integers() -> None:
 def test_jep_every_option_stays_a_partial_lattice(name: str) -> None:
     """With the weak scalars too: commutative, associative, and no pair has several lowest bounds."""
     found = tl.laws(name, "all")
-    assert all(found[law] for law in ("commutative", "associative", "unique bounds", "monotone", "order-free"))
+    assert all(
+        found[law] for law in ("commutative", "associative", "unique bounds", "monotone", "order-free")
+    )
     assert not tl.criteria(name)["several bounds"]
 
 
@@ -80,7 +84,9 @@ def test_jep_every_option_keeps_criteria_2_and_3_and_leaves_uint64_undefined(nam
 def test_jep_option_0_mixes_no_integers_with_floats() -> None:
     """"The downside would be the requirement for users to explicitly type-cast.\""""
     found = tl.criteria("jep9407-0")
-    mixed = {frozenset((a.name, b.name)) for a in DOCUMENT for b in DOCUMENT if a.kind in INTS and b.kind.rank > 1}
+    mixed = {
+        frozenset((a.name, b.name)) for a in DOCUMENT for b in DOCUMENT if a.kind in INTS and b.kind.rank > 1
+    }
     assert pairs(found, "refused") >= {m for m in mixed if "bfloat16" not in m}
     assert not found["precision"]
 
@@ -130,7 +136,8 @@ def test_jep_option_2_makes_float32_and_uint32_float64() -> None:
 
 @pytest.mark.parametrize(("option", "fits"), [("jep9407-1", "i8"), ("jep9407-2", "i16")])
 def test_jep_options_1_and_2_have_no_place_for_bfloat16(tmp_path: Path, option: str, fits: str) -> None:
-    """Where float16 stands, bfloat16 cannot stand too: an integer and a weak float then have two lowest bounds."""
+    """Where float16 stands, bfloat16 cannot stand too: an integer and a weak float then have two lowest
+    bounds."""
     found = tl.laws(extended(tmp_path, option, f"f* -> bf16 -> f32; {fits} -> bf16"), "all")["unique bounds"]
     assert found.counterexample
     assert "float16 and bfloat16" in found.counterexample.note
@@ -167,13 +174,17 @@ def test_jep_jax_is_option_3_closed_at_uint64() -> None:
 
 
 def test_jep_accepts_no_loss_of_magnitude_yet_jax_loses_it() -> None:
-    """"Potential loss of precision (but not loss of magnitude)": every integer past float16's range meets it."""
+    """"Potential loss of precision (but not loss of magnitude)": every integer past float16's range meets
+    it."""
     found = tl.criteria("jax", dtypes=DOCUMENT)
-    assert pairs(found, "magnitude") == {pair(f"{i} + float16") for i in ("uint16", "uint32", "uint64", "int32", "int64")}
+    assert pairs(found, "magnitude") == {
+        pair(f"{i} + float16") for i in ("uint16", "uint32", "uint64", "int32", "int64")
+    }
 
 
 def test_scalars_cost_as_their_default_dtypes() -> None:
-    """int32 + 1.5 giving float32 under Option 3's cousin jax-x32; here: an int8 with a Python int loses magnitude."""
+    """int32 + 1.5 giving float32 under Option 3's cousin jax-x32; here: an int8 with a Python int loses
+    magnitude."""
     found = tl.criteria("jax", "all", ["int8", "float16"])
     assert found.asked == 1 + 2 * 3
     assert [tuple(map(str, p.operands)) for p in found["overflow"]] == [("int8", "int")]
@@ -202,7 +213,12 @@ def test_survey_says_what_laws_and_criteria_say() -> None:
             assert texts[0] == str(len(found.operands)) or set(texts) == {"-"}
         else:
             found, costs = (of(name, dtypes=["int8", "uint8", "float16"]) for of in (tl.laws, tl.criteria))
-            expected = ["3", *("✓" if v else "✗" for v in found.values()), str(costs.asked), *map(str, costs.counts.values())]
+            expected = [
+                "3",
+                *("✓" if v else "✗" for v in found.values()),
+                str(costs.asked),
+                *map(str, costs.counts.values()),
+            ]
             assert texts == expected
 
 
@@ -236,14 +252,19 @@ def extended(folder: Path, name: str, order: str, drop: str = "") -> tl.System:
         text = (Path(tl.__file__).parent / "systems" / f"{name}.toml").read_text(encoding="utf-8")
         path.write_text(text.replace(drop, order), encoding="utf-8")
     else:
-        path.write_text(f'name = "mine"\nextends = "{name}"\norder = """\n...\n{order}\n"""\n', encoding="utf-8")
+        path.write_text(
+            f'name = "mine"\nextends = "{name}"\norder = """\n...\n{order}\n"""\n', encoding="utf-8"
+        )
     return tl.system(str(path))
 
 
 def test_numbers_that_the_page_says_in_words() -> None:
     counts = {name: tl.criteria(name).counts for name in (*OPTIONS, "numpy")}
     assert (counts["jep9407-1"]["64 bits"], counts["jep9407-2"]["64 bits"]) == (9, 6)
-    assert (counts["jep9407-3"]["magnitude"], tl.criteria("jax", dtypes=DOCUMENT).counts["magnitude"]) == (4, 5)
+    assert (counts["jep9407-3"]["magnitude"], tl.criteria("jax", dtypes=DOCUMENT).counts["magnitude"]) == (
+        4,
+        5,
+    )
     assert counts["numpy"]["several bounds"] == 3
     assert (tl.laws("numpy")["associative"].failing, tl.laws("numpy")["associative"].asked) == (28, 2744)
 
@@ -251,6 +272,10 @@ def test_numbers_that_the_page_says_in_words() -> None:
 def test_page_is_what_the_systems_give() -> None:
     root = Path(__file__).parents[1]
     run = subprocess.run(
-        [sys.executable, "tools/laws.py", "--check"], cwd=root, env={"PYTHONPATH": "src"}, capture_output=True, text=True
+        [sys.executable, "tools/laws.py", "--check"],
+        cwd=root,
+        env={"PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr

@@ -1,4 +1,5 @@
-"""The designer: its optima are those of brute force, its files are systems, its claims about JEP 9407 hold."""
+"""The designer: its optima are those of brute force, its files are systems, its claims about JEP 9407
+hold."""
 from __future__ import annotations
 
 import json
@@ -76,7 +77,9 @@ def keeps(order: Order[Node], given: Order[Node], rules: list[Demand], of: dict[
         bounds = order.minimal_bounds(a, b)
         if len(bounds) > 1 or (not bounds and any(d.unjoined for d in rules)):
             return False
-        before = given.le(a, b) or given.le(b, a) or (bounds and given.le(a, bounds[0]) and given.le(b, bounds[0]))
+        before = (
+            given.le(a, b) or given.le(b, a) or (bounds and given.le(a, bounds[0]) and given.le(b, bounds[0]))
+        )
         if bounds and not before and any(d.result and d.result(of[a], of[b], of[bounds[0]]) for d in rules):
             return False
     return True
@@ -105,7 +108,9 @@ def test_optima_are_those_of_brute_force(order: str, rules: list[str], costs: li
     system = partial(order)
     of = {m.node: m for m in members(system)}
     kept = [o for o in completions(system.order) if keeps(o, system.order, [DEMANDS[r] for r in rules], of)]
-    counted = [(tuple(tally([DEMANDS[c] for c in costs], o, system.order, of).values()), relations(o)) for o in kept]
+    counted = [
+        (tuple(tally([DEMANDS[c] for c in costs], o, system.order, of).values()), relations(o)) for o in kept
+    ]
     if not counted:
         with pytest.raises(ConflictError):
             design(system, rules, costs)
@@ -124,7 +129,12 @@ def split(order: Order[Node]) -> bool:
     return any(len(order.minimal_bounds(a, b)) > 1 for a, b in combinations(order.nodes, 2))
 
 
-BROKEN = [SMALL[-1], "i8, u8 -> i16, f16; i16 -> f32; f16 -> f32", "u8, i8 -> f16, bf16 -> f32", "i8, i16 -> f32, f64"]
+BROKEN = [
+    SMALL[-1],
+    "i8, u8 -> i16, f16; i16 -> f32; f16 -> f32",
+    "u8, i8 -> f16, bf16 -> f32",
+    "i8, i16 -> f32, f64",
+]
 
 
 def closed(edges: set[tuple[Node, Node]]) -> set[tuple[Node, Node]]:
@@ -145,14 +155,20 @@ def smallest_repairs(system: System, every: bool, rules: list[Demand]) -> set[fr
         if any(a is not b and (b, a) in found for a, b in found):
             return False
         repaired = reduced(given.nodes, found)
-        if any(d.relation and d.relation(of[a], of[b]) for d in rules for a, b in found if not given.le(a, b)):
+        if any(
+            d.relation and d.relation(of[a], of[b]) for d in rules for a, b in found if not given.le(a, b)
+        ):
             return False
         for a, b in combinations(repaired.nodes, 2):
             bounds = repaired.minimal_bounds(a, b)
             if len(bounds) > 1 or (not bounds and (every or given.bounds(a, b))):
                 return False
             before = bounds and given.le(a, bounds[0]) and given.le(b, bounds[0])
-            if bounds and not before and any(d.result and d.result(of[a], of[b], of[bounds[0]]) for d in rules):
+            if (
+                bounds
+                and not before
+                and any(d.result and d.result(of[a], of[b], of[bounds[0]]) for d in rules)
+            ):
                 return False
         return True
 
@@ -178,10 +194,13 @@ TURNED = ["u64 -> u8, f16; u8 -> i16; f32 -> i16", "i8 -> f64, bf16; f64 -> u16;
     ],
 )
 def test_repairs_are_the_smallest_of_brute_force(order: str, every: bool, rules: list[str]) -> None:
-    """Covers turned round and repairs of three and four edits included; the rules hold in results as in relations."""
+    """Covers turned round and repairs of three and four edits included; the rules hold in results as in
+    relations."""
     system = partial(order)
     found = repairs(system, limit=1000, every=every, rules=rules)
-    assert {frozenset((*r.add, *r.drop)) for r in found} == smallest_repairs(system, every, [DEMANDS[r] for r in rules])
+    assert {frozenset((*r.add, *r.drop)) for r in found} == smallest_repairs(
+        system, every, [DEMANDS[r] for r in rules]
+    )
     assert found.proven
     assert found.complete
 
@@ -189,7 +208,9 @@ def test_repairs_are_the_smallest_of_brute_force(order: str, every: bool, rules:
 def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
     """`bf16 -> f64` would join int64 with bfloat16 at float64, which loses precision."""
     lone = partial("i64 -> f64; bf16")
-    with pytest.raises(ConflictError, match=r"no order that repairs small keeps lattice with precision; .*: drop one$"):
+    with pytest.raises(
+        ConflictError, match=r"no order that repairs small keeps lattice with precision; .*: drop one$"
+    ):
         repairs(lone, every=True, rules=["precision"])
     for order in (*BROKEN, *TURNED):
         for repair in repairs(partial(order), every=True, rules=KEPT):
@@ -197,7 +218,9 @@ def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
             for a, b, _, now in repair.changed:
                 if now and not (before.le(a, now) and before.le(b, now)):
                     of = {m.node: m for m in members(repair.system)}
-                    assert not any(d.result and d.result(of[a], of[b], of[now]) for d in map(DEMANDS.get, KEPT) if d)
+                    assert not any(
+                        d.result and d.result(of[a], of[b], of[now]) for d in map(DEMANDS.get, KEPT) if d
+                    )
 
 
 def test_repairs_drop_only_where_no_cover_may_be_added() -> None:
@@ -208,7 +231,9 @@ def test_repairs_drop_only_where_no_cover_may_be_added() -> None:
 
 
 @pytest.mark.parametrize("name", ["jep9407-0", "numpy", "jax", "array-api", DESIGNS / "jax-nodes.toml"])
-def test_completions_are_files_that_check_accepts(name: str | Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_completions_are_files_that_check_accepts(
+    name: str | Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = design(name, limit=2)
     for c in found:
         assert not split(c.system.order)
@@ -227,7 +252,9 @@ def test_counts_are_the_criteria_of_the_system() -> None:
 
     same = {"lattice": "refused", "overflow": "overflow", "magnitude": "magnitude", "precision": "precision"}
     same |= {"width": "wider", "width64": "64 bits"}
-    arrays = partial("u8 -> u16 -> u32 -> u64; i8 -> i16 -> i32 -> i64; u8 -> i16; u16 -> i32; u32 -> i64; f16 -> f32 -> f64")
+    arrays = partial(
+        "u8 -> u16 -> u32 -> u64; i8 -> i16 -> i32 -> i64; u8 -> i16; u16 -> i32; u32 -> i64; f16 -> f32 -> f64"
+    )
     for costs in (["width", "precision"], ["precision", "width"]):
         c = design(arrays, costs=costs)[0]
         counts = criteria(c.system).counts
@@ -277,7 +304,10 @@ def test_options_are_optima_of_their_criteria() -> None:
     assert [c.arrows for c in design(free, precise, costs)] == [steps, steps.replace("i8", "u8")]
     assert the_one(design(free, unnarrow, costs)) == "i16 -> f16; i32 -> f32; i64 -> f64"
     for system in (costed, free):
-        assert the_one(design(system, [*KEPT, "kind"], ["lattice", "width", "precision", "relations"])) == "i64 -> f*"
+        assert (
+            the_one(design(system, [*KEPT, "kind"], ["lattice", "width", "precision", "relations"]))
+            == "i64 -> f*"
+        )
     assert all("i8 -> f16" not in c.arrows for c in design(costed, precise, costs))
     assert the_one(design(costed, unnarrow, costs)) == "i16 -> f*; i64 -> f64"
 
@@ -323,7 +353,10 @@ def test_demands_of_a_plan() -> None:
     order = found[0].system.order
     i32, f16, u8 = (tl.dtype(name) for name in ("int32", "float16", "uint8"))
     assert not order.le(i32, f16)
-    wants: dict[str, object] = {"rules": ["lattice", "overflow", "mine"], "demands": {"mine": {"want": "u8, i32 -> f16"}}}
+    wants: dict[str, object] = {
+        "rules": ["lattice", "overflow", "mine"],
+        "demands": {"mine": {"want": "u8, i32 -> f16"}},
+    }
     order = design("jep9407-0", plan_file=wants)[0].system.order
     assert order.le(i32, f16)
     assert order.le(u8, f16)
@@ -370,7 +403,9 @@ def test_values_give_plain_data() -> None:
 
 @pytest.mark.parametrize("most", [-1, 10**5_000, 2.5, True], ids=["negative", "huge", "fraction", "truth"])
 def test_caps_are_whole_numbers_of_cases(most: int) -> None:
-    with pytest.raises(PlanError, match="at most, for width, should be a whole number from 0 to 1,000,000,000"):
+    with pytest.raises(
+        PlanError, match="at most, for width, should be a whole number from 0 to 1,000,000,000"
+    ):
         design("jep9407-0", at_most={"width": most})
 
 
@@ -403,7 +438,16 @@ def test_bad_plans_say_what_is_wrong(given: dict[str, object], said: str) -> Non
 def test_an_order_beyond_reach_is_refused_with_an_estimate() -> None:
     names = [f"d{i}" for i in range(300)]
     order, facts = "; ".join(names), 'kind = "float", max = 1.0, precision = 1, min_exponent = -1'
-    wide = parse("\n".join(['name = "wide"', f'order = "{order}"', "[dtypes]", *(f"{name} = {{ {facts} }}" for name in names)]))
+    wide = parse(
+        "\n".join(
+            [
+                'name = "wide"',
+                f'order = "{order}"',
+                "[dtypes]",
+                *(f"{name} = {{ {facts} }}" for name in names),
+            ]
+        )
+    )
     with pytest.raises(BeyondReachError, match="300 nodes with about 1,012,500,000 constraints"):
         design(wide)
     loose = partial("; ".join(d.code for d in DTYPES.values() if d.bits))
@@ -447,7 +491,9 @@ def test_time_that_is_up_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch)
         assert not found.proven
 
 
-def test_a_missing_solver_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_solver_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "clingo", None)
     with pytest.raises(MissingSolverError, match="pip install"):
         solve((), (), 1)
@@ -462,12 +508,19 @@ def test_a_missing_solver_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["design", "jep9407-0", "-o", str(tmp_path)]) == 0
     assert "u64 -> f*; i64 -> f*" in capsys.readouterr().out
-    assert tl.system(tmp_path / "jep9407-0-complete.toml").result_type("int64", "float16") is tl.dtype("float16")
+    assert tl.system(tmp_path / "jep9407-0-complete.toml").result_type("int64", "float16") is tl.dtype(
+        "float16"
+    )
     assert main(["design", "numpy", "--repair"]) == 0
     assert "add i32 -> f16" in capsys.readouterr().out
     assert main(["design", "jax", "--repair"]) == 0
     assert "nothing to repair" in capsys.readouterr().out
-    for wrong in ("--rules lattice,kind,overflow", "--at-most width", "--costs wide", "--repair --costs width"):
+    for wrong in (
+        "--rules lattice,kind,overflow",
+        "--at-most width",
+        "--costs wide",
+        "--repair --costs width",
+    ):
         assert main(["design", "jep9407-0", *wrong.split()]) == 2
         assert capsys.readouterr().err.count("\n") == 1
 

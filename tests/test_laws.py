@@ -1,4 +1,5 @@
-"""Which laws hold, that counterexamples are true and the smallest, and that their code runs in the real libraries."""
+"""Which laws hold, that counterexamples are true and the smallest, and that their code runs in the real
+libraries."""
 from __future__ import annotations
 
 import random
@@ -64,7 +65,10 @@ def test_failures_of_numpy_are_those_of_numpy() -> None:
     assert (found.failing, found.asked) == (len(broken), len(names) ** 3)
     above = [(a, b) for a, b in meet if meet[a, b] == b]
     falling = [(a, b, c) for (a, b), c in product(above, names) if meet[meet[a, c], meet[b, c]] != meet[b, c]]
-    assert (tl.laws("numpy")["monotone"].failing, tl.laws("numpy")["monotone"].asked) == (len(falling), len(above) * len(names))
+    assert (tl.laws("numpy")["monotone"].failing, tl.laws("numpy")["monotone"].asked) == (
+        len(falling),
+        len(above) * len(names),
+    )
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -74,7 +78,9 @@ def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
         assert (v.holds is not False) == (v.failing == 0) == (v.counterexample is None), law
         if v.counterexample and law != "unique bounds":
             found = [value(system, t) for t in v.counterexample.terms]
-            assert [(o.dtype, o.weak) if o else (None, False) for o in found] == [*v.counterexample.answers], law
+            assert [(o.dtype, o.weak) if o else (None, False) for o in found] == [
+                *v.counterexample.answers
+            ], law
             assert v.counterexample.answers[0] != v.counterexample.answers[1], law
 
 
@@ -99,7 +105,9 @@ def test_no_counterexample_of_associativity_is_smaller(name: str) -> None:
 def test_a_lattice_keeps_the_laws_of_one(name: str) -> None:
     """Where any two that have a bound have a least, and promotion is nothing but that, all else follows."""
     system, found = tl.system(name), tl.laws(name)
-    if system.combine == "join" and not (system.after or system.before or system.overrides or system.refusals):
+    if system.combine == "join" and not (
+        system.after or system.before or system.overrides or system.refusals
+    ):
         assert found["commutative"]
         assert found["order-free"]
         assert found["unique bounds"].holds == found["associative"].holds == found["monotone"].holds
@@ -129,7 +137,8 @@ def equation(law: str, system: tl.System, x: tuple[tl.Operand, ...]) -> tuple[ob
 @pytest.mark.parametrize("combine", ["join", "fold", "comparable"])
 @pytest.mark.parametrize("seed", range(6))
 def test_counts_of_random_systems_are_those_of_the_definitions(seed: int, combine: str) -> None:
-    """Orders with ties and without; how many cases were asked, how many fail, and that the smallest is shown."""
+    """Orders with ties and without; how many cases were asked, how many fail, and that the smallest is
+    shown."""
     drawn = random.Random(seed)
     names = drawn.sample(["b", "u8", "i8", "u16", "i16", "u32", "f16", "bf16", "f32"], 7)
     above: dict[str, list[str]] = {name: [] for name in names}
@@ -140,9 +149,19 @@ def test_counts_of_random_systems_are_those_of_the_definitions(seed: int, combin
     order = Order(covers)
     lines = "; ".join(f"{a} -> {', '.join(bs)}" if bs else "" for a, bs in covers.items())
     lone = "; ".join(a for a in names if not covers[a] and not any(a in bs for bs in covers.values()))
-    bounds = {frozenset(order.minimal_bounds(a, b)): order.minimal_bounds(a, b) for a, b in combinations(names, 2)}
-    ties = [f'"{", ".join(found)}" = "{found[0]}"' for found in bounds.values() if len(found) > 1 and drawn.random() < 0.7]
-    written = [f'name = "drawn"\ncombine = "{combine}"\norder = "{lines}; {lone}"', "[ties]" if ties else "", *ties]
+    bounds = {
+        frozenset(order.minimal_bounds(a, b)): order.minimal_bounds(a, b) for a, b in combinations(names, 2)
+    }
+    ties = [
+        f'"{", ".join(found)}" = "{found[0]}"'
+        for found in bounds.values()
+        if len(found) > 1 and drawn.random() < 0.7
+    ]
+    written = [
+        f'name = "drawn"\ncombine = "{combine}"\norder = "{lines}; {lone}"',
+        "[ties]" if ties else "",
+        *ties,
+    ]
     system = parse("\n".join(written))
     found = tl.laws(system)
     size = {o: (o.dtype.bits or 64, i) for i, o in enumerate(found.operands) if o.dtype}
@@ -172,7 +191,8 @@ def test_witnesses_are_identity_and_top() -> None:
     found = tl.laws("numpy")
     assert (str(found["identity"].witness), str(found["top"].witness)) == ("bool", "complex128")
     numpy = tl.system("numpy")
-    assert all(numpy.result_type("bool", x) is x.dtype and str(numpy.result_type(x, "complex128")) == "complex128"
+    assert all(numpy.result_type("bool", x) is x.dtype
+               and str(numpy.result_type(x, "complex128")) == "complex128"
                for x in found.operands)  # fmt: skip
 
 
@@ -194,7 +214,9 @@ def test_order_free_is_not_known_where_the_library_departs_from_the_set() -> Non
     assert found.holds is None
     assert not found
     assert found.mark == "?"
-    assert re.match(r"not known: 19 of 503 recorded calls of several operands depart from the file; ", str(found))
+    assert re.match(
+        r"not known: 19 of 503 recorded calls of several operands depart from the file; ", str(found)
+    )
     operands = [tl.operand(d) for d in ("uint8", "int16", "int4")]
     ml_dtypes = pytest.importorskip("ml_dtypes")
     own = {"int4": ml_dtypes.int4}

@@ -16,7 +16,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(tl.__file__).parents[1]), "P
 COMMAND = [sys.executable, "-m", "typelattice"]
 SECONDS = 60
 COMMANDS = [
-    "explain int8 uint8", "explain int9", "table --all --format html", "systems", "laws --help", "check c",
+    "explain int8 uint8", "explain int9", "table --format html", "systems", "laws --help", "check c",
     "",
 ]  # fmt: skip
 
@@ -67,7 +67,7 @@ def test_without_standard_error_an_answer_is_an_answer(command: str) -> None:
     assert (status, out) == process(command.split())[:2]
 
 
-@pytest.mark.parametrize("command", ["table --all --format html", "systems", "explain int8", "conform numpy"])
+@pytest.mark.parametrize("command", ["table --format html", "systems", "explain int8", "conform numpy"])
 def test_a_reader_that_goes_away_makes_no_noise(command: str) -> None:
     read, write = os.pipe()
     os.close(read)

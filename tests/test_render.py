@@ -1,5 +1,4 @@
 """Grids in every format: texts come out whole, and nothing in them is taken for markup."""
-
 from __future__ import annotations
 
 import csv
@@ -16,7 +15,9 @@ HOSTILE = '<script>alert("x")</script> & "q" a|b *c* _d_ \x1b[31m\n, `e` \\'
 
 
 def grid(columns: int = 3, rows: int = 2, word: str = "cell") -> Grid:
-    cells = tuple(tuple(Cell(f"{word}{i}{j}", ("float", "weak"), word) for j in range(columns)) for i in range(rows))
+    cells = tuple(
+        tuple(Cell(f"{word}{i}{j}", ("float", "weak"), word) for j in range(columns)) for i in range(rows)
+    )
     return Grid(
         word,
         tuple(Cell(f"{word}{j}") for j in range(columns)),
@@ -45,7 +46,9 @@ class Tags(HTMLParser):
 def test_text_keeps_to_the_width_and_shows_every_cell(columns: int) -> None:
     shown = text(grid(columns), 60)
     assert max(map(len, shown.split("\n"))) <= 60
-    assert all(shown.count(f"cell{i}{j} ") + shown.count(f"cell{i}{j}\n") for i in range(2) for j in range(columns))
+    assert all(
+        shown.count(f"cell{i}{j} ") + shown.count(f"cell{i}{j}\n") for i in range(2) for j in range(columns)
+    )
 
 
 def test_a_column_wider_than_the_page_is_shown_all_the_same() -> None:
@@ -102,7 +105,11 @@ def test_html_rules_are_scoped() -> None:
 
 
 def test_markdown_has_as_many_bars_in_every_line() -> None:
-    lines = [line.replace("\\|", "") for line in render(grid(word=HOSTILE), "markdown").split("\n") if line.startswith("|")]
+    lines = [
+        line.replace("\\|", "")
+        for line in render(grid(word=HOSTILE), "markdown").split("\n")
+        if line.startswith("|")
+    ]
     assert {line.count("|") for line in lines} == {5}
 
 
@@ -119,7 +126,9 @@ def test_csv_reads_back() -> None:
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", " =1", "=cmd|' /C calc'!A0", "-inf"])
 def test_csv_cells_are_no_formulas(cell: str) -> None:
-    rows = list(csv.reader(io.StringIO(render(Grid("", (Cell("a"),), (Cell("b"),), ((Cell(cell),),)), "csv"))))
+    rows = list(
+        csv.reader(io.StringIO(render(Grid("", (Cell("a"),), (Cell("b"),), ((Cell(cell),),)), "csv")))
+    )
     assert rows[1][1].startswith("'")
     assert rows[1][1].removeprefix("'") == cell.strip()
 

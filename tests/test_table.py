@@ -1,5 +1,4 @@
 """Tables and diffs say what the systems say."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -107,7 +106,9 @@ def test_rows_are_of_the_tier_asked_for() -> None:
     assert zero.rows == tuple(f"{d}:0d" for d in array.rows if d not in SCALARS)
     assert zero.columns == array.columns
     assert scalar.rows == ("True", *SCALARS)
-    assert scalar.columns == tuple(d for d in array.columns if d not in SCALARS), "two scalars are Python's to add"
+    assert scalar.columns == tuple(d for d in array.columns if d not in SCALARS), (
+        "two scalars are Python's to add"
+    )
 
 
 def test_tier_all_has_the_rows_of_every_tier_that_is_told_apart() -> None:
@@ -118,7 +119,8 @@ def test_tier_all_has_the_rows_of_every_tier_that_is_told_apart() -> None:
 
 
 def test_a_diff_shows_the_best_known_changes_of_nep_50_unasked() -> None:
-    """np.float32(3) + 3.0, and arrays beside arrays without dimensions (https://numpy.org/neps/nep-0050-scalar-promotion.html)."""
+    """np.float32(3) + 3.0, and arrays beside arrays without dimensions
+    (https://numpy.org/neps/nep-0050-scalar-promotion.html)."""
     d = tl.diff("numpy1", "numpy")
     answers = {pair: (str(d.a[pair].dtype), str(d.b[pair].dtype)) for pair in d.differing}
     assert answers["float32:0d", "float"] == ("float64", "float32")
@@ -191,7 +193,9 @@ def test_an_operation_of_one_operand_has_one_column() -> None:
     two = tl.diff("numpy", "jax", "sin", dtypes=["int8", "float32"])
     assert two.differing == (("int8", "sin"),)
     assert [[cell.text for cell in row] for row in two.grid().cells] == [["f16|f32"], ["f32"]]
-    assert tl.consensus("numpy", "jax", op="sin", dtypes=["int8", "float32"]).pairs("contested") == (("int8", "sin"),)
+    assert tl.consensus("numpy", "jax", op="sin", dtypes=["int8", "float32"]).pairs("contested") == (
+        ("int8", "sin"),
+    )
     with pytest.raises(tl.OpError, match="sin takes 1 operand, not 2; ask it of each"):
         tl.system("numpy").explain("int8", "int8", op="sin")
 
@@ -214,7 +218,9 @@ def test_a_diff_counts_what_it_shows(op: str | None) -> None:
     assert len(d.differing) == len(shown)
     assert d.summary.startswith(f"{len(shown)} of {len(d.a.rows) * len(d.a.columns)} cells differ: ")
     assert sum(int(part.split()[0]) for part in d.summary.split(": ")[1].split(", ")) == len(shown)
-    assert all(d.a[pair].dtype is not d.b[pair].dtype or d.a[pair].weak != d.b[pair].weak for pair in d.differing)
+    assert all(
+        d.a[pair].dtype is not d.b[pair].dtype or d.a[pair].weak != d.b[pair].weak for pair in d.differing
+    )
 
 
 def test_a_diff_is_of_what_both_have() -> None:
@@ -232,7 +238,9 @@ def test_systems_with_nothing_in_common_have_no_diff(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", [lambda path: tl.table(path), lambda path: tl.diff(path, "jax")])
 @pytest.mark.parametrize("format", ["text", "markdown", "html", "csv", "json"])
-def test_own_files_make_tables_whatever_their_titles(mine: Path, make: Callable[[Path], tl.Table], format: str) -> None:
+def test_own_files_make_tables_whatever_their_titles(
+    mine: Path, make: Callable[[Path], tl.Table], format: str
+) -> None:
     shown = tl.render(make(mine), format)
     assert ("<b>" in shown) <= (format in ("text", "json"))
 

@@ -1,7 +1,7 @@
 """Writes docs/design.md and docs/design.svg from docs/design.toml: every figure is solved for, none is typed.
 
-    python tools/design_page.py          # writes the page; half a minute
-    python tools/design_page.py --check  # exit 1 if it is not what it would write
+python tools/design_page.py          # writes the page; half a minute
+python tools/design_page.py --check  # exit 1 if it is not what it would write
 """
 from __future__ import annotations
 
@@ -70,17 +70,28 @@ def costs(found: Design) -> str:
 
 
 def options(data: dict[str, list[dict[str, object]]]) -> Iterator[str]:
-    yield from head("", "criterion", "scalars cost", "further rules", "costs, the weightiest first", "is it singled out?")
+    yield from head(
+        "", "criterion", "scalars cost", "further rules", "costs, the weightiest first", "is it singled out?"
+    )
     yield from map(option, data["option"])
 
 
 def without(data: dict[str, list[dict[str, object]]]) -> Iterator[str]:
-    yield from head("criterion", "scalars cost", "costs, the weightiest first", "best", "lose magnitude", "relations")
+    yield from head(
+        "criterion", "scalars cost", "costs, the weightiest first", "best", "lose magnitude", "relations"
+    )
     for given in data["without"]:
         found = design(start(bool(given["scalars"])), ["lattice", *KEPT], given["costs"], 4)
         counts = found[0].counts
         scalars = "as their defaults" if given["scalars"] else "nothing"
-        yield row(given["idea"], scalars, costs(found), arrows(found.completions), counts["magnitude"], counts["relations"])
+        yield row(
+            given["idea"],
+            scalars,
+            costs(found),
+            arrows(found.completions),
+            counts["magnitude"],
+            counts["relations"],
+        )
 
 
 def conflicts(data: dict[str, list[dict[str, object]]]) -> Iterator[str]:
@@ -93,7 +104,15 @@ def conflicts(data: dict[str, list[dict[str, object]]]) -> Iterator[str]:
 
 def bfloat16() -> Iterator[str]:
     """What each option comes to with `f* -> bf16 -> f32`, nothing else changed, and the best place for it."""
-    yield from head("", "several bounds", "refused, before", "with bf16", "wider, before", "with bf16", "what else would help")
+    yield from head(
+        "",
+        "several bounds",
+        "refused, before",
+        "with bf16",
+        "wider, before",
+        "with bf16",
+        "what else would help",
+    )
     for n in "0123":
         old = tl.system(f"jep9407-{n}")
         new = tl.system(f"jep9407-{n}").replace(order="...\nf* -> bf16 -> f32")
@@ -101,7 +120,10 @@ def bfloat16() -> Iterator[str]:
         plan = {"demands": {"others": {"avoid": f"{others} -> {others}"}}}
         before, after = (design(s, ["relations"], [])[0].counts for s in (old, new))
         best = design(new, [*KEPT, "kind", "precision", "others"], ["lattice", "width", "relations"], 3, plan)
-        split = sum(len(new.order.minimal_bounds(a, b)) > 1 for a in new.order.nodes for b in new.order.nodes) // 2
+        split = (
+            sum(len(new.order.minimal_bounds(a, b)) > 1 for a in new.order.nodes for b in new.order.nodes)
+            // 2
+        )
         cells = [counts[w] for w in ("lattice", "width") for counts in (before, after)]
         yield row(f"Option {n}", split, *cells, arrows(best.completions) if best[0].covers else "none")
 
@@ -119,15 +141,21 @@ def verdict(p: Place) -> str:
 
 def places(found: Sequence[Place]) -> Iterator[str]:
     yield from head("", *HEADS, "place")
-    ranked = sorted(found, key=lambda p: (p.counts["lattice"], p.counts["width"], p.counts["precision"], p.system.name))
+    ranked = sorted(
+        found, key=lambda p: (p.counts["lattice"], p.counts["width"], p.counts["precision"], p.system.name)
+    )
     for p in ranked:
         yield row(p.system.name, *(p.counts[word] for word in COLUMNS), verdict(p))
 
 
 def fronts(order: str | Path, most: dict[str, int] = {}) -> Iterator[str]:
-    yield from head("lose precision", "wider", "64-bit", "lose magnitude", "higher kind", "add to the partial lattice")
+    yield from head(
+        "lose precision", "wider", "64-bit", "lose magnitude", "higher kind", "add to the partial lattice"
+    )
     for c in front(order, at_most=most):
-        yield row(*(c.counts[w] for w in ("precision", "width", "width64", "magnitude", "kind")), f"`{c.arrows}`")
+        yield row(
+            *(c.counts[w] for w in ("precision", "width", "width64", "magnitude", "kind")), f"`{c.arrows}`"
+        )
 
 
 def picture(found: Sequence[Place]) -> str:
@@ -136,7 +164,9 @@ def picture(found: Sequence[Place]) -> str:
     for p in found:
         groups.setdefault((p.counts["precision"], p.counts["width"]), []).append(p)
     marks = []
-    for (x, y), at in sorted(groups.items(), key=lambda g: (min(p.counts["lattice"] for p in g[1]) > 0, g[0][1], g[0][0])):
+    for (x, y), at in sorted(
+        groups.items(), key=lambda g: (min(p.counts["lattice"] for p in g[1]) > 0, g[0][1], g[0][0])
+    ):
         refused = [f" ({p.counts['lattice']} refused)" if p.counts["lattice"] else "" for p in at]
         named = ", ".join(f"{p.system.name}{n}" for p, n in zip(at, refused, strict=True))
         marks.append(Mark(x, y, named, hollow=all(refused)))
@@ -148,7 +178,13 @@ def picture(found: Sequence[Place]) -> str:
         Steps([(c.counts["precision"], c.counts["width"]) for c in front(START, at_most=most)], text)
         for text, most in caps.items()
     ]
-    return plot("Criteria 4 and 5 of JEP 9407", "results that lose precision", "results wider than both operands", marks, lines)
+    return plot(
+        "Criteria 4 and 5 of JEP 9407",
+        "results that lose precision",
+        "results wider than both operands",
+        marks,
+        lines,
+    )
 
 
 def page() -> tuple[str, str]:
@@ -156,12 +192,17 @@ def page() -> tuple[str, str]:
     with (DOCS / "design.toml").open("rb") as file:
         data = tomllib.load(file)
     found = [place(name, START) for name in tl.systems()]
-    with_bf16 = [place(name, WITH_BF16) for name in tl.systems() if tl.system(name).explain("bfloat16", "bfloat16").dtype]
+    with_bf16 = [
+        place(name, WITH_BF16)
+        for name in tl.systems()
+        if tl.system(name).explain("bfloat16", "bfloat16").dtype
+    ]
     beyond = next(p for p in found if p.system.name == "numpy").counts
     fixed = repairs("numpy")
     sections = {
         "WORDS": [f"- *{d.name}*: {d.counts}" for d in DEMANDS.values()],
-        "OPTIONS": options(data), "WITHOUT": without(data), "CONFLICTS": conflicts(data), "BFLOAT16": bfloat16(),
+        "OPTIONS": options(data), "WITHOUT": without(data),
+        "CONFLICTS": conflicts(data), "BFLOAT16": bfloat16(),
         "FRONT": fronts(START),
         "PLAIN": fronts(START, {"kind": FEWEST}), "FRONT16": fronts(WITH_BF16),
         "PLACES": places(found), "PLACES16": places(with_bf16),

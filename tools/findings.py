@@ -1,4 +1,4 @@
-"""Writes docs/findings.md from docs/findings.toml: what libraries answer there is looked up in the recordings, never typed.
+"""Writes docs/findings.md from docs/findings.toml: answers are looked up in the recordings, never typed.
 
     python tools/findings.py          # writes the page
     python tools/findings.py --check  # exit 1 if the page is not what it would write
@@ -34,7 +34,8 @@ def page() -> str:
         "# Findings",
         "",
         "What the recordings show that a user of these libraries would want to know. This page is written by",
-        "`tools/findings.py`: every answer below was given by the library, at the version named, and looked up in its",
+        "`tools/findings.py`: every answer below was given by the library, at the version named, "
+        "and looked up in its",
         "recording.",
     ]
     for kind, heading in KINDS.items():
@@ -42,7 +43,11 @@ def page() -> str:
         lines += ["", f"## {heading}"] if chosen else []
         for finding in chosen:
             lines += ["", f"### {finding['title']}", "", finding["text"].strip(), ""]
-            rows = [row for name, calls in finding.get("recorded", {}).items() for row in _rows(name, calls, recordings)]
+            rows = [
+                row
+                for name, calls in finding.get("recorded", {}).items()
+                for row in _rows(name, calls, recordings)
+            ]
             rows += [row for name, calls in finding.get("systems", {}).items() for row in _said(name, calls)]
             if rows:
                 lines += ["| library | call | answer |", "|---|---|---|", *rows]
@@ -60,7 +65,9 @@ def _rows(name: str, calls: list[str], recordings: dict[str, Recording]) -> list
     for call in calls:
         op, operands = _taken_apart(call)
         answer = recording.answer(op, *operands)
-        rows.append(f"| {version} | `{call}` | {f'raises {answer[1:]}' if answer.startswith('!') else answer} |")
+        rows.append(
+            f"| {version} | `{call}` | {f'raises {answer[1:]}' if answer.startswith('!') else answer} |"
+        )
     return rows
 
 

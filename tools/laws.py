@@ -1,4 +1,4 @@
-"""Writes the tables of docs/laws.md, each between `<!-- NAME -->` and `<!-- end -->`; the text between tables is kept.
+"""Writes the tables of docs/laws.md, each between `<!-- NAME -->` and `<!-- end -->`; other text is kept.
 
     python tools/laws.py          # writes the page
     python tools/laws.py --check  # exit 1 if a table is not what it would write
@@ -26,14 +26,18 @@ def legend() -> str:
     """What the heads of the tables stand for."""
     laws = [f"| {HEADS[law]} | {law}: {about} |" for law, about in LAWS.items()]
     criteria = [f"| {c.head} | {c.number}: {c.about} |" for c in CRITERIA.values()]
-    return "\n".join(["| head | law |", "|---|---|", *laws, "", "| head | criterion |", "|---|---|", *criteria])
+    return "\n".join(
+        ["| head | law |", "|---|---|", *laws, "", "| head | criterion |", "|---|---|", *criteria]
+    )
 
 
 def compared(dtypes: Iterable[object] | None) -> str:
     """All systems, without the notes, which the legend holds."""
     grid = survey(dtypes=dtypes)
     kept = [i for i, row in enumerate(grid.cells) if row[0].text != "-"]
-    bare = Grid("", grid.columns, tuple(grid.rows[i] for i in kept), tuple(grid.cells[i] for i in kept), (), "system")
+    bare = Grid(
+        "", grid.columns, tuple(grid.rows[i] for i in kept), tuple(grid.cells[i] for i in kept), (), "system"
+    )
     return tl.render(bare, "markdown")
 
 
@@ -68,7 +72,9 @@ def options() -> Grid:
 
 def page(text: str) -> str:
     """The page with its tables made anew."""
-    return re.sub(r"(?s)(<!-- (\w+) -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{TABLES[m[2]]()}\n\n{m[3]}", text)
+    return re.sub(
+        r"(?s)(<!-- (\w+) -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{TABLES[m[2]]()}\n\n{m[3]}", text
+    )
 
 
 if __name__ == "__main__":

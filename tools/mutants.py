@@ -1,167 +1,320 @@
-"""Mutation testing of the spine: one small change at a time, in memory; a test has to notice each.
+"""Mutation testing of the engine: one small change at a time, in memory; a test has to notice each.
 
-Every mutant runs in a fork of a process that has imported the test tools: the tests of its own file first, the others
-only if those notice nothing. Prints killed / total a file, and the survivors.
+The tests are collected once, and run once to see which of them run which lines of the engine. Each mutant
+then has a fork of that process, in which its functions take the mutant's code, and the tests that run the
+changed lines are run, quickest first. What they do not notice is tried again in a process that imports the
+mutant afresh, with every test that runs the engine at all: code outside of functions, and answers that were
+remembered, are then the mutant's too. Prints killed / total a module, and the survivors.
 
-    python tools/mutants.py [--minutes N] [FILE ...]
+    python tools/mutants.py [--minutes N] [--jobs N] [--sample N] [MODULE ...]   # such as engine/combine
 """
 from __future__ import annotations
 
 import argparse
 import ast
-import importlib.util
+import functools
+import gc
+import importlib
+import inspect
 import os
+import pickle
 import random
 import resource
 import sys
+import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any, TypeVar
+
+from mutations import Mutation, mutations
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
-FILES = ("order", "operand", "system", "promotion", "fit")
-UNSEEING = (
-    "wheel", "docs", "imports", "cli", "recording", "recordings", "malformed", "explanation_by_deletion", "designer",
-    "findings",
-    "author",
-)  # tests of other processes, which have no mutant, or of no rules
-PATIENCE = 5  # times the processor time of the tests as they are: a mutant that takes longer hangs, and is killed
-SWAPS: dict[type[ast.AST], type[ast.AST]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift,
-}  # fmt: skip
-NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
-Change = tuple[str, Callable[[], None]]
+MODULES = [
+    *sorted(PACKAGE.glob("engine/[a-z]*.py")),
+    PACKAGE / "facts/order.py",
+    PACKAGE / "operands/operand.py",
+]
+PATIENCE = 5  # times the processor time of the tests as they are: what takes longer hangs, and is killed
+OPTIONS = [
+    "-m", "not live", "-p", "no:cacheprovider", "--tb=no", "--assert=plain", "--hypothesis-profile=mutants",
+    "-W", "ignore::pytest.PytestAssertRewriteWarning",
+]  # fmt: skip
+T = TypeVar("T")
 
 
-def changes(node: ast.AST) -> Iterator[Change]:
-    """What can be changed at this node: a description, and the change."""
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
-        yield "comparison turned", lambda: node.ops.__setitem__(0, SWAPS[type(node.ops[0])]())  # type: ignore[call-overload]
-    if isinstance(node, (ast.BoolOp, ast.BinOp, ast.AugAssign)) and type(node.op) in SWAPS:
-        yield "operator swapped", lambda: setattr(node, "op", SWAPS[type(node.op)]())
-    if isinstance(node, (ast.If, ast.IfExp)):
-        yield "condition negated", lambda: setattr(node, "test", ast.UnaryOp(ast.Not(), node.test))
-    if isinstance(node, ast.comprehension) and node.ifs:
-        yield "filter dropped", lambda: setattr(node, "ifs", [])
-    if isinstance(node, ast.Return) and node.value and not (isinstance(node.value, ast.Constant) and node.value.value is None):
-        yield "returns None", lambda: setattr(node, "value", ast.Constant(None))
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        new = not node.value if isinstance(node.value, bool) else node.value + 1
-        yield f"{node.value} -> {new}", lambda: setattr(node, "value", new)
-    if isinstance(node, ast.Name) and node.id in NAMES:
-        yield f"{node.id} -> {NAMES[node.id]}", lambda: setattr(node, "id", NAMES[node.id])
-    for name in ("body", "orelse"):
-        block = getattr(node, name, None)
-        for i, child in enumerate(block if isinstance(block, list) else ()):
-            called = isinstance(child, ast.Expr) and isinstance(child.value, ast.Call)
-            if called or isinstance(child, (ast.Raise, ast.AugAssign)):
-                yield f"{type(child).__name__.lower()} dropped", lambda b=block, i=i: b.__setitem__(i, ast.Pass())  # type: ignore[misc]
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one test did as the code stands: whether it passed, its seconds, and which lines it ran."""
+
+    passed: bool
+    seconds: float
+    lines: frozenset[tuple[str, int]]
 
 
-def nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but annotations, class bodies' own declarations included."""
-    yield tree
-    for field, value in ast.iter_fields(tree):
-        for child in value if isinstance(value, list) else (value,):
-            if isinstance(child, ast.AST) and field not in ("annotation", "returns", "decorator_list"):
-                yield from nodes(child)
+@dataclass(slots=True)
+class Trial:
+    """A pytest plug-in that tries mutants in forks instead of running the tests."""
+
+    mutants: list[Mutation]
+    jobs: int
+    until: float
+    runs: dict[str, Run] = field(default_factory=dict)
+    dead: list[Mutation] = field(default_factory=list)
+    alive: list[Mutation] = field(default_factory=list)
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        items = session.items
+        files = {str(m.path) for m in self.mutants}
+        self.runs = answer_of(lambda: traced(items, files))
+        functions = live_functions(files)
+        gc.freeze()  # a fork then copies fewer pages
+
+        def attempt(mutant: Mutation) -> int:
+            wanted = {(str(mutant.path), line) for line in range(mutant.first, mutant.last + 1)}
+            ran = sorted((r.seconds, name) for name, r in self.runs.items() if r.passed and r.lines & wanted)
+            return forked(
+                lambda: noticed(mutant, functions, [by_name[n] for _, n in ran]), sum(s for s, _ in ran)
+            )
+
+        by_name = {item.nodeid: item for item in items}
+        for mutant, status in race(self.mutants, attempt, self.jobs, self.until):
+            (self.dead if status else self.alive).append(mutant)
+        return True
 
 
-def mutants(path: Path) -> Iterator[tuple[str, ast.Module]]:
-    text = path.read_text(encoding="utf-8")
-    sites = [(i, k) for i, node in enumerate(nodes(ast.parse(text))) for k, _ in enumerate(changes(node))]
-    for i, k in sites:
-        tree = ast.parse(text)
-        node = list(nodes(tree))[i]
-        what, change = list(changes(node))[k]
-        line = getattr(node, "lineno", None) or min((n.lineno for n in ast.walk(node) if hasattr(n, "lineno")), default=0)
-        change()
-        yield f"{path.name}:{line}: {what}", ast.fix_missing_locations(tree)
+def traced(items: Sequence[Any], files: set[str]) -> dict[str, Run]:
+    """Every test run once, in order."""
+    from _pytest.runner import runtestprotocol
+
+    lines: set[tuple[str, int]] = set()
+
+    def local(frame: FrameType, event: str, _: object) -> Any:
+        lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return local
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        return local if frame.f_code.co_filename in files else None
+
+    threading.settrace(trace)
+    sys.settrace(trace)
+    runs = {}
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        lines.clear()
+        start = time.process_time()
+        reports = runtestprotocol(item, nextitem=following, log=False)
+        passed = not any(report.failed for report in reports)
+        runs[item.nodeid] = Run(passed, time.process_time() - start, frozenset(lines))
+    return runs
+
+
+def live_functions(files: set[str]) -> dict[CodeType, list[FunctionType]]:
+    """The functions that were made from files, by their code."""
+    found = defaultdict(list)
+    for x in gc.get_objects():
+        if isinstance(x, FunctionType) and x.__code__.co_filename in files:
+            found[x.__code__].append(x)
+    return found
+
+
+def noticed(mutant: Mutation, functions: dict[CodeType, list[FunctionType]], items: Sequence[Any]) -> bool:
+    """Whether a test fails once the functions have the mutant's code."""
+    from _pytest.runner import runtestprotocol
+
+    source = mutant.path.read_text(encoding="utf-8")
+    before = outermost(compile(ast.parse(source), str(mutant.path), "exec"))
+    after = outermost(compile(mutant.tree(), str(mutant.path), "exec"))
+    for old, new in zip(before, after, strict=False):
+        for function in functions.get(old, ()) if old != new else ():
+            function.__code__ = new
+    forget()
+    pairs = zip(items, [*items[1:], None], strict=True)
+    return any(
+        r.failed for item, following in pairs for r in runtestprotocol(item, nextitem=following, log=False)
+    )
+
+
+def outermost(code: CodeType) -> Iterator[CodeType]:
+    """The code of a module's functions and methods, without that of functions within."""
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            # a class body is not optimised, a function is
+            yield from [inner] if inner.co_flags & inspect.CO_OPTIMIZED else outermost(inner)
+
+
+def forget() -> None:
+    """Empties what the package remembers: answers that were computed before the mutant came."""
+    for x in gc.get_objects():
+        module = getattr(x, "__module__", None)
+        if isinstance(x, functools._lru_cache_wrapper) and str(module).startswith("typelattice"):
+            x.cache_clear()
+        elif type(x).__module__ == "typelattice.engine.system" and type(x).__name__ == "System":
+            for name in ("_pairs", "_arrays", "_remembered"):
+                getattr(x, name).clear()
 
 
 class Mutated(MetaPathFinder, Loader):
-    """Imports one module from a tree instead of from its file."""
+    """Imports one module from a mutant's tree instead of from its file."""
 
-    def __init__(self, name: str, path: Path, tree: ast.Module) -> None:
-        self.name, self.path, self.tree = name, path, tree
+    def __init__(self, mutant: Mutation) -> None:
+        self.mutant = mutant
+        self.name = ".".join(mutant.path.relative_to(PACKAGE.parent).with_suffix("").parts)
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        return importlib.util.spec_from_file_location(name, self.path, loader=self) if name == self.name else None
+    def find_spec(self, name: str, path: object, target: ModuleType | None = None) -> ModuleSpec | None:
+        return spec_from_file_location(name, self.mutant.path, loader=self) if name == self.name else None
 
     def exec_module(self, module: ModuleType) -> None:
-        exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
+        exec(compile(self.mutant.tree(), str(self.mutant.path), "exec"), module.__dict__)
 
 
-def start(path: Path, tree: ast.Module, seconds: float = 600) -> int:
-    """Forks a process that tests a tree in place of a file; its exit status is zero if no test notices."""
-    pid = os.fork()
-    if pid:
-        return pid
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
+@dataclass(frozen=True, slots=True)
+class Only:
+    """A pytest plug-in that runs the tests named alone, and the slow ones last."""
+
+    seconds: dict[str, float]
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        chosen = [item for item in items if item.nodeid in self.seconds]
+        items[:] = sorted(chosen, key=lambda item: self.seconds[item.nodeid] > 1)
+
+
+def noticed_afresh(mutant: Mutation, seconds: dict[str, float]) -> bool:
+    """Whether a test fails in a process that imports the mutant."""
+    sys.meta_path.insert(0, Mutated(mutant))
+    return tests(["-x"], Only(seconds)) != 0
+
+
+def tests(options: Sequence[str], *plugins: object) -> int:
+    """Runs pytest in this process, with every example of hypothesis the same each time and none shrunk."""
     import pytest
     from hypothesis import Phase, settings
 
-    settings.register_profile("mutants", phases=(Phase.explicit, Phase.generate), database=None)  # a failure says enough
-    sys.meta_path.insert(0, Mutated(f"typelattice.{path.stem}", path, tree))
+    phases = (Phase.explicit, Phase.generate)
+    settings.register_profile("mutants", phases=phases, database=None, derandomize=True, deadline=None)
     os.chdir(ROOT)
-    options = ["-x", "-m", "not live", "-p", "no:cacheprovider", "--tb=no", "--assert=plain", "--hypothesis-profile=mutants"]
-    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning", *(f"--ignore=tests/test_{name}.py" for name in UNSEEING)]
-    own = f"tests/test_{path.stem}.py"
-    os._exit((Path(own).exists() and pytest.main([*options, own])) or pytest.main([*options, "tests", "src"]))
+    return int(pytest.main([*OPTIONS, *options, "tests", "src"], plugins=plugins))
 
 
-def verdicts(work: Iterator[tuple[Path, str, ast.Module]], seconds: float, until: float) -> Iterator[tuple[str, str, bool]]:
-    """(file, mutant, whether it was killed), as they finish; one process a core. Stops at the time given."""
-    running: dict[int, tuple[str, str]] = {}
-    jobs = os.cpu_count() or 1
-    for path, what, tree in work:
+def forked(run: Callable[[], bool], seconds: float) -> int:
+    """Starts a fork that exits with 1 if the call is true or fails; one that takes far too long is killed."""
+    pid = os.fork()
+    if pid:
+        return pid
+    limit = int(PATIENCE * seconds + 10)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+    silence()
+    status = 1
+    try:
+        status = int(run())
+    finally:
+        os._exit(status)
+
+
+def silence() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
+def answer_of(run: Callable[[], T]) -> T:
+    """What a call in a fork returns: it leaves nothing behind in this process."""
+    with tempfile.TemporaryFile() as file:
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                pickle.dump(run(), file)
+                file.flush()
+                status = 0
+            finally:
+                os._exit(status)
+        if os.waitpid(pid, 0)[1]:
+            raise SystemExit("the tests could not be run as they are")
+        file.seek(0)
+        found: T = pickle.load(file)
+        return found
+
+
+def race(
+    work: Iterable[Mutation], start: Callable[[Mutation], int], jobs: int, until: float
+) -> Iterator[tuple[Mutation, int]]:
+    """(mutant, exit status) as they finish, so many at a time; none is started after the time given."""
+    running: dict[int, Mutation] = {}
+    for mutant in work:
         if time.monotonic() > until:
             break
-        running[start(path, tree, seconds)] = path.name, what
+        running[start(mutant)] = mutant
         while len(running) >= jobs:
             pid, status = os.wait()
-            yield *running.pop(pid), status != 0
+            yield running.pop(pid), status
     while running:
         pid, status = os.wait()
-        yield *running.pop(pid), status != 0
+        yield running.pop(pid), status
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Mutation testing of the spine.")
-    parser.add_argument("files", nargs="*", type=Path, default=[PACKAGE / f"{name}.py" for name in FILES])
-    parser.add_argument("--minutes", type=float, default=10, help="stop after so long; what was not tried is counted")
+    parser = argparse.ArgumentParser(description="Mutation testing of the engine.")
+    parser.add_argument(
+        "modules", nargs="*", help="such as engine/combine (default: the engine, orders, operands)"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=60, help="stop after so long; what was not tried is counted"
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--sample", type=int, default=0, help="try so many mutants, drawn at random")
     asked = parser.parse_args()
-    files = [path.resolve() for path in asked.files if path.exists()]
+    paths = [PACKAGE / f"{name}.py" for name in asked.modules] or MODULES
+    missing = [path for path in paths if not path.is_file()]
+    if missing:
+        parser.error(f"no module {missing[0].relative_to(PACKAGE).with_suffix('')}")
+    until = time.monotonic() + 60 * asked.minutes
+    every = [mutant for path in paths for mutant in mutations(path)]
+    random.Random(0).shuffle(every)
     for tool in ("pytest", "hypothesis", "numpy", "ml_dtypes"):  # imported once, shared by the forks
         importlib.import_module(tool)
-    _, status, used = os.wait4(start(files[0], ast.parse(files[0].read_text(encoding="utf-8"))), 0)
-    if status:
-        print("the tests fail as it is; nothing can be said of mutants", file=sys.stderr)
-        return 2
-    every = [(path, what, tree) for path in files for what, tree in mutants(path)]
-    random.Random(0).shuffle(every)
-    killed, tried, survivors = dict.fromkeys((p.name for p in files), 0), dict.fromkeys((p.name for p in files), 0), []
-    seconds = PATIENCE * (used.ru_utime + used.ru_stime)
-    for name, what, dead in verdicts(iter(every), seconds, time.monotonic() + 60 * asked.minutes):
-        tried[name] += 1
-        killed[name] += dead
-        if not dead:
-            survivors.append(what)
-    for what in sorted(survivors, key=lambda w: (w.split(":")[0], int(w.split(":")[1]))):
-        print(f"survived  {what}")
-    for name in tried:
-        print(f"{name:<14} {killed[name]} / {tried[name]} killed")
-    print(f"{'all':<14} {sum(killed.values())} / {sum(tried.values())} killed, {len(every) - sum(tried.values())} not tried")
+
+    def first() -> Trial:
+        trial = Trial(every[: asked.sample or len(every)], asked.jobs, until)
+        silence()
+        tests([], trial)
+        return trial
+
+    trial = answer_of(first)
+    broken = [name for name, run in trial.runs.items() if not run.passed]
+    print(f"{len(trial.runs)} tests")
+    for name in broken:
+        print(f"left out, since it fails as it is: {name}")
+    seconds = {name: run.seconds for name, run in trial.runs.items() if run.passed and run.lines}
+    allowed = sum(seconds.values()) + 30
+    again = race(
+        trial.alive, lambda m: forked(lambda: noticed_afresh(m, seconds), allowed), asked.jobs, until
+    )
+    afresh = [*again]
+    killed = [*trial.dead, *(mutant for mutant, status in afresh if status)]
+    report(paths, every, killed, [mutant for mutant, status in afresh if not status])
     return 0
+
+
+def report(
+    paths: Sequence[Path], every: Sequence[Mutation], killed: Sequence[Mutation], survived: Sequence[Mutation]
+) -> None:
+    for mutant in sorted(survived, key=lambda m: (str(m.path), m.first)):
+        print(f"survived  {mutant}")
+    dead, alive = Counter(m.path for m in killed), Counter(m.path for m in survived)
+    for path in paths:
+        name = path.relative_to(PACKAGE).with_suffix("").as_posix()
+        print(f"{name:<20} {dead[path]} / {dead[path] + alive[path]} killed")
+    tried = len(killed) + len(survived)
+    share = f" ({100 * len(killed) / tried:.1f} %)" if tried else ""
+    print(f"{'all':<20} {len(killed)} / {tried} killed{share}, {len(every) - tried} not tried")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Extracts the tables and graphs of the seed documents to tests/seeds: `python tools/seeds.py FOLDER`.
 
-The documents are plain text, told apart by the number that their file names begin with. Cells stay as printed.
+The documents are plain text, told apart by the number that their names begin with. Cells stay as printed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,15 @@ SECTIONS = {  # heading -> file
 DOCUMENTS = {
     "001": "JAX documentation of 2019, Type promotion semantics: https://github.com/jax-ml/jax/pull/1815",
     "003": "Python array API standard, proposal of 2020: https://github.com/data-apis/array-api/issues/14",
-    "004": "Modular MAX, graph.type_promotion, 2024: https://docs.modular.com/max/api/mojo/graph/type_promotion",
+    "004": "Modular MAX, graph.type_promotion, 2024: "
+    "https://docs.modular.com/max/api/mojo/graph/type_promotion",
 }
-FOUR = {"floating-point": "f", "unsigned integer": "u", "signed integer": "i", "mixed unsigned and signed integer": "mixed"}
+FOUR = {
+    "floating-point": "f",
+    "unsigned integer": "u",
+    "signed integer": "i",
+    "mixed unsigned and signed integer": "mixed",
+}
 MAX_NAME = re.compile(r"bool|u?int(?:8|16|32|64)|index|address|(?:tensor_|b)?float(?:16|32|64)")
 
 Table = list[list[str]]  # the header, its first cell empty; then the rows, their name first
@@ -44,7 +50,11 @@ def sections(text: str) -> Iterator[tuple[str, str]]:
 def jep_tables(text: str) -> Iterator[Sheet]:
     """The tables of the JEP: cells between bars, the rows' names first, the header's names last."""
     for heading, body in sections(text):
-        lines = [[cell.strip() for cell in line.split("|")] for line in body.splitlines() if "|" in line and "(" not in line]
+        lines = [
+            [cell.strip() for cell in line.split("|")]
+            for line in body.splitlines()
+            if "|" in line and "(" not in line
+        ]
         if heading in SECTIONS:
             columns = [cell for cell in lines[0] if cell]
             rows = [[cell for cell in line if cell] for line in lines[2:]]
@@ -60,7 +70,11 @@ def jep_graphs(text: str) -> Iterator[dict[str, object]]:
 
 def jax_2019(text: str) -> Iterator[Sheet]:
     """The table of 2019, and which of its cells are highlighted."""
-    rows = [re.findall(r"<t[hd]([^>]*)>(.*?)</t[hd]>", line) for line in text.splitlines() if line.strip().startswith("<tr>")]
+    rows = [
+        re.findall(r"<t[hd]([^>]*)>(.*?)</t[hd]>", line)
+        for line in text.splitlines()
+        if line.strip().startswith("<tr>")
+    ]
     cells = [[cell for _, cell in row] for row in rows]
     marks = [[row[0][1], *("01"["class" in attributes] for attributes, _ in row[1:])] for row in rows[1:]]
     yield "jax_2019", DOCUMENTS["001"], cells
@@ -68,7 +82,7 @@ def jax_2019(text: str) -> Iterator[Sheet]:
 
 
 def array_api_2020(text: str) -> Iterator[Sheet]:
-    """The four tables of the proposal, each on one line: the columns, up to a name repeated or of another kind; the rows."""
+    """The four tables, a line each: the columns, up to a name repeated or of another kind, and the rows."""
     for title, line in re.findall(r"(?m)^(.+) type promotion table:\n+(.+)$", text):
         cells = [word for word in line.split() if word != "where"]
         columns: list[str] = []
@@ -84,7 +98,9 @@ def array_api_2020(text: str) -> Iterator[Sheet]:
 def max_2024(text: str) -> Iterator[Sheet]:
     """MAX's table, whose cells stand without a gap."""
     lines = (line.removeprefix("Type") for line in text.splitlines())
-    columns, *rows = (MAX_NAME.findall(line) for line in lines if len(line) > 80 and not MAX_NAME.sub("", line))
+    columns, *rows = (
+        MAX_NAME.findall(line) for line in lines if len(line) > 80 and not MAX_NAME.sub("", line)
+    )
     yield "max_2024", DOCUMENTS["004"], [["", *columns], *rows]
 
 
@@ -101,7 +117,9 @@ def write(folder: Path, out: Path) -> None:
                 file.write(f"# {source}\n")
                 csv.writer(file, lineterminator="\n").writerows(table)
     graphs = ",\n".join(json.dumps(graph) for graph in jep_graphs(texts["000"]))
-    (out / "jep9407_graphs.json").write_text(f'{{"source": "JEP 9407: {JEP}", "graphs": [\n{graphs}\n]}}\n', encoding="utf-8")
+    (out / "jep9407_graphs.json").write_text(
+        f'{{"source": "JEP 9407: {JEP}", "graphs": [\n{graphs}\n]}}\n', encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes docs/standard.md: what libraries agree on beyond the array API standard, and where they contradict it.
+"""Writes docs/standard.md: what libraries agree on beyond the array API standard, where they contradict it.
 
     python tools/standard.py          # writes the page
     python tools/standard.py --check  # exit 1 if the page is not what it would write
@@ -13,7 +13,19 @@ from typelattice.study.consensus import contradicted, undefined
 
 PAGE = Path(__file__).parents[1] / "docs" / "standard.md"
 AGREEING = ("numpy", "jax", "torch", "tensorflow-all")
-ASKED = ("numpy", "numpy1", "jax", "jax-x32", "torch", "tensorflow-all", "mlx", "dask", "cupy", "ndonnx", "keras-jax")
+ASKED = (
+    "numpy",
+    "numpy1",
+    "jax",
+    "jax-x32",
+    "torch",
+    "tensorflow-all",
+    "mlx",
+    "dask",
+    "cupy",
+    "ndonnx",
+    "keras-jax",
+)
 TIERS = {"array": "two arrays", "0d": "a 0-d array and an array", "scalar": "a Python scalar and an array"}
 
 
@@ -22,8 +34,10 @@ def page() -> str:
     standard = tl.system("array-api")
     lines = [
         "# For those who write the standard", "",
-        f"What {', '.join(AGREEING)} make of the dtypes of the array API standard ({standard.title}). This page is written by",
-        "`tools/standard.py`; the systems equal the libraries' recorded answers.", "", "## Agreement by tier", "",
+        f"What {', '.join(AGREEING)} make of the dtypes of the array API standard ({standard.title}). "
+        "This page is written by",
+        "`tools/standard.py`; the systems equal the libraries' recorded answers.",
+        "", "## Agreement by tier", "",
         "| operands | pairs | agreed | contested | refused by some |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for tier, words in TIERS.items():
@@ -33,13 +47,27 @@ def page() -> str:
     arrays = tl.consensus(*AGREEING)
     pairs = undefined(standard, arrays)
     lines += ["", "## Undefined, though all agree", ""]
-    lines += [f"{len(pairs)} unordered pairs ({2 * len(pairs)} cells of the table):", "", "| pair | dtype |", "|---|---|"]
+    lines += [
+        f"{len(pairs)} unordered pairs ({2 * len(pairs)} cells of the table):",
+        "",
+        "| pair | dtype |",
+        "|---|---|",
+    ]
     lines += [f"| {a} + {b} | {next(iter(arrays.by_answer(a, b)))} |" for a, b in pairs]
-    lines += ["", "## Contradictions", "", "Cells that the standard defines and a library answers otherwise.", ""]
+    lines += [
+        "",
+        "## Contradictions",
+        "",
+        "Cells that the standard defines and a library answers otherwise.",
+        "",
+    ]
     lines += ["| system | cells | which |", "|---|---|---|"]
     for name in ASKED:
         broken = contradicted(standard, tl.system(name))
-        said = [f"{' + '.join(map(str, p.operands))}: {p.dtype}, here {q.dtype or 'refused'}" for p, q in broken[:6]]
+        said = [
+            f"{' + '.join(map(str, p.operands))}: {p.dtype}, here {q.dtype or 'refused'}"
+            for p, q in broken[:6]
+        ]
         lines.append(f"| {name} | {len(broken)} | {'; '.join(said)}{'; …' * (len(broken) > 6)} |")
     return "\n".join(lines) + "\n"
 

@@ -18,7 +18,7 @@ WIDTHS = {"int8": 8, "int16": 16, "int32": 32, "uint8": 8, "uint16": 16, "uint32
 
 
 def promote(a: str, b: str) -> str:
-    """The mistake: the wider of two integer dtypes, signed before unsigned, though it cannot hold the other's values."""
+    """The mistake: the wider of two integer dtypes, though it cannot hold the other's values."""
     return max((a, b), key=lambda name: (WIDTHS[name], name.startswith("int")))
 
 

@@ -10,7 +10,7 @@ from typelattice.facts.words import WORDS
 
 TYPE_CHECKING = False  # type checkers know the name, and take it for true; to import it costs more than all else here
 if TYPE_CHECKING:
-    from typelattice.designer import design
+    from typelattice.designer import ConflictError, MissingSolverError, PlanError, design
     from typelattice.engine.answer import Promotion, PromotionError
     from typelattice.engine.system import System
     from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typelattice.programs.expression import FormulaError, formula
     from typelattice.programs.formula import Formula
     from typelattice.rendering import render
+    from typelattice.study.asked import BeyondReachError
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
     from typelattice.study.diffs import Diff, diff
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _LATER = {
     name: module
     for module, names in {
-        "designer": ("design",),
+        "designer": ("ConflictError", "MissingSolverError", "PlanError", "design"),
         "engine.answer": ("Promotion", "PromotionError"),
         "engine.system": ("System",),
         "facts.dtypes": ("DType", "DTypeError", "Kind", "dtype"),
@@ -54,6 +55,7 @@ _LATER = {
         "programs.expression": ("FormulaError", "formula"),
         "programs.formula": ("Formula",),
         "rendering": ("render",),
+        "study.asked": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
         "study.criteria": ("Criteria", "criteria"),
         "study.diffs": ("Diff", "diff"),
@@ -82,10 +84,11 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Array", "Consensus", "Criteria", "DType", "DTypeError", "Diff", "FormatError", "Formula", "FormulaError",
-    "Kind", "Laws", "Loss", "Namespace", "NamespaceError", "OpError", "Operand", "OperandError", "Order",
-    "OrderError", "Promotion", "PromotionError", "System", "Table", "TypelatticeError", "UnknownSystemError",
-    "consensus", "criteria", "design", "diff", "dtype", "formula", "implicit_cast", "laws", "loss", "namespace",
-    "native", "operand", "render", "system", "systems", "table",
+    "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError", "Diff",
+    "FormatError", "Formula", "FormulaError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace",
+    "NamespaceError", "OpError", "Operand", "OperandError", "Order", "OrderError", "PlanError",
+    "Promotion", "PromotionError", "System", "Table", "TypelatticeError", "UnknownSystemError",
+    "consensus", "criteria", "design", "diff", "dtype", "formula", "implicit_cast", "laws", "loss",
+    "namespace", "native", "operand", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from json import dumps
 
-from typelattice.cli.command import FEW, Command, Paragraphs
+from typelattice.cli.command import FEW, Command, Paragraphs, format_argument
 from typelattice.engine.system import System
 from typelattice.rendering.terminal import layout
 from typelattice.study.check import check
@@ -13,11 +14,15 @@ SECONDS = 10  # that the search for repairs may take
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.toml", help="a system file, or the name of a system")
+    format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
     """The parts of a system one by one, the laws it breaks, and the nearest orders that break fewer."""
     found = check(args.file)
+    if args.format == "json":
+        yield dumps({**found.data(), "repairs": _repairs(found.system) if found.split else []}, indent=1)
+        return
     page = layout()
     yield page.bold(f"{args.file}: a valid system")
     yield ""

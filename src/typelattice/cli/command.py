@@ -30,6 +30,11 @@ def op_argument(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def format_argument(parser: ArgumentParser) -> None:
+    """The option `--format` of commands that print paragraphs, or what programs read."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+
+
 def some(items: Sequence[str], most: int = FEW) -> str:
     """The first few of many, and dots for the others.
 

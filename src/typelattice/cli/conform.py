@@ -3,13 +3,23 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from functools import partial
+from json import dumps
 from pathlib import Path
 
 import typelattice as tl
 from typelattice.cli import interrupts
-from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, count, seed, some
+from typelattice.cli.command import (
+    Command,
+    DifferencesFound,
+    Paragraphs,
+    UsageError,
+    count,
+    format_argument,
+    seed,
+    some,
+)
 from typelattice.cli.record import versions
-from typelattice.conformance.compare import Report, compare
+from typelattice.conformance.compare import Mismatch, Report, compare
 from typelattice.facts.libraries import recordings
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording
@@ -30,6 +40,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--live", type=count, metavar="CALLS", help=live)
     parser.add_argument("--seed", type=seed, default=0, help="of the random calls (default: 0)")
     parser.add_argument("--departures", metavar="FILE", help="a list of known departures of your own")
+    format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -52,10 +63,33 @@ def run(args: Namespace) -> Paragraphs:
     if not report.compared and not report.no_kernel:
         what = f"no call of {args.library} can be compared: {about}"
         raise UsageError(f"{what}; it needs an operation of two operands, such as add")
-    yield printable(f"{args.library} against the system {found.name}: {about}")
-    yield from _told(report)
+    if args.format == "json":
+        compared = {"library": args.library, "system": found.name, "asked": about}
+        yield dumps({**compared, **_data(report)}, indent=1)
+    else:
+        yield printable(f"{args.library} against the system {found.name}: {about}")
+        yield from _told(report)
     if report.mismatches:
         raise DifferencesFound
+
+
+def _data(report: Report) -> dict[str, object]:
+    """A report as what JSON can hold, every mismatch included."""
+    return {
+        "compared": report.compared,
+        "without kernel": report.no_kernel,
+        "unknown operations": list(report.unknown),
+        "mismatches": [{"cause": m.cause, **_mismatch_data(m)} for m in report.mismatches],
+        "listed": [
+            {"reason": departure.reason, "source": departure.source, "calls": [*map(_mismatch_data, found)]}
+            for departure, found in report.listed.items() if found
+        ],
+    }  # fmt: skip
+
+
+def _mismatch_data(m: Mismatch) -> dict[str, object]:
+    call = m.call
+    return {"op": call.op, "operands": list(call.operands), "library": call.answer, "system": m.ours}
 
 
 def _told(report: Report) -> Paragraphs:

@@ -4,17 +4,17 @@ from __future__ import annotations
 import os
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from json import dumps
 from pathlib import Path
 
 from typelattice.cli import interrupts
-from typelattice.cli.command import Command, Paragraphs, UsageError, count, duration
+from typelattice.cli.command import Command, Paragraphs, UsageError, count, duration, format_argument
 from typelattice.designer import ERRORS
-from typelattice.designer.completion import design
+from typelattice.designer.completion import Completion, Design, design
 from typelattice.designer.demands import DEMANDS
 from typelattice.designer.plan import COSTS, RULES, PlanError
-from typelattice.designer.repair import KEPT, repairs
+from typelattice.designer.repair import KEPT, Repair, Repairs, repairs
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import short
@@ -23,15 +23,6 @@ from typelattice.rendering.save import check_writable, write_text
 from typelattice.rendering.terminal import layout, overwrite_line
 
 SHOWN = 8  # answers that a repair changes
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A completion or a repair: what is said of it, and the file that it makes; a heading makes none."""
-
-    paragraphs: list[str]
-    name: str = ""
-    text: str = ""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -55,6 +46,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=duration, metavar="S", help="the best found by then; Ctrl-C shows the best so far",
     )  # fmt: skip
+    format_argument(parser)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="a folder; write each as a system file")
 
 
@@ -64,15 +56,16 @@ def run(args: Namespace) -> Paragraphs:
         _check_folder(Path(args.output))  # before the search, which may be long
     try:
         with interrupts.raised():
-            found = list(_repairs(args) if args.repair else _completions(args))
+            found = _repairs(args) if args.repair else _completions(args)
     except ERRORS as e:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
     finally:
         overwrite_line("")
-    for each in found:
-        yield from each.paragraphs
-        if args.output is not None and each.text:
-            yield layout().beside("written to", [_write(Path(args.output), each)])
+    written = [] if args.output is None else [_write(Path(args.output), *file) for file in _files(found)]
+    if args.format == "json":
+        yield dumps({**found.data(), "written": written}, indent=1)
+    else:
+        yield from _told(args.order, found, written)
 
 
 def _check_folder(folder: Path) -> None:
@@ -81,60 +74,72 @@ def _check_folder(folder: Path) -> None:
     check_writable(folder / "found.toml")
 
 
-def _write(folder: Path, found: Found) -> str:
+def _files(found: Design | Repairs) -> Iterator[tuple[str, str]]:
+    """The name and the text of a system file for each that was found."""
+    for i, each in enumerate(_each(found), 1):
+        numbered = isinstance(found, Repairs) and len(found) > 1
+        yield f"{each.system.name}-{i}.toml" if numbered else f"{each.system.name}.toml", each.text
+
+
+def _each(found: Design | Repairs) -> Sequence[Completion | Repair]:
+    return found.completions if isinstance(found, Design) else found.repairs
+
+
+def _write(folder: Path, name: str, text: str) -> str:
     """Writes a system file into the folder; returns its path."""
-    path = folder / f"{found.name}.toml"
     with interrupts.raised():
-        write_text(path, found.text)
-    return str(path)
+        write_text(folder / name, text)
+    return str(folder / name)
 
 
-def _completions(args: Namespace) -> Iterator[Found]:
+def _completions(args: Namespace) -> Design:
     at_most = dict(map(_cap, args.at_most))
-    chosen = design(
-        args.order, _words(args.rules), _words(args.costs), args.limit, args.plan, at_most, args.seconds,
-        _progress,
-    )  # fmt: skip
-    yield Found([
-        *_heading(args.order, len(chosen), "completion", chosen.proven, chosen.complete),
-        layout().beside("rules", [", ".join(d.name for d in chosen.plan.rules) or "none"]),
-        layout().beside("costs", [", ".join(f"{word} {n}" for word, n in chosen.costs.items()) or "none"]),
-    ])  # fmt: skip
-    for i, c in enumerate(chosen, 1):
-        paragraphs = ["", layout().beside(f"{i}.", [c.arrows or "nothing to add"]), _counts(c.counts)]
-        yield Found(paragraphs, c.system.name, c.text)
+    rules, costs = _words(args.rules), _words(args.costs)
+    return design(args.order, rules, costs, args.limit, args.plan, at_most, args.seconds, _progress)
 
 
-def _repairs(args: Namespace) -> Iterator[Found]:
+def _repairs(args: Namespace) -> Repairs:
     if args.costs or args.plan or args.at_most:
         raise PlanError("--repair takes --rules only: it looks for the fewest changes")
     rules = _words(args.rules)
-    found = repairs(
-        args.order, args.limit, args.every, KEPT if rules is None else rules, args.seconds,
-        _progress,
-    )  # fmt: skip
-    yield Found(_heading(args.order, len(found), "smallest repair", found.proven, found.complete))
-    for i, r in enumerate(found, 1):
-        paragraphs = ["", layout().beside(f"{i}.", [str(r)])]
-        if r.changed:
-            changed = ((f"{code(a)} + {code(b)}", _joined(new), _joined(old)) for a, b, old, new in r.changed)
-            lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
-            more = ["..."] if len(lines) > SHOWN else []
-            paragraphs.append(layout().beside("changes", [f"{len(lines)} answers change", *lines[:SHOWN], *more]))
-        name = f"{r.system.name}-{i}" if len(found) > 1 else r.system.name
-        yield Found([*paragraphs, _counts(r.counts)], name, r.text)
+    kept = KEPT if rules is None else rules
+    return repairs(args.order, args.limit, args.every, kept, args.seconds, _progress)
 
 
-def _heading(order: str, n: int, what: str, proven: bool, complete: bool) -> list[str]:
-    many = f"{n} {what}{'s' * (n != 1)}"
+def _told(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragraphs:
+    """What was found in words, and where each was written to."""
+    page = layout()
+    what = "completion" if isinstance(found, Design) else "smallest repair"
+    yield page.bold(_heading(order, len(found), what, found.proven, found.complete))
+    yield ""
+    if isinstance(found, Design):
+        yield page.beside("rules", [", ".join(d.name for d in found.plan.rules) or "none"])
+        yield page.beside("costs", [", ".join(f"{word} {n}" for word, n in found.costs.items()) or "none"])
+        yield ""
+    for i, each in enumerate(_each(found), 1):
+        yield from [""] if i > 1 else []
+        what = str(each) if isinstance(each, Repair) else each.arrows or "nothing to add"
+        yield page.beside(f"{i}.", [what])
+        if isinstance(each, Repair) and each.changed:
+            yield page.beside("changes", _changes(each))
+        short_of = ", ".join(f"{word} {n}" for word, n in each.counts.items() if n)
+        yield page.beside("counts", [short_of or "nothing falls short"])
+        if written:
+            yield page.beside("written to", [written[i - 1]])
+
+
+def _changes(found: Repair) -> list[str]:
+    """How many answers a repair changes, and the first of them."""
+    changed = ((f"{code(a)} + {code(b)}", _joined(new), _joined(old)) for a, b, old, new in found.changed)
+    lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
+    return [f"{len(lines)} answers change", *lines[:SHOWN], *(["..."] if len(lines) > SHOWN else [])]
+
+
+def _heading(order: str, n: int, what: str, proven: bool, complete: bool) -> str:
+    if not proven:
+        return f"{order}: the best so far; a better one may exist"
     rest = "and no other is as good" if complete else "of more that are as good; --limit shows more"
-    said = f"{order}: {many}, {rest}" if proven else f"{order}: the best so far; a better one may exist"
-    return [layout().bold(said), ""]
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    short_of = ", ".join(f"{word} {n}" for word, n in counts.items() if n)
-    return layout().beside("counts", [short_of or "nothing falls short"])
+    return f"{order}: {n} {what}{'s' if n != 1 else ''}, {rest}"
 
 
 def _joined(node: Node | None) -> str:

@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, op_argument
+from typelattice.cli.command import Command, Paragraphs, format_argument, op_argument
 from typelattice.engine.answer import Promotion
 from typelattice.explain.english import answer, asked, cast_words, fate, fit_words
 from typelattice.explain.explanation import explanation
@@ -32,7 +32,7 @@ def arguments(parser: ArgumentParser) -> None:
         "--system", action="append", metavar="NAME|FILE", help="that system in full; may be given again",
     )  # fmt: skip
     op_argument(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    format_argument(parser)
     parser.add_argument_group("operations", "\n".join(wrap(", ".join(OPERATIONS), 76)))
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
+from json import dumps
 from typing import get_args
 
 import typelattice as tl
@@ -10,7 +11,7 @@ from typelattice.cli.command import FEW, Command, Paragraphs, UsageError
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import layout
-from typelattice.study.asked import Asked, common_dtypes, has_arrays
+from typelattice.study.asked import Asked, BeyondReachError, common_dtypes, has_arrays
 from typelattice.study.survey import survey
 
 STUB = 16  # columns of the headings
@@ -33,6 +34,9 @@ def run(args: Namespace) -> Paragraphs:
     """One system's verdicts in words, or those of several in a grid."""
     found = [tl.system(which) for which in args.systems or tl.systems()]
     dtypes = _dtypes(args, found)
+    if args.format == "json":
+        yield dumps({"systems": [_data(s, args.tier, dtypes) for s in found]}, indent=1)
+        return
     if len(args.systems) != 1 or args.format != "text":
         yield drawn(survey(found, args.tier, dtypes), args.format)
         return
@@ -45,6 +49,15 @@ def run(args: Namespace) -> Paragraphs:
     for sections in (judged.sections(), cost.sections(cost.asked if args.all else FEW)):
         yield ""
         yield from (page.beside(*section, STUB) for section in sections)
+
+
+def _data(s: tl.System, tier: Asked, dtypes: list[object] | None) -> dict[str, object]:
+    """The verdicts on one system as what JSON can hold; why there are none, if it has no such operands."""
+    try:
+        priced = tl.criteria(s, tier, dtypes).data()["criteria"]
+        return {**tl.laws(s, tier, dtypes).data(), "criteria": priced}
+    except (tl.DTypeError, BeyondReachError) as e:
+        return {"system": s.name, "not judged": str(e)}
 
 
 def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:

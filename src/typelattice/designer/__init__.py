@@ -12,6 +12,6 @@ from typelattice.study.asked import BeyondReachError
 ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, TimeoutError)
 
 __all__ = [
-    "DEMANDS", "ERRORS", "BeyondReachError", "Completion", "ConflictError", "Demand", "Design", "MissingSolverError",
-    "Plan", "PlanError", "Repair", "Repairs", "design", "plan", "repairs",
+    "DEMANDS", "ERRORS", "BeyondReachError", "Completion", "ConflictError", "Demand", "Design",
+    "MissingSolverError", "Plan", "PlanError", "Repair", "Repairs", "design", "plan", "repairs",
 ]  # fmt: skip

@@ -1,4 +1,5 @@
-"""The best completions of a partial order under rules and costs, each a system; or the rules that conflict."""
+"""The best completions of a partial order under rules and costs, each a system; or the rules that
+conflict."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,8 @@ MOST = 1_000_000_000  # that a demand may be capped at; the solver counts in 32 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A completed order: as a system and its file, the covers added to the partial order, and what it falls short of.
+    """A completed order: as a system and its file, the covers added to the partial order, and what it falls
+    short of.
 
     `counts` has every word of DEMANDS and every demand of the plan.
     """
@@ -117,10 +119,10 @@ def design(
 ) -> Design:
     """The best completions of the partial order of a system (a name, a file): all optima up to a limit.
 
-    `rules` hold in all that is added, `costs` are minimised one after another; both are words of DEMANDS, or of the
-    `demands` in a plan (a file, or its keys). `at_most`: word → the most it may count, over all pairs. On Ctrl-C, or
-    after so many seconds, the best so far. Raises ConflictError if no completion keeps the rules, BeyondReachError,
-    PlanError, MissingSolverError; TimeoutError if none was found in so many seconds.
+    `rules` hold in all that is added, `costs` are minimised one after another; both are words of DEMANDS, or
+    of the `demands` in a plan (a file, or its keys). `at_most`: word → the most it may count, over all pairs.
+    On Ctrl-C, or after so many seconds, the best so far. Raises ConflictError if no completion keeps the
+    rules, BeyondReachError, PlanError, MissingSolverError; TimeoutError if none was found in so many seconds.
 
     >>> import typelattice as tl
     >>> found = tl.design("jep9407-0", costs=["deference", "relations"])
@@ -134,14 +136,17 @@ def design(
     if found is None:
         parts: list[Demand | Cap] = [*chosen.rules, *caps]
         conflict = core(parts, lambda kept: _possible(partial, kept))
-        raise ConflictError(partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict])
+        raise ConflictError(
+            partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict]
+        )
     return found
 
 
 def best(
     order: str | Path | System, rules: Sequence[str], costs: Sequence[str], at_most: Mapping[str, int]
 ) -> Completion | None:
-    """One of the best completions, None where there is none: what `design` says, without a word on conflicts."""
+    """One of the best completions, None where there is none: what `design` says, without a word on
+    conflicts."""
     partial, chosen = find_system(order), plan(rules, costs)
     found = _solved(partial, chosen, _caps(at_most, chosen), 1)
     return found[0] if found else None
@@ -152,9 +157,13 @@ def _solved(
     seconds: float | None = None, progress: Progress | None = None,
 ) -> Design | None:  # fmt: skip
     stated = problem(partial, chosen)
-    answer = solve(("complete", "lattice"), _facts(stated, chosen.costs, caps), max(1, limit), seconds, progress)
+    answer = solve(
+        ("complete", "lattice"), _facts(stated, chosen.costs, caps), max(1, limit), seconds, progress
+    )
     if answer.found:
-        return Design(partial, chosen, _completions(partial, stated, chosen, answer), answer.proven, answer.all)
+        return Design(
+            partial, chosen, _completions(partial, stated, chosen, answer), answer.proven, answer.all
+        )
     if not answer.all:
         raise TimeoutError(f"no completion of {partial.name} was found in {seconds:g} seconds; give it more")
     return None
@@ -168,7 +177,8 @@ def _possible(partial: System, parts: Sequence[Demand | Cap]) -> bool:
 
 
 def _caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
-    """The demands that are capped. Raises PlanError for an unknown word, or for what is no number of cases."""
+    """The demands that are capped. Raises PlanError for an unknown word, or for what is no number of
+    cases."""
     known = {**DEMANDS, **{d.name: d for d in chosen.demands}}
     for word, most in at_most.items():
         if word not in known:
@@ -188,7 +198,8 @@ def core(parts: Sequence[X], possible: Callable[[Sequence[X]], bool]) -> list[X]
 
 
 def _facts(stated: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) -> Iterator[str]:
-    """Everything for the solver: rules by number, then costs, the weightiest of the highest priority, then caps."""
+    """Everything for the solver: rules by number, then costs, the weightiest of the highest priority, then
+    caps."""
     yield from stated.facts()
     rules = stated.plan.rules
     for i, d in enumerate(rules):

@@ -1,4 +1,5 @@
-"""What may be demanded of an order: each a word that counts the relations or results that fall short of it."""
+"""What may be demanded of an order: each a word that counts the relations or results that fall short of
+it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,8 +37,8 @@ class Member:
 class Demand:
     """A word for what an order should be. It counts, `weight` each:
 
-    `result(a, b, c)`: pairs a + b with the join c; `relation(a, b)`: relations added; `wanted`: relations that are not there;
-    `unjoined`: pairs without a join; `uncovered`: covers added.
+    `result(a, b, c)`: pairs a + b with the join c; `relation(a, b)`: relations added; `wanted`: relations
+    that are not there; `unjoined`: pairs without a join; `uncovered`: covers added.
     """
 
     name: str
@@ -112,14 +113,23 @@ def _undeferring(a: Member, b: Member, c: Member) -> bool:
 
 DEMANDS = {d.name: d for d in (
     Demand("lattice", "pairs without a join", unjoined=True),
-    Demand("component", "results that drop a component: imaginary parts, fractions", _cast(lambda a, c: a.rank > c.rank)),
+    Demand(
+        "component", "results that drop a component: imaginary parts, fractions",
+        _cast(lambda a, c: a.rank > c.rank),
+    ),
     Demand("overflow", "results at an integer that wraps", _cast(_wraps)),
     Demand("magnitude", "results at a float too small for some finite values", _cast(_bursts)),
     Demand("precision", "results that lose precision", _cast(lambda a, c: lost(a, c).precision)),
     Demand("subset", "results at a dtype of the same kind that does not hold all values", _cast(_subset)),
-    Demand("kind", "results of a higher kind than both operands'", lambda a, b, c: c.rank > max(a.rank, b.rank)),
+    Demand(
+        "kind", "results of a higher kind than both operands'",
+        lambda a, b, c: c.rank > max(a.rank, b.rank),
+    ),
     Demand("width", "results wider than both operands", widened),
-    Demand("width64", "64-bit results without a 64-bit operand", lambda a, b, c: widened(a, b, c) and (c.width or 0) >= WIDE),
+    Demand(
+        "width64", "64-bit results without a 64-bit operand",
+        lambda a, b, c: widened(a, b, c) and (c.width or 0) >= WIDE,
+    ),
     Demand("narrow", "results narrower than an operand", _cast(_narrower)),
     Demand("weak", "inexact arrays that turn weak beside a weak operand", _submits),
     Demand("deference", "an integer and a float that do not meet at the float", _undeferring),
@@ -129,12 +139,16 @@ DEMANDS = {d.name: d for d in (
 )}  # fmt: skip
 
 
-def tally(demands: Sequence[Demand], order: Order[Node], given: Order[Node], of: Mapping[Node, Member]) -> dict[str, int]:
+def tally(
+    demands: Sequence[Demand], order: Order[Node], given: Order[Node], of: Mapping[Node, Member]
+) -> dict[str, int]:
     """How often an order falls short of each demand; `given` is the order that it completes."""
     return {d.name: d.weight * sum(1 for _ in shortfalls(d, order, given, of)) for d in demands}
 
 
-def shortfalls(d: Demand, order: Order[Node], given: Order[Node], of: Mapping[Node, Member]) -> Iterator[tuple[Node, ...]]:
+def shortfalls(
+    d: Demand, order: Order[Node], given: Order[Node], of: Mapping[Node, Member]
+) -> Iterator[tuple[Node, ...]]:
     """What falls short of a demand: results (a, b, c), pairs and relations (a, b)."""
     for a, b in combinations(order.nodes, 2):
         c = order.join(a, b)

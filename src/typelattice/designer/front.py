@@ -1,4 +1,5 @@
-"""The trade between precision and width: the best completions at every point of it, and where systems stand to them."""
+"""The trade between precision and width: the best completions at every point of it, and where systems stand
+to them."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,14 +15,16 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
 from typelattice.files.reader import system as find_system
 
-AXES = ("lattice", "precision", "width")  # what a system is compared by: pairs refused, results that lose, results too wide
+# what a system is compared by: pairs refused, results that lose, results too wide
+AXES = ("lattice", "precision", "width")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a system stands: its counts, and the completion that is nowhere worse and somewhere better.
 
-    `on`: some completion has the same counts, and none is better. Neither: no completion comes up to it in all counts.
+    `on`: some completion has the same counts, and none is better. Neither: no completion comes up to it in
+    all counts.
     """
 
     system: System
@@ -41,7 +44,8 @@ def front(
 
 
 def place(system: str | Path | System, order: str | Path | System, rules: Sequence[str] = RULES) -> Place:
-    """Where a system stands among the completions of an order, those included that leave pairs without a join."""
+    """Where a system stands among the completions of an order, those included that leave pairs without a
+    join."""
     found = find_system(system)
     counts = tally(found, find_system(order))
     kept = [word for word in rules if word != "lattice"]

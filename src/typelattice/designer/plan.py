@@ -44,14 +44,19 @@ def plan(
     file: str | Path | Mapping[str, object] | None = None,
     dtypes: Mapping[str, DType] = {},
 ) -> Plan:
-    """The plan of a file, with other rules or costs where they are given; a bare one has the default rules and costs.
+    """The plan of a file, with other rules or costs where they are given; a bare one has the default rules
+    and costs.
 
     Raises PlanError; `dtypes` are those of the order's own.
     """
-    where, values = ("plan", file) if isinstance(file, Mapping) else _read(Path(file)) if file else ("plan", {})
+    where, values = (
+        ("plan", file) if isinstance(file, Mapping) else _read(Path(file)) if file else ("plan", {})
+    )
     for key, value in values.items():
         if key not in KEYS:
-            raise PlanError(f"{where}: unknown key {short(key)}{nearest(key, KEYS)}; the keys are {', '.join(KEYS)}")
+            raise PlanError(
+                f"{where}: unknown key {short(key)}{nearest(key, KEYS)}; the keys are {', '.join(KEYS)}"
+            )
         if not isinstance(value, KEYS[key]):
             raise PlanError(f"{where}: {key} should be {article(KEYS[key])}, is {article(type(value))}")
     known = dict(DEMANDS)
@@ -92,7 +97,9 @@ def _find(name: object, known: Mapping[str, Demand], where: str, key: str) -> De
     if not isinstance(name, str) or name not in known:
         what = short(name) if isinstance(name, str) else article(type(name))
         near = nearest(name, known) if isinstance(name, str) else ""
-        raise PlanError(f"{where}: unknown word {what} among the {key}{near or '; these are ' + ', '.join(known)}")
+        raise PlanError(
+            f"{where}: unknown word {what} among the {key}{near or '; these are ' + ', '.join(known)}"
+        )
     return known[name]
 
 
@@ -100,7 +107,9 @@ def _own(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) ->
     """A demand of a plan's own: relations to avoid or to have, results to have, pairs to refuse."""
     for field in given:
         if field not in FIELDS:
-            raise ValueError(f"unknown key {short(field)}{nearest(field, FIELDS)}; the keys are {', '.join(FIELDS)}")
+            raise ValueError(
+                f"unknown key {short(field)}{nearest(field, FIELDS)}; the keys are {', '.join(FIELDS)}"
+            )
     if not {"avoid", "want", "results"} & given.keys():
         raise ValueError("says nothing; give avoid, want or results")
     words = Words()
@@ -131,7 +140,8 @@ def _own(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) ->
 def _other(
     results: Mapping[frozenset[Node], Node], refused: Set[frozenset[Node]]
 ) -> Callable[[Member, Member, Member], bool]:
-    """Whether a and b have another result than they should, c, or any at all though they should be refused."""
+    """Whether a and b have another result than they should, c, or any at all though they should be
+    refused."""
 
     def differs(a: Member, b: Member, c: Member) -> bool:
         pair = frozenset((a.node, b.node))
@@ -145,4 +155,6 @@ def _relations(arrows: str, words: Words) -> frozenset[tuple[Node, Node]]:
     chains = [[words.nodes(",".join(part)) for part in chain] for _, chain in statements(arrows)]
     if lone := next((chain for chain in chains if len(chain) == 1), None):
         raise ValueError(f"{lone[0][0]} stands alone; write a -> b")
-    return frozenset(pair for chain in chains for lower, upper in pairwise(chain) for pair in product(lower, upper))
+    return frozenset(
+        pair for chain in chains for lower, upper in pairwise(chain) for pair in product(lower, upper)
+    )

@@ -1,4 +1,5 @@
-"""A partial order and a plan as facts for the solver: what may be added, where each pair may be joined, what counts."""
+"""A partial order and a plan as facts for the solver: what may be added, where each pair may be joined, what
+counts."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,13 +17,15 @@ MOST_NODES = 200  # of more, to write down what may be added takes as long
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Nodes by number, and bit masks of them: above i lie `given[i]`; `may[i]` can be put there, alone or with others."""
+    """Nodes by number, and bit masks of them: above i lie `given[i]`; `may[i]` can be put there, alone or
+    with others."""
 
     members: tuple[Member, ...]
     given: tuple[int, ...]
     may: tuple[int, ...]
     plan: Plan
-    bounds: Mapping[tuple[int, int], int] = field(default_factory=dict)  # where a pair of unrelated nodes may be joined
+    # where a pair of unrelated nodes may be joined
+    bounds: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     @property
     def free(self) -> int:
@@ -40,15 +43,20 @@ class Problem:
             yield from (f"bound({a},{b},{c})." for c in bits(mask))
 
     def counts(self, number: int, d: Demand, rule: bool = False) -> Iterator[str]:
-        """The facts by which the solver counts a demand; of a rule, what `may` and `bounds` have not ruled out already."""
+        """The facts by which the solver counts a demand; of a rule, what `may` and `bounds` have not ruled
+        out already."""
         m = self.members
         if d.result and not rule:
             for (a, b), mask in self.bounds.items():
-                yield from (f"result({number},{a},{b},{c})." for c in bits(mask) if d.result(m[a], m[b], m[c]))
+                yield from (
+                    f"result({number},{a},{b},{c})." for c in bits(mask) if d.result(m[a], m[b], m[c])
+                )
         if d.relation and not rule:
             yield from (f"relation({number},{a},{b})." for a, b in self.added() if d.relation(m[a], m[b]))
         index = {x.node: i for i, x in enumerate(m)}
-        yield from (f"wanted({number},{index[a]},{index[b]})." for a, b in d.wanted if a in index and b in index)
+        yield from (
+            f"wanted({number},{index[a]},{index[b]})." for a, b in d.wanted if a in index and b in index
+        )
         if d.unjoined:
             yield f"unjoined({number})."
         if d.uncovered:
@@ -75,7 +83,8 @@ def problem(system: System, plan: Plan) -> Problem:
     given = above(system, nodes)
     below = tuple(mask(i for i in range(n) if given[i] >> j & 1) for j in range(n))
     can = [
-        given[i] | mask(j for j in range(n) if not below[i] >> j & 1 and allowed(plan.rules, nodes[i], nodes[j]))
+        given[i]
+        | mask(j for j in range(n) if not below[i] >> j & 1 and allowed(plan.rules, nodes[i], nodes[j]))
         for i in range(n)
     ]
     # To put j above i puts all that lies above j above all that lies below i.
@@ -118,11 +127,14 @@ def check_nodes(name: str, nodes: int) -> None:
 
 
 def check_constraints(name: str, can: Sequence[int]) -> None:
-    """Raises BeyondReachError for more constraints than can be written down; `can` has what may lie above each node."""
+    """Raises BeyondReachError for more constraints than can be written down; `can` has what may lie above
+    each node."""
     pairs = sum((can[a] & can[b]).bit_count() ** 2 for a, b in combinations(range(len(can)), 2))
     constraints = pairs + sum(can[b].bit_count() for a in range(len(can)) for b in bits(can[a]))
     if constraints > MOST_CONSTRAINTS:
-        raise BeyondReachError(_too_large(name, len(can), constraints, f"of more than {MOST_CONSTRAINTS:,} constraints"))
+        raise BeyondReachError(
+            _too_large(name, len(can), constraints, f"of more than {MOST_CONSTRAINTS:,} constraints")
+        )
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -139,6 +151,7 @@ def mask(numbers: Iterable[int]) -> int:
 
 def _too_large(name: str, nodes: int, size: int, limit: str) -> str:
     return (
-        f"{name} is beyond reach: {nodes} nodes with about {size:,} constraints, and no order {limit} is tried; "
+        f"{name} is beyond reach: {nodes} nodes with about {size:,} constraints, and no order {limit} "
+        "is tried; "
         "leave out dtypes, state more of the order, or add rules"
     )

@@ -22,14 +22,16 @@ KEPT = tuple(word for word in RULES if word != "lattice")
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Covers to add and to drop; the repaired system, its file and what it falls short of, and the pairs it answers anew."""
+    """Covers to add and to drop; the repaired system, its file and what it falls short of, and the pairs it
+    answers anew."""
 
     add: tuple[Pair, ...]
     drop: tuple[Pair, ...]
     system: System
     text: str
     counts: Mapping[str, int]
-    changed: tuple[tuple[Node, Node, Node | None, Node | None], ...]  # the pair, its result before, its result now
+    # the pair, its result before, its result now
+    changed: tuple[tuple[Node, Node, Node | None, Node | None], ...]
 
     def __str__(self) -> str:
         dropped = [f"drop {code(a)} -> {code(b)}" for a, b in self.drop]
@@ -52,7 +54,8 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """The smallest repairs, by the answers they change. `proven`: none is smaller; `complete`: these are all."""
+    """The smallest repairs, by the answers they change. `proven`: none is smaller; `complete`: these are
+    all."""
 
     broken: System
     repairs: tuple[Repair, ...]
@@ -88,10 +91,11 @@ def repairs(
 ) -> Repairs:
     """The smallest repairs of the order of a system; of one that needs none, the empty repair.
 
-    Every set of covers to drop and to add is searched, reversals among them. Pairs with a bound keep one, pairs without
-    may stay so, unless `every` pair is to have a join. The rules are kept by what is added: each relation, and each
-    result at a node that was not above both operands before. Raises ConflictError if no repair keeps the rules,
-    BeyondReachError, PlanError, MissingSolverError; TimeoutError if none was found in so many seconds.
+    Every set of covers to drop and to add is searched, reversals among them. Pairs with a bound keep one,
+    pairs without may stay so, unless `every` pair is to have a join. The rules are kept by what is added:
+    each relation, and each result at a node that was not above both operands before. Raises ConflictError if
+    no repair keeps the rules, BeyondReachError, PlanError, MissingSolverError; TimeoutError if none was found
+    in so many seconds.
 
     >>> from typelattice.designer import repairs
     >>> for repair in repairs("numpy"):
@@ -116,7 +120,8 @@ def repairs(
 
 
 def _facts(broken: System, rules: Sequence[Demand]) -> Iterator[str]:
-    """The order and what rules let a repair do, in the words of repair.lp and lattice.lp. Raises BeyondReachError."""
+    """The order and what rules let a repair do, in the words of repair.lp and lattice.lp. Raises
+    BeyondReachError."""
     nodes = members(broken)
     n = len(nodes)
     check_nodes(broken.name, n)
@@ -146,7 +151,10 @@ def _repair(broken: System, atoms: frozenset[Atom]) -> Repair:
     """The repair that an answer of the solver stands for."""
     of = {m.node: m for m in members(broken)}
     nodes, before = list(of), broken.order
-    pairs = {what: [(nodes[i], nodes[j]) for name, i, j in sorted(atoms) if name == what] for what in ("add", "drop")}
+    pairs = {
+        what: [(nodes[i], nodes[j]) for name, i, j in sorted(atoms) if name == what]
+        for what in ("add", "drop")
+    }
     kept = [(a, b) for a in nodes for b in before.covers(a) if (a, b) not in pairs["drop"]]
     order = reduced(nodes, _closure(nodes, [*kept, *pairs["add"]]))
     results = ((a, b, joined(broken, a, b), order.join(a, b)) for a, b in combinations(nodes, 2))
@@ -154,7 +162,9 @@ def _repair(broken: System, atoms: frozenset[Atom]) -> Repair:
     title = f"{broken.title[:120] or broken.name}, repaired"
     text = system_file(broken, order, f"{broken.name[:40]}-repaired", title)
     counts = tally(tuple(DEMANDS.values()), order, before, of)
-    return Repair(tuple(pairs["add"]), tuple(pairs["drop"]), parse(text, "repaired.toml"), text, counts, changed)
+    return Repair(
+        tuple(pairs["add"]), tuple(pairs["drop"]), parse(text, "repaired.toml"), text, counts, changed
+    )
 
 
 def joined(system: System, a: Node, b: Node) -> Node | None:

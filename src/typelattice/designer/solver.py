@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
 
 Atom = tuple[str, int, int]
-Progress = Callable[[float, tuple[int, ...], tuple[int, ...] | None], None]  # seconds, least costs possible, best found
+# seconds, least costs possible, best found
+Progress = Callable[[float, tuple[int, ...], tuple[int, ...] | None], None]
 TICK = 0.2  # seconds between looks at the clock and the keyboard
 
 
@@ -27,16 +29,23 @@ class Answer:
 
 
 def solve(
-    programs: Iterable[str], facts: Iterable[str], limit: int, seconds: float | None = None, progress: Progress | None = None
+    programs: Iterable[str],
+    facts: Iterable[str],
+    limit: int,
+    seconds: float | None = None,
+    progress: Progress | None = None,
 ) -> Answer:
     """The best answers, up to a limit; when the time is up, or on Ctrl-C, the best so far.
 
-    No answer, and `all`: there is none. Raises KeyboardInterrupt where there is nothing to show for the time yet.
+    No answer, and `all`: there is none. Raises KeyboardInterrupt where there is nothing to show for the time
+    yet.
     """
     try:
         import clingo
     except ImportError:
-        raise MissingSolverError('the designer needs the solver clingo: pip install "typelattice[designer]"') from None
+        raise MissingSolverError(
+            'the designer needs the solver clingo: pip install "typelattice[designer]"'
+        ) from None
 
     start, best, proven = monotonic(), list[frozenset[Atom]](), False
     cost: tuple[int, ...] | None = None
@@ -47,7 +56,9 @@ def solve(
         if cost != tuple(m.cost) or (m.optimality_proven and not proven):
             best.clear()
         cost, proven = tuple(m.cost), m.optimality_proven
-        best.append(frozenset((s.name, s.arguments[0].number, s.arguments[1].number) for s in m.symbols(shown=True)))
+        best.append(
+            frozenset((s.name, s.arguments[0].number, s.arguments[1].number) for s in m.symbols(shown=True))
+        )
 
     def bound(lower: Iterable[int]) -> None:
         nonlocal least
@@ -55,7 +66,8 @@ def solve(
 
     def run(mode: str, models: int) -> bool:
         """Whether everything was searched that there is."""
-        control.configuration.solve.opt_mode, control.configuration.solve.models = mode, models  # type: ignore[union-attr]
+        configuration: Any = control.configuration.solve
+        configuration.opt_mode, configuration.models = mode, models
         with control.solve(on_model=model, on_unsat=bound, async_=True) as handle:
             try:
                 while not handle.wait(TICK):
@@ -68,7 +80,9 @@ def solve(
             return bool(handle.get().exhausted)
 
     control = clingo.Control(["--opt-strategy=usc", "--warn=none"])
-    text = "\n".join([*(Path(__file__).with_name(f"{p}.lp").read_text(encoding="ascii") for p in programs), *facts])
+    text = "\n".join(
+        [*(Path(__file__).with_name(f"{p}.lp").read_text(encoding="ascii") for p in programs), *facts]
+    )
     ended = False
     try:
         control.add("base", [], text)

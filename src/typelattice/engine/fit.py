@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typelattice.engine.operations import Op
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.range import Value, fitted
+from typelattice.facts.range import Value, fitted, nearest
 from typelattice.operands.operand import Operand
 
-OUTCOMES = ("raise", "wrap", "inf", "widen", "exact")
+OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact")
 DEFAULT = "default "  # a prefix: raise first if even the default dtype of the value's kind cannot hold the value
 
 
@@ -56,4 +56,9 @@ def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Fit:
         return Fit(kind, value, to, "fits", None)
     decides = kind if to.kind.rank <= kind.rank else to.kind
     outcome = policy.get(decides.word, "unsaid").removeprefix(DEFAULT)
-    return Fit(kind, value, to, outcome, becomes if outcome in ("wrap", "inf") else None)
+    if outcome == "saturate":
+        return Fit(kind, value, to, outcome, nearest(value, to))
+    if outcome not in ("wrap", "inf"):
+        return Fit(kind, value, to, outcome, None)
+    # There is nothing that it could become: no infinity in an integer dtype, no imaginary part in a real one.
+    return Fit(kind, value, to, "raise" if becomes is None else outcome, becomes)

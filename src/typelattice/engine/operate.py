@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from typelattice.engine.combine import combine
 from typelattice.engine.fit import Fit, fits
+from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
 from typelattice.engine.operations import Op, Target, find
 from typelattice.engine.rules import Rules
@@ -28,6 +29,8 @@ class Outcome(NamedTuple):
 def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[Step]) -> Outcome:
     """What operands come to in an operation."""
     op = find(name, rules.ops)
+    if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
+        return _assigned(rules, op, operands, operands[0].dtype, trail)
     node: Node | None = None
     weak = ignored = False
     dtypes = casting(rules, op, operands)
@@ -48,6 +51,21 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         kept = is_constant or not ignored or operands[1].weak
         result, weak = _weakness(rules, op, result, kept)
     return Outcome(node, compute, result, weak, values)
+
+
+def _assigned(rules: Rules, op: Op, operands: Sequence[Operand], into: DType, trail: list[Step]) -> Outcome:
+    """What an assignment comes to that casts what it is given, and asks for no dtype that holds both."""
+    for o in operands:
+        enter(rules, o, trail)
+    dtypes = tuple(o.dtype for o in operands if o.dtype)
+    if into.kind not in op.takes:
+        step = Operated(dtypes, None, entry(rules, op))
+        raise RefusalError(f"{op.name} takes no {into.kind}", "cast the operands first", step)
+    trail.append(Operated(dtypes, into, entry(rules, op)))
+    # A bool holds the truth of every number, so that none is out of its range.
+    values = () if into.kind is Kind.BOOL else tuple(fits(rules, operands[1:], into, op))
+    _check_values(values)
+    return Outcome(None, into, into, operands[0].weak, values)
 
 
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:

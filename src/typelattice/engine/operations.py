@@ -25,7 +25,7 @@ Target = DType | Kind  # a dtype, or a kind for its default dtype
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 PARTS = ("real", "complex", "left")  # what `gives` may say beside a dtype or a kind
 WEAK = ("keep", "strip", "default")
-INTO = ("same", "kind", "category", "rebind")
+INTO = ("same", "kind", "category", "rebind", "cast")
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,7 +258,8 @@ def fate(f: Fit) -> str:
     """What a system does with a value out of range."""
     fates = {
         "raise": "an error", "wrap": f"it wraps to {f.becomes}", "inf": f"it becomes {f.becomes}",
-        "widen": "computed without a limit", "exact": "used as it is, exactly",
+        "saturate": f"it becomes {f.becomes}, the nearest", "widen": "computed without a limit",
+        "exact": "used as it is, exactly",
     }  # fmt: skip
     return fates.get(f.outcome, "no rule says what then")
 

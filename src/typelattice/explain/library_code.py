@@ -1,4 +1,5 @@
-"""Terms: operands promoted together, and what comes of it promoted again. Their value, and their library's code."""
+"""Terms: operands promoted together, and what comes of it promoted again. Their value, and their library's
+code."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -61,7 +62,8 @@ def plain(term: Term) -> str:
 
 
 def written(system: System, terms: tuple[Term, ...], python: bool = False) -> tuple[str, tuple[str, ...]]:
-    """What to run first, and terms as expressions of the system's library; operand strings if its code is not known.
+    """What to run first, and terms as expressions of the system's library; operand strings if its code is not
+    known.
 
     The expressions are sums if `add` answers what promotion does, else they ask for the common dtype.
 
@@ -82,8 +84,11 @@ def written(system: System, terms: tuple[Term, ...], python: bool = False) -> tu
 
 
 def _add_promotes(system: System, terms: tuple[Term, ...], python: bool) -> bool:
-    """Whether `add` answers each term as promotion does; a term of more at once is none that `add` could be asked."""
-    return all(value(system, t, "add", python) == value(system, t, None, python) for t in terms if _of_twos(t))
+    """Whether `add` answers each term as promotion does; a term of more at once is none that `add` could be
+    asked."""
+    return all(
+        value(system, t, "add", python) == value(system, t, None, python) for t in terms if _of_twos(t)
+    )
 
 
 def _can_make(known: Form, operands: Sequence[Operand]) -> bool:

@@ -76,7 +76,7 @@ class DType:
 
     @property
     def __numpy_dtype__(self) -> Any:  # NumPy's stubs ask for a numpy.dtype, which is not to be imported here
-        """The dtype as NumPy's own, for `np.zeros(3, dtype=...)` and `x.astype(...)`."""
+        """The dtype as NumPy's own, for `np.zeros(3, dtype=...)` and `x.astype(...)` from NumPy 2.4 on."""
         return NATIVE["numpy"](self)
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.ask import ask
 from typelattice.engine.operations import TABLE
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Joined, Operated, Step
+from typelattice.engine.steps import Joined, Misfit, Operated, Step
 from typelattice.engine.system import Origin, System
 from typelattice.facts.dtypes import Node
 from typelattice.facts.operations import OPERATIONS, operation
@@ -76,9 +76,11 @@ class Provenance:
         order = self.order_lines(p)
         steps = [self.named(step.key, step.entry) for step in reversed(p.steps)]
         keys = [self.named(key) for key in FURTHER if key in self.spec.texts]
-        operations = (p.op, operation(p.op).of_class) if p.op and "ops" in self.spec.texts else ()
-        named = [*steps, *keys, *(self.named("ops", op) for op in operations)]
-        return [*dict.fromkeys([*([order] if order else []), *named])]
+        names = (p.op, operation(p.op).of_class) if p.op and "ops" in self.spec.texts else ()
+        operations = [self.named("ops", op) for op in names]
+        # An operation may have a `fit` of its own, which is likelier than the order that has the dtype in it.
+        first = operations if isinstance(p.decision, Misfit) else []
+        return [*dict.fromkeys([*first, *([order] if order else []), *steps, *keys, *operations])]
 
     def order_lines(self, p: Promotion) -> Rule | None:
         """The smallest set of order lines whose removal changes the answer; one line if possible.

@@ -20,17 +20,15 @@ def elements(context: Context) -> dict[str, Callable[..., Any]]:
         return self._like(context.library.elements(self._data, context.bare(key)))
 
     def setitem(self: Array, key: Any, value: Any, /) -> None:
-        operands = context.operands("assignment", (self, value))
-        p = context.system.promote(*operands)
-        if value.__class__ is not context.Array:
-            # `where` refuses a number that arithmetic would wrap, as assignment does
-            context.system.promote(*operands, op="where")
-        if into(context, self, p.result) is not self.dtype:
-            what = f"{p.result} cannot be written into {self.dtype}"
-            raise NamespaceError(f"{what}; cast the value with astype")
-        _, data = context.data(p, (self, value))
-        element = context.library.cast(data, self._standing.native) if hasattr(data, "dtype") else data
-        self._data = context.library.put(self._data, context.bare(key), element)
+        given = context.taken("assignment", value)
+        p = context.planner.promote("setitem", context.operands((self, given)))
+        if context.planner.own:  # then the library casts as it does by itself, and warns as it does
+            element = given._data if isinstance(given, Array) else given
+        elif isinstance(given, Array):
+            element = context.library.stored(given._data, self.dtype)
+        else:
+            element = context.planner.number(given, p, self._data)
+        self._data = context.carried(p, context.library.put, self._data, context.bare(key), element)
 
     return {"__getitem__": getitem, "__setitem__": setitem}
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from typelattice.engine.answer import Promotion
@@ -11,7 +12,7 @@ from typelattice.facts.range import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.library import LACKS, Library
-from typelattice.namespaces.plan import Planner, Standing, number, scalar_of
+from typelattice.namespaces.plan import Plan, Planner, Standing, number, one_line, scalar_of
 from typelattice.operands.operand import Operand
 from typelattice.operands.reading import operand
 
@@ -47,12 +48,20 @@ class Context:
             return own
         raise self.stranger(op, x)
 
-    def number(self, op: str, x: Any) -> Value:
-        """A Python number. Raises NamespaceError for anything else."""
+    def taken(self, op: str, x: Any) -> Any:
+        """An operand that may be no array: an array of this namespace, or a Python number.
+
+        A scalar of the library's becomes an array without dimensions. Raises NamespaceError for anything else.
+        """
+        if x.__class__ is self.Array:
+            return x
         value = number(x)
-        if value is None:
+        if value is not None:
+            return value
+        data = self.library.scalar(x)
+        if data is None:
             raise self.stranger(op, x)
-        return value
+        return self.wrap(data)
 
     def stranger(self, op: str, x: Any) -> NamespaceError:
         """The error of an object that is no array of this namespace."""
@@ -66,26 +75,23 @@ class Context:
 
     def both(self, op: str, x1: Any, x2: Any) -> tuple[Any, Any]:
         """Two operands, an array among them: where both are numbers, the first becomes one."""
+        x1, x2 = self.taken(op, x1), self.taken(op, x2)
         if isinstance(x1, Array) or isinstance(x2, Array):
             return x1, x2
-        return self.wrap_number(self.number(op, x1)), x2
+        return self.wrap_number(x1), x2
 
-    def operands(self, op: str, xs: Sequence[Any]) -> list[Operand]:
-        """What arrays and Python scalars are to the system."""
-        return [
-            self.planner.operand(x._standing, x._data)
-            if x.__class__ is self.Array
-            else scalar_of(self.number(op, x))
-            for x in xs
-        ]
+    def operands(self, xs: Sequence[Any]) -> list[Operand]:
+        """What arrays and Python numbers are to the system."""
+        read = self.planner.operand
+        return [read(x._standing, x._data) if isinstance(x, Array) else scalar_of(x) for x in xs]
 
     def data(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
-        """The library's arrays of operands; Python scalars made some, as the promotion says."""
+        """The library's arrays of arrays and Python numbers; numbers made some, as the promotion says."""
         like = next((x._data for x in xs if isinstance(x, Array)), None)
         if like is None:
             raise NamespaceError(f"{p.op} takes an array at least; make one with asarray")
         number = self.planner.number
-        return tuple(x._data if isinstance(x, Array) else number(self.number("", x), p, like) for x in xs)
+        return tuple(x._data if isinstance(x, Array) else number(x, p, like) for x in xs)
 
     def bare(self, x: Any) -> Any:
         """The library's own arrays in place of ours, also within lists, tuples, dicts and slices."""
@@ -193,12 +199,39 @@ class Context:
 
     def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
         """An operation on arrays and Python scalars, carried out by the library's function of that name."""
-        p = self.planner.promote(op, self.operands(op, xs))
-        return self.computed(op, p, self.data(p, xs), **self.bare(options))
+        taken = [self.taken(op, x) for x in xs]
+        p = self.planner.promote(op, self.operands(taken))
+        return self.computed(op, p, self.data(p, taken), **self.bare(options))
+
+    def raw(self, p: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
+        """What the library itself gives for operands as they are; None if it is not what the system says.
+
+        Raises NamespaceError for a number that the library refuses.
+        """
+        try:
+            out = self.library.array(function(*(x._data if isinstance(x, Array) else x for x in xs)))
+        except OverflowError as e:
+            raise self.lacking(p, e) from e
+        except Exception:  # whatever it is, it comes again if the operands are cast first, or is mended by that
+            return None
+        return out if self.planner.is_as_said(out, p) else None
+
+    def carry_out(self, plan: Plan, xs: Sequence[Any]) -> tuple[Any, Plan]:
+        """(the library's array for arrays and Python numbers, the plan that gave it)."""
+        p = plan.promotion
+        if plan.to is None:
+            out = self.raw(p, plan.compute, *xs)
+            if out is not None:
+                return out, plan
+            plan = self.planner.casting(p)
+        out = self.carried(p, plan.compute, *self.data(p, xs))
+        if plan.finish and out.dtype == self.library.native(p.result):
+            plan = replace(plan, finish=None)
+        return (out if plan.finish is None else plan.finish(out)), plan
 
     def joined(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
         """What the library's function gives for a list of arrays, cast to the dtype at which they meet."""
-        p = self.planner.promote(op, self.operands(op, arrays))
+        p = self.planner.promote(op, self.operands(arrays))
         to = self.library.native(p.compute or p.result)
         cast = [self.library.cast(x._data, to) for x in arrays]
         return self.wrap(self.carried(p, self.library.function(op), cast, **options), p.result, p.weak)
@@ -207,7 +240,7 @@ class Context:
         """What a function of the library gives. Raises NamespaceError where it has none for these dtypes."""
         try:
             return function(*args, **options)
-        except LACKS as e:
+        except (*LACKS, OverflowError) as e:
             raise self.lacking(p, e) from e
 
     def lacking(self, p: Promotion, cause: Exception) -> Exception:
@@ -222,8 +255,3 @@ class Context:
 def class_name(x: object) -> str:
     """A class as it is named in an error."""
     return f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
-
-
-def one_line(error: Exception) -> str:
-    """The message of a library's error, on one line that is not too long."""
-    return " ".join(str(error).split())[:160]

@@ -8,10 +8,10 @@ from typing import Any
 from typelattice.engine.answer import PromotionError
 from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.context import Context, class_name, one_line
+from typelattice.namespaces.context import Context, class_name
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.library import LACKS
-from typelattice.namespaces.plan import number
+from typelattice.namespaces.plan import number, one_line
 from typelattice.namespaces.signatures import named
 from typelattice.operands.operand import SCALARS, OperandError
 from typelattice.operands.reading import operand

@@ -5,6 +5,7 @@ made once, from the answer of the system, and kept.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +13,14 @@ from typing import Any
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operations import find
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, Kind, Weak
+from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value, fitted
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.library import Library
 from typelattice.operands.operand import SCALARS, Operand, of, scalar
 
-RAW = ("exact", "unsaid", "widen")  # what becomes of a value that the library is to see as it is
+COMPARING = ("comparison", "ordering")  # classes of operations that see a number out of range as an infinity
 
 
 class Standing:
@@ -36,16 +37,19 @@ class Standing:
 class Plan:
     """How an operation on operands is carried out.
 
-    `compute` casts its operands and calls the library; `finish` casts what it gave, if that has to be. `low`
-    to `high` are the values of a Python scalar for which the plan holds.
+    `compute` gives the library's array for the library's arrays, `finish` casts it, if that has to be. `low` to
+    `high` are the values of a Python scalar for which the plan holds; it is given to the library as an array of
+    the native dtype `to`, or as it is if that is None, as all operands are then. `standing` is that of the result,
+    known once the plan has been carried out.
     """
 
     promotion: Promotion
     compute: Callable[..., Any]
     finish: Callable[[Any], Any] | None
-    standing: Standing
     low: float
     high: float
+    to: Any
+    standing: Standing | None = None
 
     def holds(self, value: Value | None) -> bool:
         """Whether the plan is that of a Python scalar, too, or of none."""
@@ -60,11 +64,14 @@ class Planner:
         self.by_value = system.combine == "value"
         weak_nodes = any(isinstance(node, Weak) for node in system.order.nodes)
         self.weak_arrays = weak_nodes or "scalar" not in system.tiers
-        self._standings: dict[tuple[DType, bool, bool], Standing] = {}
+        self.own = library.is_described_by(system)
+        self._standings: dict[tuple[DType, bool, bool, bool], Standing] = {}
 
-    def standing(self, dtype: DType, weak: bool, zero_d: bool) -> Standing:
-        """The one standing of these."""
-        key = dtype, weak, zero_d
+    # -- standings
+
+    def standing(self, dtype: DType, weak: bool, zero_d: bool, weak_to_library: bool = False) -> Standing:
+        """The one standing of these; an array may be weak to the system and not to the library."""
+        key = dtype, weak, zero_d, weak_to_library
         found = self._standings.get(key)
         if found is None:
             operand = of(dtype, weak=weak, tier="0d" if zero_d else "array")
@@ -73,7 +80,8 @@ class Planner:
 
     def of(self, data: Any, dtype: DType | None = None, weak: bool = False) -> Standing:
         """The standing of an array of the library's."""
-        return self.standing(dtype or self.library.dtype(data), weak, data.ndim == 0)
+        library = self.library
+        return self.standing(dtype or library.dtype(data), weak, data.ndim == 0, library.weak(data))
 
     def weak_alone(self, kind: Kind) -> bool:
         """Whether a Python scalar of a kind is weak by itself, as an array of it is then."""
@@ -86,69 +94,155 @@ class Planner:
             return o
         return of(o.dtype, tier="0d", value=self.library.value(data))
 
+    # -- plans
+
     def promote(self, op: str, operands: Sequence[Operand]) -> Promotion:
         """The system's answer. Raises PromotionError of a refusal, in an unknown operation OpError."""
         return self.system.promote(*operands, op=op)
 
-    def elementwise(self, op: str, operands: Sequence[Operand]) -> Plan:
-        """The plan of an operation of arrays alone, carried out by the library's function of that name."""
-        p = self.promote(op, operands)
-        compute, result = self.library.native(p.compute or p.result), self.library.native(p.result)
-        zero_d = all(o.tier != "array" for o in operands)
-        as_is = self.exact(op, operands, p)
-        sources = [
-            compute if as_is or not o.dtype or o.tier == "scalar" else self.library.native(o.dtype)
-            for o in operands
-        ]
-        function = self.library.casting(op, compute, sources, zero_d)
-        low, high = self.range(operands, p)
-        return Plan(p, function, self.finish(result), self.standing(p.result, p.weak, zero_d), low, high)
+    def plan(self, op: str, operands: Sequence[Operand]) -> Plan:
+        """The plan of an operation of arrays and Python scalars alone.
 
-    def exact(self, op: str, operands: Sequence[Operand], p: Promotion) -> bool:
+        Where the system is the library's own, the library is asked first: what it gives is right by definition,
+        if it is of the dtype that the system says.
+        """
+        p = self.promote(op, operands)
+        if not self.own:
+            return self.casting(p)
+        low, high = self.range(p)
+        return Plan(p, self.library.raw(op, _zero_d(operands)), None, low, high, None)
+
+    def casting(self, p: Promotion) -> Plan:
+        """The plan that casts the operands of an operation before the library computes."""
+        assert p.op is not None
+        native = self.library.native
+        to = native(self.computed_in(p))
+        as_is = self.exact(p)
+        sources = [
+            to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype)
+            for o in p.operands
+        ]
+        compute = self.library.casting(p.op, to, sources, _zero_d(p.operands))
+        low, high = self.range(p)
+        return Plan(p, compute, self.finish(native(p.result)), low, high, to)
+
+    def computed_in(self, p: Promotion) -> DType:
+        """The dtype to which operands are cast.
+
+        An exponent that leaves the base its dtype may not fit in that. So both are cast to the widest integer
+        dtype, whose products agree with those of the narrower ones in all the bits that these have.
+        """
+        compute = p.compute or p.result
+        if p.op != "pow" or compute.kind not in INTEGERS:
+            return compute
+        exponent = p.operands[1]
+        return WIDEST if exponent.kind in INTEGERS and exponent.dtype is not compute else compute
+
+    def exact(self, p: Promotion) -> bool:
         """Whether integers of two signs are compared exactly, by the library and by the system."""
-        exact = self.by_value or find(op, self.system.ops).fit == {}
-        comparison = OPERATIONS[op].of_class in ("comparison", "ordering")
-        if not (self.library.exact_comparisons and exact and comparison and p.compute is not None):
+        assert p.op is not None
+        silent = self.by_value or find(p.op, self.system.ops).fit == {}
+        compares = OPERATIONS[p.op].of_class in COMPARING
+        if not (self.library.exact_comparisons and silent and compares and p.compute is not None):
             return False
-        return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.rank == 1 for o in operands)
+        return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.rank == 1 for o in p.operands)
 
     def finish(self, result: Any) -> Callable[[Any], Any]:
         """A cast to the result, where the library gave another."""
         cast = self.library.cast
         return lambda out: out if out.dtype == result else cast(out, result)
 
-    def range(self, operands: Sequence[Operand], p: Promotion) -> tuple[float, float]:
+    def is_as_said(self, data: Any, p: Promotion) -> bool:
+        """Whether an array of the library's is what the system says: its dtype, and its weakness if there is any."""
+        weak = self.weak_arrays and self.library.weak(data) != p.weak
+        return data.dtype == self.library.native(p.result) and not weak
+
+    def range(self, p: Promotion) -> tuple[float, float]:
         """The values of a Python scalar for which the plan surely holds; none if low is above high."""
         none = 1, 0
-        scalars = [o for o in operands if o.tier == "scalar"]
+        assert p.op is not None
+        if OPERATIONS[p.op].of_class == "logical":  # where a number may count before it is rounded
+            return none
+        scalars = [o for o in p.operands if o.tier == "scalar"]
         if not scalars or self.by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
             return none
         if scalars[0].kind is Kind.BOOL:
             return 0, 1
-        defaults = self.system.defaults.get(scalars[0].kind)
-        bounds = [d for d in (p.compute, defaults) if d and d.kind is not Kind.BOOL]
+        default = self.system.defaults.get(scalars[0].kind)
+        bounds = [d for d in (p.compute, default) if d and d.kind is not Kind.BOOL]
         if any(d.max is None or d.min is None for d in bounds) or p.compute.kind is Kind.BOOL:
             return none
         return max(d.min or 0 for d in bounds), min(d.max or 0 for d in bounds)
 
-    def number(self, value: Value, p: Promotion, like: Any) -> Any:
-        """A Python scalar as the library is to see it, wrapped or infinite if it has to be.
+    # -- Python scalars
 
-        Raises NamespaceError where the system refuses the value.
+    def number_in_range(self, value: Value, plan: Plan, like: Any) -> Any:
+        """A Python scalar of a value for which a plan holds, as the library is to see it."""
+        return value if plan.to is None else self.library.number(value, plan.to, like)
+
+    def number(self, value: Value, p: Promotion, like: Any) -> Any:
+        """A Python scalar as the library is to see it: the very number that the system says.
+
+        Raises NamespaceError where the system refuses the value, or does not say what becomes of it.
         """
-        to = p.compute or p.result
-        fit = next((f for f in p.fits if f.kind is SCALARS[type(value)] and f.value == value), None)
-        if fit and fit.outcome == "raise":
-            what = f"{value} is out of range for {to} under {self.system.name}"
-            raise NamespaceError(f"{what}; use a value within it, or cast first")
-        if fit and fit.outcome in RAW and not fitted(value, to)[0]:
-            return self.library.beyond(value)
-        shown = value if fit is None or fit.becomes is None else fit.becomes
+        to = self.computed_in(p)
+        of_class = OPERATIONS[p.op].of_class if p.op else None
+        if of_class == "logical" and self._counts_exactly(value, p):
+            return self._made(bool(value), to, like)
+        kind = SCALARS[type(value)]
+        same = [f for f in p.fits if f.kind is kind and (f.value is value or f.value == value)]  # NaN is NaN
+        fit = same[0] if same else None
+        if fit is None or fit.outcome == "fits" or fitted(value, to)[0]:
+            return self._made(value, to, like)
+        if fit.becomes is not None:
+            return self._made(fit.becomes, to, like)
+        if fit.outcome != "raise" and of_class in COMPARING and not isinstance(value, complex):
+            return math.inf if value > 0 else -math.inf  # compares with all that the dtype holds as the number does
+        what = f"{_shown(value)} is out of range for {to} under {self.system.name}"
+        said = WITHOUT_A_VALUE.get(fit.outcome, "")
+        raise NamespaceError(f"{what}{said}; use a value within it, or cast first")
+
+    def _counts_exactly(self, value: Value, p: Promotion) -> bool:
+        """Whether a number counts as it is in an operation, before it is rounded to the dtype computed in."""
+        assert p.op is not None
+        policy = find(p.op, self.system.ops).fit or {}
+        return policy.get(SCALARS[type(value)].word, "").endswith("exact")
+
+    def _made(self, value: Value, to: DType, like: Any) -> Any:
+        """A number as an array of the library's without dimensions."""
         try:
-            return self.library.number(shown, self.library.native(to), like)
-        except (OverflowError, TypeError) as e:
-            why = f"{self.library.name} makes no {to} of {value} ({e})"
+            return self.library.number(value, self.library.native(to), like)
+        except (OverflowError, TypeError, ValueError, RuntimeError) as e:
+            why = f"{self.library.name} makes no {to} of {_shown(value)} ({one_line(e)})"
             raise NamespaceError(f"{why}; use a value within its range") from e
+
+
+INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
+WIDEST = max((d for d in DTYPES.values() if d.kind is Kind.SIGNED and (d.bits or 0) <= 64), key=lambda d: d.bits or 0)
+WITHOUT_A_VALUE = {  # what a system may say of a number that no library can compute with
+    "unsaid": ", which does not say what becomes of it",
+    "widen": ", which would compute without a limit, as no library does",
+    "exact": ", which would compute with it as it is",
+}
+
+
+def _zero_d(operands: Sequence[Operand]) -> bool:
+    """Whether no operand has dimensions."""
+    return all(o.tier != "array" for o in operands)
+
+
+def _shown(value: Value) -> str:
+    """A number as an error shows it."""
+    try:
+        text = str(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def one_line(error: Exception) -> str:
+    """The message of a library's error, on one line that is not too long."""
+    return " ".join(str(error).split())[:160]
 
 
 def number(x: object) -> Value | None:

@@ -8,7 +8,6 @@ from typing import Any
 from typelattice.engine.answer import Promotion
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.facts.range import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context
 from typelattice.namespaces.errors import NamespaceError
@@ -48,31 +47,28 @@ def binary(context: Context, op: str) -> Function:
     def first(x1: Any, x2: Any) -> Any:
         """The same for operands without a plan, and for numbers."""
         x1, x2 = context.both(op, x1, x2)
-        left, right = (None if x.__class__ is cls else context.number(op, x) for x in (x1, x2))
-        value = right if left is None else left
-        key = _key(x1, left), _key(x2, right)
+        key = _key(x1), _key(x2)
+        value = x2 if x1.__class__ is cls else x1
+        value = None if value.__class__ is cls else value
         plan = plans.get(key)
-        if plan is None or not plan.holds(value):
-            plan = planner.elementwise(op, context.operands(op, (x1, x2)))
-        p = plan.promotion
-        a = x1._data if left is None else planner.number(left, p, x2._data)
-        b = x2._data if right is None else planner.number(right, p, x1._data)
-        try:
-            out = plan.compute(a, b)
-        except LACKS as e:
-            raise context.lacking(p, e) from e
-        if plan.finish and out.dtype == plan.standing.native:
-            plan = replace(plan, finish=None)
+        if plan is not None and plan.standing and plan.holds(value):
+            left = x1._data if x1.__class__ is cls else planner.number_in_range(x1, plan, x2._data)
+            right = x2._data if x2.__class__ is cls else planner.number_in_range(x2, plan, x1._data)
+            out = context.carried(plan.promotion, plan.compute, left, right)
+            return context.made(out if plan.finish is None else plan.finish(out), plan.standing)
+        plan = planner.plan(op, context.operands((x1, x2)))
+        out, plan = context.carry_out(plan, (x1, x2))
+        standing = plan.standing or planner.of(out, plan.promotion.result, plan.promotion.weak)
         if plan.holds(value) and not planner.by_value:
-            plans[key] = plan
-        return context.made(out if plan.finish is None else plan.finish(out), plan.standing)
+            plans[key] = replace(plan, standing=standing)
+        return context.made(out, standing)
 
     return function
 
 
-def _key(x: Any, value: Value | None) -> object:
+def _key(x: Any) -> object:
     """What a plan is kept by: an array's standing, a Python scalar's type."""
-    return x._standing if value is None else value.__class__
+    return x._standing if isinstance(x, Array) else x.__class__
 
 
 def unary(context: Context, op: str) -> Function:
@@ -84,7 +80,7 @@ def unary(context: Context, op: str) -> Function:
         x = context.array(op, x)
         plan = plans.get(x._standing)
         if plan is None:
-            plan = planner.elementwise(op, (planner.operand(x._standing, x._data),))
+            plan = planner.casting(planner.promote(op, (planner.operand(x._standing, x._data),)))
             if not planner.by_value:
                 plans[x._standing] = plan
         p = plan.promotion
@@ -137,7 +133,7 @@ def difference(context: Context, op: str) -> Function:
         given = {"x": context.array(op, x), "prepend": prepend, "append": append}
         arrays = {name: context.array(op, v) for name, v in given.items() if v is not None}
         if len(arrays) > 1:
-            met = context.planner.promote("concat", context.operands(op, [*arrays.values()])).result
+            met = context.planner.promote("concat", context.operands([*arrays.values()])).result
             to = library.native(met)
             arrays = {name: context.wrap(library.cast(v._data, to), met) for name, v in arrays.items()}
         return context.call(op, (arrays.pop("x"),), axis=axis, n=n, **arrays)
@@ -154,7 +150,11 @@ def choice(context: Context, op: str) -> Function:
             what = f"the condition of {op} is {mask.dtype}"
             raise NamespaceError(f"{what}; compare it with zero to make it bool")
         branches = context.both(op, x1, x2)
-        p = context.planner.promote(op, context.operands(op, branches))
+        p = context.planner.promote(op, context.operands(branches))
+        if context.planner.own:
+            out = context.raw(p, context.library.raw(op, zero_d=False), mask, *branches)
+            if out is not None:
+                return context.wrap(out, p.result, p.weak)
         return context.computed(op, p, context.data(p, branches), before=(mask._data,))
 
     return function
@@ -190,12 +190,13 @@ def clip(context: Context, op: str) -> Function:
 
     def function(x: Any, /, min: Any = None, max: Any = None) -> Any:
         x = context.array(op, x)
-        given = [b for b in (x, min, max) if b is not None]
-        p = context.planner.promote(op, context.operands(op, given))
+        low, high = (None if b is None else context.taken(op, b) for b in (min, max))
+        given = [b for b in (x, low, high) if b is not None]
+        p = context.planner.promote(op, context.operands(given))
         data = iter(context.data(p, given))
         to = library.native(p.compute or p.result)
-        a, low, high = (library.cast(next(data), to) if b is not None else None for b in (x, min, max))
-        out = context.carried(p, library.function(op), a, low, high)
+        cast = [None if b is None else library.cast(next(data), to) for b in (x, low, high)]
+        out = context.carried(p, library.function(op), *cast)
         return context.wrap(library.cast(out, library.native(p.result)), p.result, p.weak)
 
     return function

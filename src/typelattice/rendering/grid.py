@@ -9,8 +9,9 @@ from dataclasses import dataclass
 class Cell:
     """A short text; `marks` are words that say how it stands out, `title` is what to say of it on demand.
 
-    A mark is of any name; text knows `refused`, `differs`, `same` and the kinds of numbers, HTML makes classes of all.
-    A title may be a function that makes it: only HTML shows titles, and of a large table they take long to write.
+    A mark is of any name; text knows `refused`, `differs`, `same` and the kinds of numbers, HTML makes
+    classes of all. A title may be a function that makes it: only HTML shows titles, and of a large table they
+    take long to write.
     """
 
     text: str

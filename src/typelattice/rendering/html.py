@@ -10,13 +10,15 @@ STYLE = """
 .tl-grid { font: 13px/1.4 system-ui, sans-serif; overflow-x: auto; }
 .tl-grid table { border-collapse: collapse; font-family: ui-monospace, monospace; }
 .tl-grid caption { text-align: left; padding: 0.3em 0; font: 600 14px system-ui, sans-serif; }
-.tl-grid th, .tl-grid td { padding: 0.1em 0.4em; border: 1px solid #8884; text-align: center; white-space: nowrap; }
+.tl-grid th, .tl-grid td { padding: 0.1em 0.4em; border: 1px solid #8884; }
+.tl-grid th, .tl-grid td { text-align: center; white-space: nowrap; }
 .tl-grid tbody th { text-align: right; }
 .tl-grid .tl-bool { background: #b07aa126; } .tl-grid .tl-unsigned { background: #4e9fa738; }
 .tl-grid .tl-signed { background: #4e79a738; } .tl-grid .tl-float { background: #59a14f38; }
 .tl-grid .tl-complex { background: #f28e2b38; } .tl-grid .tl-refused { background: none; opacity: 0.5; }
 .tl-grid .tl-weak { font-style: italic; } .tl-grid .tl-lossy { text-decoration: underline dotted; }
-.tl-grid .tl-same { background: none; opacity: 0.4; } .tl-grid .tl-differs { background: #f28e2b66; font-weight: 600; }
+.tl-grid .tl-same { background: none; opacity: 0.4; }
+.tl-grid .tl-differs { background: #f28e2b66; font-weight: 600; }
 .tl-grid p { margin: 0.3em 0; }
 """
 

@@ -22,7 +22,9 @@ def json(grid: Grid) -> str:
         "marks": marks,
         "notes": list(grid.notes),
     }
-    lines = [f"  {dumps(key)}: {_lines(value) if key == 'cells' else dumps(value)}" for key, value in parts.items()]
+    lines = [
+        f"  {dumps(key)}: {_lines(value) if key == 'cells' else dumps(value)}" for key, value in parts.items()
+    ]
     return "{\n" + ",\n".join(lines) + "\n}"
 
 

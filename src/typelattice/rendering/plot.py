@@ -27,7 +27,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A line through points, none better than another, that steps between them; everything left below it is empty."""
+    """A line through points, none better than another, that steps between them; everything left below it is
+    empty."""
 
     points: Sequence[tuple[int, int]]
     text: str
@@ -36,7 +37,11 @@ class Steps:
 def plot(title: str, x: str, y: str, marks: Sequence[Mark], lines: Sequence[Steps] = ()) -> str:
     """The plane from the origin on; the axes count things, fewer of which is better."""
     key = [(0, line.text, colour) for line, colour in zip(lines, LINES, strict=False)]
-    key += [(number if not i else 0, part, "") for number, m in enumerate(marks, 1) for i, part in enumerate(wrap(m.text, 84))]
+    key += [
+        (number if not i else 0, part, "")
+        for number, m in enumerate(marks, 1)
+        for i, part in enumerate(wrap(m.text, 84))
+    ]
     points = [*((m.x, m.y) for m in marks), *(p for line in lines for p in line.points)]
     right, top = (max((p[i] for p in points), default=0) // 5 * 5 + 5 for i in (0, 1))
 
@@ -58,12 +63,17 @@ def plot(title: str, x: str, y: str, marks: Sequence[Mark], lines: Sequence[Step
             before = py
         path = f"M {' L '.join(map(_pair, corners))}"
         parts.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{cx}" cy="{cy}" r="3.5" fill="{colour}"/>' for cx, cy in (place(*p) for p in line.points)]
+        parts += [
+            f'<circle cx="{cx}" cy="{cy}" r="3.5" fill="{colour}"/>'
+            for cx, cy in (place(*p) for p in line.points)
+        ]
     for number, m in enumerate(marks, 1):
         cx, cy = place(m.x, m.y)
         fill, ink = ("#fff", INK) if m.hollow else (INK, "#fff")
         parts.append(f'<circle cx="{cx}" cy="{cy}" r="8" fill="{fill}" stroke="{INK}"/>')
-        parts.append(f'<text x="{cx}" y="{cy + 3.5:g}" fill="{ink}" font-size="10" text-anchor="middle">{number}</text>')
+        parts.append(
+            f'<text x="{cx}" y="{cy + 3.5:g}" fill="{ink}" font-size="10" text-anchor="middle">{number}</text>'
+        )
     for line_number, (number, said, colour) in enumerate(key):
         at = TOP + 10 + ROW * line_number
         if colour:
@@ -85,7 +95,9 @@ def _axes(x: str, y: str, right: int, top: int, place: Place) -> list[str]:
         parts.append(f'<text x="{x0 - 6}" y="{cy + 4}" text-anchor="end">{n}</text>')
     middle = (y0 + y1) / 2
     parts.append(f'<text x="{(x0 + x1) / 2}" y="{y0 + 36}" text-anchor="middle">{_text(x)}</text>')
-    parts.append(f'<text x="18" y="{middle}" text-anchor="middle" transform="rotate(-90 18 {middle})">{_text(y)}</text>')
+    parts.append(
+        f'<text x="18" y="{middle}" text-anchor="middle" transform="rotate(-90 18 {middle})">{_text(y)}</text>'
+    )
     return parts
 
 

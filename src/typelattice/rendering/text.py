@@ -13,14 +13,17 @@ STYLES = {  # mark -> SGR code; the first that a cell bears counts
 
 
 def text(grid: Grid, width: int = 80, colour: bool = False) -> str:
-    """A grid in columns; one wider than `width` goes on below in further blocks. Cells marked `same` are dots.
+    """A grid in columns; one wider than `width` goes on below in further blocks. Cells marked `same` are
+    dots.
 
     >>> print(text(Grid("", (Cell("x"), Cell("y")), (Cell("a"),), ((Cell("1"), Cell("22")),))))
        | x y
     ---+-----
      a | 1 22
     """
-    lines = [[Cell(printable(c.text), c.marks) for c in row] for row in (grid.columns, *map(_dotted, grid.cells))]
+    lines = [
+        [Cell(printable(c.text), c.marks) for c in row] for row in (grid.columns, *map(_dotted, grid.cells))
+    ]
     columns = [list(column) for column in zip(*lines, strict=True)]
     stub = [Cell(printable(label)) for label in (grid.corner, *(c.text for c in grid.rows))]
     parts = runs([_wide(c) + 1 for c in columns], width - _wide(stub) - 3)

@@ -54,7 +54,8 @@ def own_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
 
 
 def read(x: object, systems: Sequence[System]) -> Operand:
-    """The operand that an object is; a string may name a dtype that the file of one of the systems defines."""
+    """The operand that an object is; a string may name a dtype that the file of one of the systems
+    defines."""
     return parse(x, own_dtypes(systems)) if isinstance(x, str) else operand(x)
 
 
@@ -65,12 +66,15 @@ def check_size(operands: int, of_what: str) -> None:
         raise BeyondReachError(f"{too_many}; name some with dtypes= or --dtypes")
 
 
-def domain(system: System, tier: Asked = "array", dtypes: Iterable[object] | None = None) -> tuple[Operand, ...]:
+def domain(
+    system: System, tier: Asked = "array", dtypes: Iterable[object] | None = None
+) -> tuple[Operand, ...]:
     """The operands to ask of a system, of one tier or of all, kind by kind from narrow to wide.
 
-    `dtypes` chooses among the dtypes of the system; what the system lacks is left out. A Python scalar named there is
-    asked beside them. Python scalars are asked if the system takes any, arrays without dimensions by tier `all` if it
-    tells them from other arrays. Raises DTypeError if the system has none of the dtypes, BeyondReachError.
+    `dtypes` chooses among the dtypes of the system; what the system lacks is left out. A Python scalar named
+    there is asked beside them. Python scalars are asked if the system takes any, arrays without dimensions by
+    tier `all` if it tells them from other arrays. Raises DTypeError if the system has none of the dtypes,
+    BeyondReachError.
     """
     have, named = system.dtypes, tuple[Operand, ...]()
     if dtypes is not None:

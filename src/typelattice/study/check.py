@@ -24,10 +24,11 @@ SPLIT, UNBOUNDED = "refused, with several minimal bounds and no tie", "refused, 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Check:
-    """What is in a system and what it costs. `unjudged` says why `laws` and `criteria` are missing, if they are.
+    """What is in a system and what it costs. `unjudged` says why `laws` and `criteria` are missing, if they
+    are.
 
-    `without_join` has the pairs of nodes that have no join, by what becomes of them instead; `split` is whether any
-    pair has several lowest bounds, which a repair of the order would end.
+    `without_join` has the pairs of nodes that have no join, by what becomes of them instead; `split` is
+    whether any pair has several lowest bounds, which a repair of the order would end.
     """
 
     system: System
@@ -54,7 +55,10 @@ class Check:
         yield "name", [s.name]
         yield "title", [s.title or "none; give one, it heads tables"]
         yield "dtypes", [f"{len(dtypes)}: {' '.join(map(str, dtypes))}"]
-        yield "weak", [f"{len(self.weak)}: {' '.join(map(str, self.weak))}" if self.weak else "none in the order"]
+        yield (
+            "weak",
+            [f"{len(self.weak)}: {' '.join(map(str, self.weak))}" if self.weak else "none in the order"],
+        )
         yield "tiers", [", ".join(s.tiers)]
         if not self.unjudged:
             yield "no join", self._no_join()
@@ -75,7 +79,9 @@ class Check:
             "weak": [str(n) for n in self.weak],
             "tiers": list(self.system.tiers),
             "pairs": self._pairs,
-            "without join": {fate: [[str(a), str(b)] for a, b in of] for fate, of in self.without_join.items()},
+            "without join": {
+                fate: [[str(a), str(b)] for a, b in of] for fate, of in self.without_join.items()
+            },
             "ties": [{"bounds": bounds, "winner": str(winner)} for bounds, winner in self._ties()],
             "overrides": len(self.system.overrides),
             "refusals": len(self.system.refusals),
@@ -100,7 +106,10 @@ class Check:
 
     def _ties(self) -> Iterator[tuple[list[str], Node]]:
         """The bounds and the winner of each tie."""
-        return (([str(n) for n in sorted(bounds, key=place)], winner) for bounds, winner in self.system.ties.items())
+        return (
+            ([str(n) for n in sorted(bounds, key=place)], winner)
+            for bounds, winner in self.system.ties.items()
+        )
 
     def _judgement(self) -> Iterator[Section]:
         """The laws that fail and the criteria that pairs break, in as few lines as that takes."""

@@ -1,4 +1,5 @@
-"""The closure of operands under promotion: what each two promote to, then those results with all others, and so on."""
+"""The closure of operands under promotion: what each two promote to, then those results with all others, and
+so on."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,7 +10,8 @@ from typelattice.explain.library_code import promoted
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
-Key = tuple[DType | None, bool]  # what makes answers equal: the dtype and whether it is weak; no dtype is a refusal
+# what makes answers equal: the dtype and whether it is weak; no dtype is a refusal
+Key = tuple[DType | None, bool]
 REFUSED = 0  # the number of a refusal
 
 
@@ -17,9 +19,9 @@ REFUSED = 0  # the number of a refusal
 class Closure:
     """Operands by number, and a table of what each two promote to.
 
-    `members[0]` is a refusal, which stays one whatever it is promoted with; the operands asked about come next, and
-    then the results that are none of them. `table[i][k]` is the number of what i and k promote to. `python`: two Python
-    scalars are Python's to add, because they stand beside arrays.
+    `members[0]` is a refusal, which stays one whatever it is promoted with; the operands asked about come
+    next, and then the results that are none of them. `table[i][k]` is the number of what i and k promote to.
+    `python`: two Python scalars are Python's to add, because they stand beside arrays.
     """
 
     system: System

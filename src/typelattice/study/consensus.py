@@ -1,4 +1,5 @@
-"""Where systems agree: which pairs all answer alike, which are contested and by whom, which someone refuses."""
+"""Where systems agree: which pairs all answer alike, which are contested and by whom, which someone
+refuses."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -120,10 +121,12 @@ def consensus(
     tier: Asked = "array",
     dtypes: Iterable[object] | None = None,
 ) -> Consensus:
-    """Where systems agree over the dtypes that all have; the columns are arrays, the rows of a tier, as in `table`.
+    """Where systems agree over the dtypes that all have; the columns are arrays, the rows of a tier, as in
+    `table`.
 
     `dtypes`: the operands; a dtype that the file of one of the systems defines goes by its name. Raises
-    UnknownSystemError, FormatError, OpError; DTypeError where there is no dtype in common or a name is ambiguous.
+    UnknownSystemError, FormatError, OpError; DTypeError where there is no dtype in common or a name is
+    ambiguous.
     """
     found = tuple(find_system(s) for s in systems)
     if len(found) < 2:
@@ -140,12 +143,15 @@ def consensus(
     beside: dict[str, tuple[Operand, ...]] = {str(c): (c,) for c in columns}
     if known and known.alone:
         beside = {known.name: ()}
-    answers = {(str(r), c): tuple(s.explain(r, *beside[c], op=op) for s in found) for r, c in product(rows, beside)}
+    answers = {
+        (str(r), c): tuple(s.explain(r, *beside[c], op=op) for s in found) for r, c in product(rows, beside)
+    }
     return Consensus(found, op, tuple(map(str, rows)), tuple(beside), answers)
 
 
 def undefined(standard: System, others: Consensus) -> tuple[Pair, ...]:
-    """Unordered pairs that a standard leaves undefined, though it has both dtypes, and on which the others agree."""
+    """Unordered pairs that a standard leaves undefined, though it has both dtypes, and on which the others
+    agree."""
     has = {d.name for d in standard.dtypes}
     return tuple(
         (a, b)

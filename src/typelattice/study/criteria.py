@@ -1,7 +1,7 @@
 """The five criteria that JEP 9407 sets for promotion, as counts and lists of the pairs that break each.
 
-A width is that of a part: complex64 is as wide as float32. What a library may choose by platform counts as 64 bits.
-Source: https://docs.jax.dev/en/latest/jep/9407-type-promotion.html
+A width is that of a part: complex64 is as wide as float32. What a library may choose by platform counts as 64
+bits. Source: https://docs.jax.dev/en/latest/jep/9407-type-promotion.html
 """
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ SHOWN = 4  # pairs that stand for all that break a criterion
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a pair of operands costs: the minimal bounds, the dtypes that are cast, and what each cast loses."""
+    """What a pair of operands costs: the minimal bounds, the dtypes that are cast, and what each cast
+    loses."""
 
     promotion: Promotion
     bounds: tuple[Node, ...]
@@ -58,7 +59,8 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """What a pair must not do: its number in the JEP, a head for a column, a phrase, and whether a pair does it."""
+    """What a pair must not do: its number in the JEP, a head for a column, a phrase, and whether a pair does
+    it."""
 
     number: int
     head: str
@@ -108,7 +110,8 @@ CRITERIA = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Criteria(Mapping[str, tuple[Promotion, ...]]):
-    """The pairs that break each criterion, by its name, of all unordered pairs of different operands that were asked."""
+    """The pairs that break each criterion, by its name, of all unordered pairs of different operands that
+    were asked."""
 
     system: System
     tier: Asked
@@ -158,7 +161,8 @@ class Criteria(Mapping[str, tuple[Promotion, ...]]):
         """The criteria (rows), how many pairs break each, and some of them."""
         heads = tuple(map(Cell, ("pairs", "asked", "such as")))
         cells = tuple(
-            (Cell(str(len(pairs))), Cell(str(self.asked)), Cell(listed(pairs))) for pairs in self.broken.values()
+            (Cell(str(len(pairs))), Cell(str(self.asked)), Cell(listed(pairs)))
+            for pairs in self.broken.values()
         )
         return Grid(self.title, heads, tuple(Cell(name, (), CRITERIA[name].about) for name in self), cells)
 
@@ -179,13 +183,16 @@ class Criteria(Mapping[str, tuple[Promotion, ...]]):
         }
 
 
-def criteria(system: str | Path | System, tier: Asked = "array", dtypes: Iterable[object] | None = None) -> Criteria:
-    """What the pairs of a system's operands cost by the criteria of JEP 9407: of a tier, or of all that it tells apart.
+def criteria(
+    system: str | Path | System, tier: Asked = "array", dtypes: Iterable[object] | None = None
+) -> Criteria:
+    """What the pairs of a system's operands cost by the criteria of JEP 9407: of a tier, or of all that it
+    tells apart.
 
-    `dtypes`: only these, as far as the system has them. By tier `all` each array is also paired with a Python int, float
-    and complex, which lose what their default dtypes would, and are as wide; two Python scalars are no business of a
-    library's. Raises UnknownSystemError, FormatError; DTypeError where no dtype is left, BeyondReachError where there
-    are too many.
+    `dtypes`: only these, as far as the system has them. By tier `all` each array is also paired with a Python
+    int, float and complex, which lose what their default dtypes would, and are as wide; two Python scalars
+    are no business of a library's. Raises UnknownSystemError, FormatError; DTypeError where no dtype is left,
+    BeyondReachError where there are too many.
 
     >>> import typelattice as tl
     >>> option = tl.criteria("jep9407-1")
@@ -209,7 +216,8 @@ def _criteria(system: System, tier: Asked, operands: tuple[Operand, ...]) -> Cri
 
 
 def _pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
-    """Each two operands: arrays with each other, then with Python scalars; these with each other if there is no array."""
+    """Each two operands: arrays with each other, then with Python scalars; these with each other if there is
+    no array."""
     arrays = [o for o in operands if o.tier != "scalar"]
     scalars = [o for o in operands if o.tier == "scalar"]
     yield from combinations(arrays or scalars, 2)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Diff:
-    """Two tables of the same operands under two systems; `differing` are the (row, column) where the answers differ.
+    """Two tables of the same operands under two systems; `differing` are the (row, column) where the answers
+    differ.
 
     >>> import typelattice as tl
     >>> d = tl.diff("numpy", "jax")
@@ -61,7 +62,11 @@ class Diff:
             tuple(_cell(p, q, codes) for p, q in zip(ps, qs, strict=True))
             for ps, qs in zip(a.cells, b.cells, strict=True)
         )
-        notes = [self.summary, f"left: {a.system.name}, {a.system.title}", f"right: {b.system.name}, {b.system.title}"]
+        notes = [
+            self.summary,
+            f"left: {a.system.name}, {a.system.title}",
+            f"right: {b.system.name}, {b.system.title}",
+        ]
         if any(p.dtype is None for p in chain(*a.cells, *b.cells)):
             notes.append(f"{REFUSED} is a refusal")
         rows, columns, corner = a.labels(codes)
@@ -92,8 +97,9 @@ def diff(
 ) -> Diff:
     """Where two systems answer otherwise, over the dtypes that both have.
 
-    The options are those of `table`. Other than there, the rows are of all tiers that either system tells apart: much of
-    what changed from NumPy 1 to 2 happens beside arrays without dimensions. Raises what `table` does.
+    The options are those of `table`. Other than there, the rows are of all tiers that either system tells
+    apart: much of what changed from NumPy 1 to 2 happens beside arrays without dimensions. Raises what
+    `table` does.
 
     >>> import typelattice as tl
     >>> tl.diff("jax", "jax-x32", dtypes=["int8", "float32"])

@@ -1,7 +1,7 @@
 """The laws as equations over a closure, judged a row at a time.
 
-An equation is written once and read in three ways. Of numbers it is one case; of numbers and a row, which the last
-operand ranges over, it is as many cases as the row is long; of terms it is the text of a counterexample.
+An equation is written once and read in three ways. Of numbers it is one case; of numbers and a row, which the
+last operand ranges over, it is as many cases as the row is long; of terms it is the text of a counterexample.
 """
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class Sides(Protocol):
     `p` promotes what it is given; `le(a, b)` is whether b absorbs a. Only the last operand is ever a row.
     """
 
-    def __call__(self, p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool], /) -> tuple[X, X] | None: ...
+    def __call__(
+        self, p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool], /
+    ) -> tuple[X, X] | None: ...
 
 
 def idempotent(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
@@ -51,7 +53,8 @@ def last_swapped(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> t
 
 
 def monotone(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X] | None:
-    """A refusal absorbs, so that it counts as above all: where the greater operand is accepted, so is the smaller."""
+    """A refusal absorbs, so that it counts as above all: where the greater operand is accepted, so is the
+    smaller."""
     if not le(x[0], x[1]):
         return None
     above = p(x[1], x[2])
@@ -104,11 +107,13 @@ class Row:
     def __init__(self, numbers: Sequence[int]) -> None:
         self.numbers = tuple(numbers)
         self._pick: Callable[[Sequence[int]], tuple[int, ...]] | None = None
-        self.kept_after: dict[int, Row] = {}  # number -> what comes of this row after it, where that is asked again
+        # number -> what comes of this row after it, where that is asked again
+        self.kept_after: dict[int, Row] = {}
         self.kept_before: dict[int, Row] = {}
 
     def pick(self, line: Sequence[int]) -> tuple[int, ...]:
-        """The entries of a line of the table that stand at these numbers: microseconds for hundreds of them."""
+        """The entries of a line of the table that stand at these numbers: microseconds for hundreds of
+        them."""
         if self._pick is None:
             only = self.numbers[0]
             self._pick = itemgetter(*self.numbers) if len(self.numbers) > 1 else lambda line: (line[only],)
@@ -128,10 +133,12 @@ class Judge:
         self.members = list(closure.members)
         self.numbers = {o: i for i, o in enumerate(self.members)}
         self.keys = [key(self.system, o) for o in self.members]
-        self.all_differ = len({*self.keys}) == len(self.keys)  # no two are equal answers, as int8 and int8:0d are
+        # no two are equal answers, as int8 and int8:0d are
+        self.all_differ = len({*self.keys}) == len(self.keys)
         self.several: dict[tuple[int, ...], int] = {}
         self.by_pairs = self.system.combine in ("fold", "comparable")
-        # Whether the table answers for several operands of a tier, too: not if a dtype is mapped before or after them.
+        # Whether the table answers for several operands of a tier, too: not if a dtype is mapped before or
+        # after them.
         self.folds = self.by_pairs and not self.system.before and not self.system.after
 
     def count(self, law: str) -> Count:
@@ -150,7 +157,8 @@ class Judge:
         return Count(asked, failing, smallest)
 
     def element(self, law: str) -> tuple[int, Count]:
-        """The operand for which a law of ELEMENTS holds, or comes nearest to it, and how often it is broken."""
+        """The operand for which a law of ELEMENTS holds, or comes nearest to it, and how often it is
+        broken."""
         row = self._row(self.closure.asked)
         counts = {e: self._count(ELEMENTS[law], row, [(e,)]) for e in self.closure.asked}
         best = min(counts, key=lambda e: counts[e].failing)
@@ -167,10 +175,12 @@ class Judge:
         return self.keys[left], self.keys[right]
 
     def _groups(self, law: str, arity: int) -> Iterator[Sequence[int]]:
-        """The operands among which all combinations are asked; of the law order-free, those whose order can matter.
+        """The operands among which all combinations are asked; of the law order-free, those whose order can
+        matter.
 
-        `join` takes the set. Folded pair by pair, each tier by itself, the order can matter from three operands of one
-        tier on; if it does for no three then for no more, since neighbours can be swapped after whatever came before.
+        `join` takes the set. Folded pair by pair, each tier by itself, the order can matter from three
+        operands of one tier on; if it does for no three then for no more, since neighbours can be swapped
+        after whatever came before.
         """
         asked = self.closure.asked
         if law != "order-free" or arity == 2 or self.system.combine == "value":
@@ -202,7 +212,8 @@ class Judge:
         return Count(asked, failing, Case(sides, case, self.answers(sides, case)))
 
     def _row(self, group: Sequence[int]) -> Row:
-        """A group as what the last operand ranges over, the smallest first; what comes of it beside each is kept."""
+        """A group as what the last operand ranges over, the smallest first; what comes of it beside each is
+        kept."""
         row = Row(sorted(group, key=lambda i: (self.closure.size(i), i)))
         row.kept_after = {i: Row(row.pick(line)) for i, line in enumerate(self.table)}
         row.kept_before = {i: Row(row.pick(line)) for i, line in enumerate(self.columns)}

@@ -31,12 +31,15 @@ def cell(p: Promotion, codes: str) -> Cell:
 
 
 def code(p: Promotion, codes: str = "bits") -> str:
-    """An answer in a word: `i16`, `f*` if it is weak, `f32*` where weak dtypes have a width; `-` for a refusal."""
+    """An answer in a word: `i16`, `f*` if it is weak, `f32*` where weak dtypes have a width; `-` for a
+    refusal."""
     if p.dtype is None:
         return REFUSED
     if not p.weak:
         return short(p.dtype, codes)
-    by_kind = p.dtype is p.system.defaults.get(p.dtype.kind) and weak(p.dtype.kind, p.dtype) not in p.system.order
+    by_kind = (
+        p.dtype is p.system.defaults.get(p.dtype.kind) and weak(p.dtype.kind, p.dtype) not in p.system.order
+    )
     if by_kind and codes != "names":
         return repr(weak(p.dtype.kind))
     return f"{short(p.dtype, codes)}*"
@@ -74,4 +77,8 @@ def told(p: Promotion) -> str:
 def left_out(dtypes: tuple[DType, ...]) -> list[str]:
     """A note on dtypes that are not shown, if there are any."""
     codes = ", ".join(d.code for d in dtypes)
-    return [f"left out: {len(dtypes)} small dtypes ({codes}); small=True or --small shows them"] if dtypes else []
+    return (
+        [f"left out: {len(dtypes)} small dtypes ({codes}); small=True or --small shows them"]
+        if dtypes
+        else []
+    )

@@ -1,7 +1,7 @@
-"""The laws of algebra that promotion may keep: each holds of a system, or fails with its smallest counterexample."""
+"""The laws of algebra that promotion may keep: each holds of a system, or fails at a smallest place."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
 from typelattice.explain.english import Section
-from typelattice.explain.library_code import Term, leaves, plain, written
+from typelattice.explain.library_code import Term, written
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
 from typelattice.study.asked import Asked, BeyondReachError, domain
-from typelattice.study.closure import Closure, Key, answered, closure, key
-from typelattice.study.equations import ELEMENTS, EQUATIONS, Case, Judge, monotone
+from typelattice.study.closure import Closure, answered, closure, key
+from typelattice.study.counterexample import Counterexample, written_out
+from typelattice.study.equations import ELEMENTS, EQUATIONS, Judge
 from typelattice.study.recorded_calls import evidence
 
 if TYPE_CHECKING:
@@ -37,47 +38,11 @@ ROOM = 64  # characters of code that fit on a line
 
 
 @dataclass(frozen=True, slots=True)
-class Counterexample:
-    """Two terms that the law says are equal, and what the system makes of each; or one, and what is wrong with it.
-
-    `expressions` are the terms in the code of the system's library, after `setup`; `note` is what else is to be known.
-    """
-
-    terms: tuple[Term, ...]
-    answers: tuple[Key, ...]
-    expressions: tuple[str, ...]
-    setup: str
-    note: str = ""
-
-    @property
-    def operands(self) -> tuple[Operand, ...]:
-        """The operands that take part, each once."""
-        return tuple(dict.fromkeys(leaves(self.terms[0])))
-
-    def __str__(self) -> str:
-        said = [f"{plain(t)} is {answered(found)}" for t, found in zip(self.terms, self.answers, strict=True)]
-        if isinstance(self.terms[-1], Operand):
-            said[1:] = [f"not {self.terms[-1]}"]
-        return ", ".join([*said, *filter(None, [self.note])])
-
-    def data(self) -> dict[str, object]:
-        """The counterexample as what JSON can hold."""
-        return {
-            "operands": [str(o) for o in self.operands],
-            "terms": [plain(t) for t in self.terms],
-            "answers": [{"dtype": d and d.name, "weak": weak} for d, weak in self.answers],
-            "setup": self.setup,
-            "expressions": list(self.expressions),
-            "note": self.note,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether a law holds. `holds` is None where it is not known, and `note` says why.
 
-    `failing` of the `asked` combinations break it, `counterexample` is the smallest of these. The laws `identity` and
-    `top` ask for one operand: `witness` is that operand.
+    `failing` of the `asked` combinations break it, `counterexample` is the smallest of these. The laws
+    `identity` and `top` ask for one operand: `witness` is that operand.
     """
 
     law: str
@@ -181,11 +146,13 @@ class Laws(Mapping[str, Verdict]):
 
 
 def laws(system: str | Path | System, tier: Asked = "array", dtypes: Iterable[object] | None = None) -> Laws:
-    """Which laws hold of the operands of a system: of a tier, or of all tiers that it tells apart, Python scalars too.
+    """Which laws hold of the operands of a system: of a tier, or of all tiers that it tells apart, Python
+    scalars too.
 
-    `dtypes`: only these, as far as the system has them. A refusal equals a refusal. The smallest counterexample has the
-    fewest operands, then the fewest bits. Two Python scalars beside arrays are Python's to add. Raises
-    UnknownSystemError, FormatError; DTypeError where no operand is left, BeyondReachError where there are too many.
+    `dtypes`: only these, as far as the system has them. A refusal equals a refusal. The smallest
+    counterexample has the fewest operands, then the fewest bits. Two Python scalars beside arrays are
+    Python's to add. Raises UnknownSystemError, FormatError; DTypeError where no operand is left,
+    BeyondReachError where there are too many.
 
     >>> import typelattice as tl
     >>> numpy = tl.laws("numpy")
@@ -222,7 +189,7 @@ def _equation(law: str, judge: Judge) -> Verdict:
     except BeyondReachError as e:
         return Verdict(law, None, 0, 0, note=str(e))
     if count.smallest:
-        shown = _counterexample(judge.closure, count.smallest)
+        shown = written_out(judge.closure, count.smallest)
         return Verdict(law, False, count.failing, count.asked, shown)
     verdict = Verdict(law, True, 0, count.asked)
     return _beside_recording(verdict, judge.closure) if law == "order-free" else verdict
@@ -231,8 +198,9 @@ def _equation(law: str, judge: Judge) -> Verdict:
 def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
     """The verdict on order-free that a file gives, beside what its library was recorded to do.
 
-    A file that joins the set cannot say otherwise; a library may reduce several operands in an order of its own. If two
-    recorded calls differ by their order alone the law fails, and if the library departs from the set it is not known.
+    A file that joins the set cannot say otherwise; a library may reduce several operands in an order of its
+    own. If two recorded calls differ by their order alone the law fails, and if the library departs from the
+    set it is not known.
     """
     found = evidence(over.system, over.operands(*over.asked))
     if found.contradictions:
@@ -244,7 +212,8 @@ def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
         return Verdict(verdict.law, False, len(found.contradictions), len(found.calls), shown)
     if found.departing:
         call = found.departing[0]
-        counted = f"{len(found.departing)} of {len(found.calls)} recorded calls of several operands depart from the file"
+        departing, calls = len(found.departing), len(found.calls)
+        counted = f"{departing} of {calls} recorded calls of several operands depart from the file"
         example = f"{', '.join(map(str, call.operands))} is {answered(call.answer)} in {found.versions}"
         note = f"{counted}; {example}, and {answered(call.ours)} by joining the set"
         return Verdict(verdict.law, None, 0, verdict.asked, note=note)
@@ -256,7 +225,7 @@ def _element(law: str, judge: Judge) -> Verdict:
     best, count = judge.element(law)
     if count.smallest is None:
         return Verdict(law, True, 0, count.asked, None, judge.closure.members[best])
-    return Verdict(law, False, count.failing, count.asked, _counterexample(judge.closure, count.smallest))
+    return Verdict(law, False, count.failing, count.asked, written_out(judge.closure, count.smallest))
 
 
 def _unique_bounds(over: Closure) -> Verdict:
@@ -274,21 +243,6 @@ def _unique_bounds(over: Closure) -> Verdict:
     answers = (key(over.system, over.members[over.table[pair[0]][pair[1]]]),)
     shown = Counterexample(terms, answers, expressions, setup, note)
     return Verdict("unique bounds", False, len(split), len(pairs), shown)
-
-
-def _counterexample(over: Closure, case: Case) -> Counterexample:
-    """A case written out in operands."""
-    operands: Sequence[Term] = over.operands(*case.numbers)
-    two = case.sides(_term, operands, lambda a, b: True)
-    assert two
-    note = f"though {operands[1]} is above {operands[0]}" if case.sides is monotone else ""
-    setup, expressions = written(over.system, two, over.python)
-    return Counterexample(two, case.answers, expressions, setup, note)
-
-
-def _term(*terms: Term) -> Term:
-    """The term that promotes some terms, all at once."""
-    return terms
 
 
 def _foldable(code: str) -> str:

@@ -1,4 +1,5 @@
-"""What a recording says of promoting several operands at once, which a file states by a rule and cannot prove."""
+"""What a recording says of promoting several operands at once, which a file states by a rule and cannot
+prove."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,8 @@ class RecordedCall:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The recorded calls of several operands: all of them, and the pairs of calls that differ by their order alone.
+    """The recorded calls of several operands: all of them, and the pairs of calls that differ by their order
+    alone.
 
     `versions` are those of the library.
     """
@@ -38,7 +40,8 @@ class Evidence:
 
     @property
     def departing(self) -> tuple[RecordedCall, ...]:
-        """The calls for which the library gave another dtype than the system; weakness says nothing of their order."""
+        """The calls for which the library gave another dtype than the system; weakness says nothing of their
+        order."""
         return tuple(call for call in self.calls if call.answer[0] is not call.ours[0])
 
     @property
@@ -55,7 +58,11 @@ class Evidence:
 
 def evidence(system: System, operands: Sequence[Operand]) -> Evidence:
     """What was recorded of three of these operands and more; nothing for a system that did not come along."""
-    if system.name not in recorded() or system.name not in systems() or find_system(system.name) is not system:
+    if (
+        system.name not in recorded()
+        or system.name not in systems()
+        or find_system(system.name) is not system
+    ):
         return Evidence((), "")
     recording = Recording.load(system.name)
     versions = ", ".join(f"{name} {version}" for name, version in recording.versions.items())
@@ -67,7 +74,12 @@ def _calls(system: System, recording: Recording, known: dict[str, Operand]) -> I
     numbers = {i: known[text] for i, text in enumerate(recording.operands) if text in known}
     for op, of, answer in recording.nary:
         told = recording.answers[answer]
-        if op == ASKED and all(i in numbers for i in of) and told not in NO_ANSWER and not told.startswith(OF_PYTHON):
+        if (
+            op == ASKED
+            and all(i in numbers for i in of)
+            and told not in NO_ANSWER
+            and not told.startswith(OF_PYTHON)
+        ):
             operands = tuple(numbers[i] for i in of)
             p = system.explain(*operands)
             yield RecordedCall(operands, _key(told), (p.dtype, p.weak))

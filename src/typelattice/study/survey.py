@@ -1,4 +1,5 @@
-"""Many systems judged side by side: a grid of the laws that each keeps and the criteria that its pairs break."""
+"""Many systems judged side by side: a grid of the laws that each keeps and the criteria that its pairs
+break."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +26,8 @@ def survey(
     tier: Asked = "array",
     dtypes: Iterable[object] | None = None,
 ) -> Grid:
-    """Systems (rows) against laws, and how many pairs break each criterion; without systems, all that come along.
+    """Systems (rows) against laws, and how many pairs break each criterion; without systems, all that come
+    along.
 
     `tier` and `dtypes` are as in `laws` and `criteria`. A system without such operands gets `-`. Raises
     UnknownSystemError, FormatError, BeyondReachError.
@@ -43,12 +45,15 @@ def survey(
     renamed = "; ".join(f"{HEADS[law]} {law}" for law in LAWS if HEADS[law] != law)
     criteria_heads = "; ".join(f"{c.head} {c.about}" for c in CRITERIA.values())
     notes = (
-        f"✓ the law holds, ✗ it does not, ? not known: `typelattice laws SYSTEM` says more. n operands; {renamed}",
+        f"✓ the law holds, ✗ it does not, ? not known: `typelattice laws SYSTEM` says more. "
+        f"n operands; {renamed}",
         f"pairs of different operands; of these {criteria_heads}",
     )
     title = f"Laws and criteria{'' if tier == 'array' else f', tier {tier}'}"
     rows = tuple(Cell(s.name, (), s.title) for s in found)
-    return Grid(title, tuple(heads), rows, tuple(tuple(_row(s, tier, chosen, len(heads))) for s in found), notes)
+    return Grid(
+        title, tuple(heads), rows, tuple(tuple(_row(s, tier, chosen, len(heads))) for s in found), notes
+    )
 
 
 def _row(s: System, tier: Asked, dtypes: Sequence[object] | None, length: int) -> Iterator[Cell]:

@@ -45,7 +45,8 @@ class Table:
     left_out: tuple[DType, ...] = ()
 
     def __getitem__(self, pair: tuple[object, object]) -> Promotion:
-        """The answer to a row's operand with a column's. Raises KeyError for one that the table does not have."""
+        """The answer to a row's operand with a column's. Raises KeyError for one that the table does not
+        have."""
         row, column = (x if x == self.op else str(self.system.operand(x)) for x in pair)
         if row not in self.rows or column not in self.columns:
             there = f"rows are {' '.join(self.rows)}; columns {' '.join(self.columns)}"
@@ -68,7 +69,11 @@ class Table:
         """The table as a grid: dtypes as codes that count bits, as NumPy's that count bytes, or as names."""
         cells = tuple(tuple(cell(p, codes) for p in row) for row in self.cells)
         refused = sum(p.dtype is None for row in self.cells for p in row)
-        notes = [f"{REFUSED} is a refusal: {refused} of {len(self.rows) * len(self.columns)} cells"] if refused else []
+        notes = (
+            [f"{REFUSED} is a refusal: {refused} of {len(self.rows) * len(self.columns)} cells"]
+            if refused
+            else []
+        )
         if "int" in self.columns or any(p.weak for row in self.cells for p in row):
             notes.append("* is weak: it counts by its kind, and gives way to a dtype beside it")
         rows, columns, corner = self.labels(codes)
@@ -102,14 +107,16 @@ def table(
     dtypes: Iterable[object] | None = None,
     small: bool = False,
 ) -> Table:
-    """The table of a system, of promotion alone or of an operation; the columns are arrays and Python scalars.
+    """The table of a system, of promotion alone or of an operation; the columns are arrays and Python
+    scalars.
 
-    `tier`: of which tier the rows are; `all` has arrays, and arrays without dimensions below them if the system tells
-    those apart. `dtypes`: the operands, Python scalars among them, in their order; without it all that the system has,
-    those of less than 8 bits and the small floats only if `small`, Python scalars only if any is taken.
+    `tier`: of which tier the rows are; `all` has arrays, and arrays without dimensions below them if the
+    system tells those apart. `dtypes`: the operands, Python scalars among them, in their order; without it
+    all that the system has, those of less than 8 bits and the small floats only if `small`, Python scalars
+    only if any is taken.
 
-    Raises UnknownSystemError, FormatError, OpError; DTypeError, OperandError for what is no operand, BeyondReachError
-    for too many.
+    Raises UnknownSystemError, FormatError, OpError; DTypeError, OperandError for what is no operand,
+    BeyondReachError for too many.
 
     >>> import typelattice as tl
     >>> print(tl.table("python", dtypes=["bool", "int"]))
@@ -137,7 +144,8 @@ def tiers_of(tier: Asked, systems: Sequence[System]) -> tuple[Tier, ...]:
 
 
 def operands_of(system: System, tier: Asked, small: bool) -> tuple[list[Operand], tuple[DType, ...]]:
-    """The operands of a system, kind by kind from narrow to wide, then Python scalars; and the dtypes left out.
+    """The operands of a system, kind by kind from narrow to wide, then Python scalars; and the dtypes left
+    out.
 
     Beside rows of Python scalars there are no columns of them: these are Python's to add.
     """
@@ -179,7 +187,9 @@ def without_idle_scalars(t: Table) -> Table:
     """The table without Python scalars that everything refuses."""
     rows = [x for x, ps in zip(t.rows, t.cells, strict=True) if x not in SCALARS or any(p.dtype for p in ps)]
     lines = zip(*t.cells, strict=True)
-    columns = [x for x, ps in zip(t.columns, lines, strict=True) if x not in SCALARS or any(p.dtype for p in ps)]
+    columns = [
+        x for x, ps in zip(t.columns, lines, strict=True) if x not in SCALARS or any(p.dtype for p in ps)
+    ]
     return t.part(rows, columns)
 
 

@@ -10,12 +10,14 @@ from typelattice.explain.by_value import intervals
 from typelattice.facts.dtypes import DType
 from typelattice.study.asked import common_dtypes
 
-NAMED_POWERS = (16, 31, 32, 63, 64)  # where the ranges of integers end; an int beside such a power is written by it
+# where the ranges of integers end; an int beside such a power is written by it
+NAMED_POWERS = (16, 31, 32, 63, 64)
 
 
 @dataclass(frozen=True, slots=True)
 class ValueChange:
-    """A range of ints, both ends included, beside which an array comes to another dtype; None is a refusal."""
+    """A range of ints, both ends included, beside which an array comes to another dtype; None is a
+    refusal."""
 
     dtype: DType
     least: int
@@ -31,7 +33,8 @@ class ValueChange:
 
 
 def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[ValueChange]:
-    """The ranges of a Python int beside which an array comes to another dtype under system b than under system a.
+    """The ranges of a Python int beside which an array comes to another dtype under system b than under
+    system a.
 
     >>> from typelattice import system
     >>> changes = value_changes(system("numpy1"), system("numpy"))

@@ -14,6 +14,11 @@ class Dask(Library):
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
         super().__init__(module, xp, package, mutable=False)  # an assignment would be another graph
 
+    def scalar(self, x: object) -> Any:
+        """A scalar of NumPy's, whose dtypes are Dask's."""
+        numpy_scalar = hasattr(x, "dtype") and type(x).__module__ == "numpy"
+        return self.xp.asarray(x) if numpy_scalar and not hasattr(x, "__setitem__") else None
+
     def value(self, data: Any) -> Value:
         return super().value(data.compute())
 

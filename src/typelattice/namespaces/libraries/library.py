@@ -4,11 +4,14 @@ array-api-compat gives the functions of libraries under the standard's names.
 """
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from typelattice.facts.dtypes import DType, DTypeError
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, DTypeError, Kind
+from typelattice.facts.libraries import library_of
 from typelattice.facts.range import Value
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.signatures import standard
@@ -92,9 +95,9 @@ class Library:
         """A Python number as an array without dimensions, on the device of another array."""
         return self.xp.asarray(value, dtype=to, device=self.device(like))
 
-    def beyond(self, value: Value) -> Any:
-        """A number that the dtype computed in cannot hold, for a comparison: an infinity is alike."""
-        return float("inf") if isinstance(value, complex) or value > 0 else -float("inf")
+    def scalar(self, x: object) -> Any:
+        """A scalar of the library's own as an array without dimensions; None of anything else."""
+        return None
 
     def item(self, data: Any) -> Any:
         """What Python makes a number of."""
@@ -133,8 +136,14 @@ class Library:
         """What indexing gives."""
         return data[key]
 
+    def stored(self, data: Any, d: DType) -> Any:
+        """An array as an assignment casts it: of complex numbers the real parts, or in bool their truth."""
+        if self.dtype(data).kind is Kind.COMPLEX and d.kind is not Kind.COMPLEX:
+            data = data != 0 if d.kind is Kind.BOOL else self.xp.real(data)
+        return self.cast(data, self.native(d))
+
     def put(self, data: Any, key: Any, value: Any) -> Any:
-        """The array with elements replaced by a value of its dtype: itself, or a changed copy.
+        """The array with elements replaced by an array or a number: itself, or a changed copy.
 
         Raises NamespaceError where arrays do not change.
         """
@@ -174,6 +183,16 @@ class Library:
         except NamespaceError:
             return False
         return True
+
+    def raw(self, name: str, zero_d: bool) -> Callable[..., Any]:
+        """The library's own function, which is given arrays and Python scalars as they are."""
+        return self.function(name)
+
+    def is_described_by(self, system: System) -> bool:
+        """Whether a system states this very library's rules, in the major version that is installed."""
+        name, _, version = system.library.partition(" ")
+        installed = str(getattr(sys.modules.get(self.package), "__version__", ""))
+        return name == library_of(self.package) and version.partition(".")[0] == installed.partition(".")[0]
 
     def casting(self, name: str, to: Any, sources: Sequence[Any], zero_d: bool) -> Callable[..., Any]:
         """A function of positional arrays alone that casts each to a native dtype first.

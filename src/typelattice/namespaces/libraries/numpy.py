@@ -29,8 +29,12 @@ class NumPy(Library):
     def number(self, value: Value, to: Any, like: Any) -> Any:
         return np.asarray(value).astype(to) if isinstance(value, complex) else np.asarray(value, to)
 
-    def beyond(self, value: Value) -> Any:
-        return value
+    def scalar(self, x: object) -> Any:
+        return np.asarray(x) if isinstance(x, np.generic) else None
+
+    def raw(self, name: str, zero_d: bool) -> Callable[..., Any]:
+        function = self.function(name)
+        return function if not zero_d else lambda *operands: np.asarray(function(*operands))
 
     def casting(self, name: str, to: Any, sources: Sequence[Any], zero_d: bool) -> Callable[..., Any]:
         function = self.function(name)
@@ -47,9 +51,9 @@ class NumPy(Library):
 def _with_loop(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
     """A ufunc with the loop of one dtype, to which it casts what it is given; None if it has no such loop."""
     signature = (*(to,) * function.nin, None)
-    one = np.ones(1, to)
     try:
-        gives = function(*(one,) * function.nin, signature=signature, casting="unsafe").dtype
+        # Nothing is computed, so that nothing is warned of.
+        *_, gives = function.resolve_dtypes((*(to,) * function.nin, None), signature=signature, casting="unsafe")
     except TypeError:
         return None
 

@@ -7,12 +7,14 @@ PyTorch takes uint8 for a mask, and of the other integers int32 and int64 only.
 """
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import torch
 
+from typelattice.facts.operations import OPERATIONS
 from typelattice.namespaces.libraries.library import Library
 
 COMPARING = ("less", "less_equal", "greater", "greater_equal", "argmax", "argmin", "searchsorted", "argsort")
@@ -30,6 +32,11 @@ class Torch(Library):
     def function(self, name: str) -> Callable[..., Any]:
         return partial(_completed, name, super().function(name))
 
+    def raw(self, name: str, zero_d: bool) -> Callable[..., Any]:
+        """PyTorch's own operator or function: those of array-api-compat promote otherwise."""
+        method = OPERATIONS[name].method
+        return getattr(operator, method) if method else getattr(torch, name, _missing)
+
     def item(self, data: Any) -> Any:
         return data.item()  # PyTorch's own conversion stops at int64
 
@@ -43,9 +50,18 @@ class Torch(Library):
 
     def put(self, data: Any, key: Any, value: Any) -> Any:
         key, axes = _forward(key, data.shape)
-        memory, element = _as_signed(data), _as_signed(value)
-        memory[key] = element.broadcast_to(memory[key].shape).flip(axes) if axes else element
+        memory, cast = _as_signed(data), data.dtype in SIGNED
+        try:
+            element = torch.as_tensor(value, device=data.device) if axes or cast else value
+            element = _as_signed(element.to(data.dtype)) if cast else element
+            memory[key] = element.broadcast_to(memory[key].shape).flip(axes) if axes else element
+        except (RuntimeError, ValueError) as e:  # of a number that is beyond the dtype, or beyond int64
+            raise OverflowError(str(e)) if "overflow" in str(e).lower() else e from e
         return data
+
+
+def _missing(*operands: Any) -> Any:
+    raise NotImplementedError
 
 
 def _completed(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:

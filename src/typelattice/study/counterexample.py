@@ -1,0 +1,63 @@
+"""Counterexamples: operands for which a law fails, with both sides of it, also in the library's own code."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from typelattice.explain.library_code import Term, leaves, plain, written
+from typelattice.operands.operand import Operand
+from typelattice.study.closure import Closure, Key, answered
+from typelattice.study.equations import Case, monotone
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """Two terms that the law says are equal, and what the system makes of each; or one, and what is wrong
+    with it.
+
+    `expressions` are the terms in the code of the system's library, after `setup`; `note` is what else is to
+    be known.
+    """
+
+    terms: tuple[Term, ...]
+    answers: tuple[Key, ...]
+    expressions: tuple[str, ...]
+    setup: str
+    note: str = ""
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """The operands that take part, each once."""
+        return tuple(dict.fromkeys(leaves(self.terms[0])))
+
+    def __str__(self) -> str:
+        said = [f"{plain(t)} is {answered(found)}" for t, found in zip(self.terms, self.answers, strict=True)]
+        if isinstance(self.terms[-1], Operand):
+            said[1:] = [f"not {self.terms[-1]}"]
+        return ", ".join([*said, *filter(None, [self.note])])
+
+    def data(self) -> dict[str, object]:
+        """The counterexample as what JSON can hold."""
+        return {
+            "operands": [str(o) for o in self.operands],
+            "terms": [plain(t) for t in self.terms],
+            "answers": [{"dtype": d and d.name, "weak": weak} for d, weak in self.answers],
+            "setup": self.setup,
+            "expressions": list(self.expressions),
+            "note": self.note,
+        }
+
+
+def written_out(over: Closure, case: Case) -> Counterexample:
+    """A case written out in operands."""
+    operands: Sequence[Term] = over.operands(*case.numbers)
+    two = case.sides(_term, operands, lambda a, b: True)
+    assert two
+    note = f"though {operands[1]} is above {operands[0]}" if case.sides is monotone else ""
+    setup, expressions = written(over.system, two, over.python)
+    return Counterexample(two, case.answers, expressions, setup, note)
+
+
+def _term(*terms: Term) -> Term:
+    """The term that promotes some terms, all at once."""
+    return terms

@@ -307,7 +307,7 @@ def answer(x):
     name = getattr(d, "name", None) or str(d)
     return {"double": "float64", "float": "float32", "halffloat": "float16", "bool_": "bool"}.get(name, name.split(".")[-1])
 for law, v in tl.laws(sys.argv[1], sys.argv[2]).items():
-    if not v and v.counterexample.setup:
+    if v.counterexample and v.counterexample.setup:
         c, scope = v.counterexample, {}
         exec(c.setup, scope)
         for code, term, (dtype, weak) in zip(c.expressions, c.terms, c.answers):

@@ -25,7 +25,7 @@ name  = "mine"
 title = "My own"
 order = "u8 -> i16 -> i32 -> posit8; i8 -> i16; u16 -> i32; i8, u8 -> f16"
 [dtypes]
-posit8 = { kind = "float", bits = 8, storage_bits = 8, max = 1e6, precision = 5, min_exponent = -8 }
+posit8 = { kind = "float", bits = 8, max = 16777216.0, values = "unknown", specials = "szn" }
 """
 
 
@@ -157,9 +157,9 @@ def test_two_systems_that_define_a_dtype_differently_each_read_their_own(
     capsys: pytest.CaptureFixture[str], mine: str
 ) -> None:
     other = Path(mine).with_name("other.toml")
-    other.write_text(MINE.replace('"mine"', '"other"').replace("max = 1e6", "max = 100.0"))
+    other.write_text(MINE.replace('"mine"', '"other"').replace("max = 16777216.0", "max = 100.0"))
     shown = said(capsys, "explain", "int32", "posit8", "--system", mine, "--system", str(other))
-    assert "values beyond 1000000 " in shown
+    assert "values beyond 1.678e+07 " in shown
     assert "values beyond 100 " in shown
 
 

@@ -34,13 +34,12 @@ fit  = { float = "raise" }
 [dtypes.posit16]
 kind = "float"
 bits = 16
-max  = 7.2e16
-precision    = 12
-min_exponent = -56
-specials     = "szn"
+max  = 72057594037927936.0
+values   = "unknown"
+specials = "szn"
 
 [dtypes]
-posit32 = { kind = "float", code = "p32", bits = 32, max = 1.3e36, precision = 28, min_exponent = -120, specials = "szn" }
+posit32 = { kind = "float", code = "p32", bits = 32, max = 1.329227995784916e36, values = "unknown", specials = "szn" }
 """
 MINE = 'name = "mine"\norder = "u8, i8 -> i16 -> f32 -> c64"\n'
 
@@ -190,11 +189,10 @@ def test_own_dtypes_have_the_facts_that_the_file_gives() -> None:
     p16, p32 = s.own_dtypes["posit16"], s.own_dtypes["posit32"]
     assert (p16.name, p16.code, p32.code, s.own_dtypes["p32"]) == ("posit16", "posit16", "p32", p32)
     assert (p16.kind, p16.bits, p16.storage_bits) == ("float", 16, 16)
-    assert (p16.max, p16.precision, p16.min_exponent) == (7.2e16, 12, -56)
-    assert p16.smallest == 2.0**-67
+    assert (p16.max, p16.precision, p16.step, p16.values, p16.smallest) == (2.0**56, None, None, (), None)
     assert not p16.finite_only
     loss = tl.loss(tl.dtype("float64"), p16)
-    assert loss.magnitude and loss.precision
+    assert loss.magnitude and loss.unknown
     assert parse(POSITS).own_dtypes["posit16"] is p16
 
 
@@ -206,7 +204,8 @@ def test_facts_that_are_left_out_follow_from_the_others() -> None:
     ).own_dtypes  # fmt: skip
     assert (own["i12"].min, own["i12"].max, own["i12"].storage_bits, own["i12"].specials) == (-2048, 2047, 16, "sz")
     assert (own["u12"].min, own["u12"].max, own["u12"].storage_bits) == (0, 4095, 12)
-    assert (own["word"].bits, own["word"].max, own["logical"].max) == (None, None, None)
+    assert (own["word"].bits, own["word"].max, own["word"].min) == (None, None, 0)
+    assert (own["logical"].bits, own["logical"].min, own["logical"].max) == (1, 0, 1)
     assert (own["f99"].specials, own["f99"].bits) == ("szmin", None)
 
 

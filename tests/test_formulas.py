@@ -361,7 +361,7 @@ def test_an_expression_without_names_is_pythons(capsys: pytest.CaptureFixture[st
 def test_two_files_may_mean_different_dtypes_by_one_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wide = MINE.replace("posit8 -> f32", "posit8 -> f32, f64").replace("max = 64.0", "max = 4096.0")
+    wide = MINE.replace("posit8 -> f32", "posit8 -> f32, f64").replace("max = 64.0", "max = 32.0")
     for name, text in (
         ("a", MINE),
         ("b", wide.replace("f32, f64; f*", "f64; f*").replace('"f32" }', '"f64" }')),

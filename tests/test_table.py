@@ -20,7 +20,7 @@ name = "mine"
 title = "<b>a</b> | *b* & `c`"
 order = "posit8 -> f32"
 [dtypes]
-posit8 = { kind = "float", bits = 8, storage_bits = 8, max = 1e6, precision = 5, min_exponent = -8 }
+posit8 = { kind = "float", bits = 8, max = 16777216.0, values = "unknown", specials = "szn" }
 """
 
 

@@ -23,6 +23,7 @@ from typelattice.explain.by_value import intervals
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.loss import Loss
 from typelattice.facts.paths import paths
+from typelattice.facts.values import values
 
 MANY = 12  # upper bounds spelled out
 Section = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
@@ -211,27 +212,34 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
     >>> loss_words(loss(a, b), a, b)
     ['integers above 2**53 are no longer exact']
     """
+    whole, into_whole = source.kind.rank < Kind.FLOAT.rank, target.kind.rank < Kind.FLOAT.rank
     lost = []
     if loss.imaginary:
         lost.append("the imaginary part is dropped")
     if loss.sign:
-        lost.append("negative values have no place" if source.precision else "negative values wrap")
+        lost.append("negative values wrap" if whole else "negative values have no place")
     if loss.magnitude and target.max is not None:
         # A loss of sign has said what becomes of values below.
-        beyond = "beyond" if target.precision or not loss.sign else "above"
+        beyond = "above" if into_whole and loss.sign else "beyond"
         lost.append(f"values {beyond} {_number(target.max)} {_overflow(source, target)}")
     elif loss.magnitude:
         lost.append(f"values beyond the platform's {target} wrap")
-    if loss.precision and source.precision and target.precision is None:
+    binary = source.precision is not None and target.precision is not None
+    if loss.precision and into_whole and not whole:
         lost.append("fractions are cut off")
-    elif loss.precision and source.precision and target.precision and source.precision > target.precision:
+    elif loss.precision and binary and (source.precision or 0) > (target.precision or 0):
         lost.append(f"{source.precision} significant bits are rounded to {target.precision}")
     elif loss.first_inexact:
         lost.append(f"integers above {_number(loss.first_inexact - 1)} are no longer exact")
-    if loss.underflow:
+    elif loss.precision and not binary:
+        lost.append("some values are rounded")
+    if loss.underflow and source.smallest is not None:
         lost.append(f"values near {_number(source.smallest)} become zero")
-    elif loss.precision and target.precision and source.precision and source.precision <= target.precision:
-        lost.append(f"values near {_number(source.smallest)} are rounded")
+    elif loss.precision and binary and (source.precision or 0) <= (target.precision or 0):
+        lost.append(f"values near {_number(source.smallest or 0)} are rounded")
+    if loss.unknown:
+        unsaid = " and ".join(str(d) for d in (source, target) if values(d) is None)
+        lost.append(f"whether values are rounded is unknown: the facts of {unsaid} do not say which it has")
     if loss.special:
         lost.append(f"{_and(loss.special)} {'has' if len(loss.special) == 1 else 'have'} no counterpart")
     return lost
@@ -239,8 +247,8 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
 
 def _overflow(source: DType, target: DType) -> str:
     """What becomes of values beyond the range of a target."""
-    if target.precision is None:
-        return "wrap" if source.precision is None else "have no place"
+    if target.kind.rank < Kind.FLOAT.rank:
+        return "wrap" if source.kind.rank < Kind.FLOAT.rank else "have no place"
     if "i" in target.specials:
         return "become inf"
     return "become nan" if "n" in target.specials else "have no place"

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from functools import cache
+from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import nearest, short
@@ -37,14 +38,24 @@ class DTypeError(TypelatticeError, ValueError):
     """A text or an object that names no dtype, or more than one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class DType:
     """An element type and its facts; equal facts are the same object.
 
-    `bits` are those used, `storage_bits` those occupied; None where the platform decides. The facts of a complex dtype
-    are those of its parts. Of a float, `max` is the largest finite value, `precision` counts the bits of the
-    significand (integers up to 2**precision are exact), `min_exponent` is the smallest exponent of a normal value.
-    `specials` has a letter for each that it has: s(ign), z(ero), m(inus zero), i(nf), n(an).
+    `bits` are those used, `storage_bits` those occupied; None where the platform decides. `min` and `max` are the most
+    negative and the largest finite value. Which values lie between them is said in one of three ways, and if in none of
+    them it is unknown:
+
+    - `precision` counts the bits of a binary float's significand (integers up to 2**precision are exact), and
+      `min_exponent` is the smallest exponent of a normal value;
+    - `step` is the distance of neighbours: 1 for integers, a power of two for fixed point;
+    - `values` lists them all, from the least to the greatest.
+
+    `specials` has a letter for each that it has: s(ign), z(ero), m(inus zero), i(nf), n(an). The facts of a complex
+    dtype are those of its parts, but for its bits.
+
+    A DType equals itself alone, as its hash says; one compared with what another library calls by the same name, or
+    with a string, raises DTypeError, since `x.dtype == np.float32` would be false without a word.
     """
 
     name: str
@@ -52,22 +63,20 @@ class DType:
     kind: Kind
     bits: int | None
     storage_bits: int | None
+    min: int | float | None
     max: int | float | None
     precision: int | None
     min_exponent: int | None
+    step: int | float | None
+    values: tuple[int | float, ...]
     specials: str
 
     @property
-    def min(self) -> int | float | None:
-        """The most negative finite value; of a dtype without sign zero, or the smallest where there is no zero."""
-        if "s" in self.specials:
-            return None if self.max is None else -self.max - (self.kind is Kind.SIGNED)
-        return 0 if "z" in self.specials else self.smallest
-
-    @property
-    def smallest(self) -> int | float:
-        """The smallest value above zero; a subnormal one where the format has them."""
-        return 1 if self.precision is None else 2.0 ** ((self.min_exponent or 0) - self.precision + 1)
+    def smallest(self) -> int | float | None:
+        """The smallest value above zero, a subnormal one where the format has them; None if it is unknown."""
+        if self.precision is not None and self.min_exponent is not None:
+            return 2.0 ** (self.min_exponent - self.precision + 1)
+        return next((v for v in self.values if v > 0), self.step)
 
     @property
     def finite_only(self) -> bool:
@@ -79,20 +88,25 @@ class DType:
         """The dtype as NumPy's own, for `np.zeros(3, dtype=...)` and `x.astype(...)` from NumPy 2.4 on."""
         return NATIVE["numpy"](self)
 
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, (DType, Weak)) and _names_a_dtype(other):
+            what = f"{self} is compared with {short(str(other))}, which is no DType, and so never equal to one"
+            how = "typelattice.dtype(...)" if isinstance(other, str) else "typelattice.operand(...).dtype"
+            raise DTypeError(f"{what}; compare with {how}, a namespace's own dtype, or compare names: str(d)")
+        return NotImplemented
+
     def __repr__(self) -> str:
         return self.name
 
     def __reduce__(self) -> tuple[object, ...]:
-        return define, tuple(getattr(self, fact) for fact in self.__slots__)
+        return define, tuple(getattr(self, fact.name) for fact in fields(self))
 
 
-@cache
-def define(*facts: Any) -> DType:
-    """The DType with these facts, always the same object."""
-    return DType(*facts)
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Weak:
     """A node of an order for operands that count by kind, `i*`, or by kind and width, `i32*`; `weak` makes it."""
 
@@ -106,23 +120,67 @@ class Weak:
         return weak, (self.kind, self.dtype)
 
 
-_weak = cache(Weak)
+# Each DType and Weak that is in use, by its facts. Held weakly, so that the dtypes of files that are read again and
+# again do not pile up; under a lock, so that two threads never make two of one.
+_DEFINED: WeakValueDictionary[tuple[object, ...], DType] = WeakValueDictionary()
+_WEAK: WeakValueDictionary[tuple[object, ...], Weak] = WeakValueDictionary()
+_LOCK = Lock()
+
+
+def define(*facts: Any) -> DType:
+    """The DType with these facts, in the order of its fields; always the same object."""
+    # 1 and 1.0 are equal, and yet different facts.
+    key = (*facts, *(type(fact) for fact in facts))
+    with _LOCK:
+        found = _DEFINED.get(key)
+        if found is None:
+            found = _DEFINED[key] = DType(*facts)
+        return found
 
 
 def weak(kind: Kind, dtype: DType | None = None) -> Weak:
     """The weak node of a kind, or of a dtype of that kind; always the same object."""
-    return _weak(kind, dtype)
+    with _LOCK:
+        found = _WEAK.get((kind, dtype))
+        if found is None:
+            found = _WEAK[kind, dtype] = Weak(kind, dtype)
+        return found
 
 
 Node = DType | Weak
 NATIVE: dict[str, Callable[[DType], object]] = {}  # framework -> DType to its own dtype; the adapters fill it
 
 
+def _names_a_dtype(x: object) -> bool:
+    """Whether an object means a dtype to some library that has an adapter, or to Python: float, np.float32, "int8"."""
+    if isinstance(x, str):
+        return x in DTYPES or x in CODES
+    cls = x if isinstance(x, type) else type(x)
+    if cls is x and cls in (bool, int, float, complex):
+        return True
+    known = any(str(ancestor.__module__).partition(".")[0] in NATIVE for ancestor in cls.__mro__)
+    return known and (cls is x or "dtype" in cls.__name__.lower())
+
+
 def _row(line: str) -> DType:
-    """The DType that a row of dtypes.txt states."""
-    name, code, kind, *numbers, specials = [None if word == "-" else word for word in line.split()]
-    bits, storage, top, precision, exponent = [n and (float.fromhex(n) if "p" in n else int(n)) for n in numbers]
-    return define(name, code, Kind(str(kind)), bits, storage, top, precision, exponent, specials)
+    """The DType that a row of dtypes.txt states; its least value and its step follow from its kind."""
+    name, code, word, *numbers, specials = line.split()
+    kind = Kind(word)
+    bits, storage, top, precision, exponent = (
+        None if n == "-" else float.fromhex(n) if "p" in n else int(n) for n in numbers
+    )
+    least: float | None = 0
+    if precision is not None and exponent is not None and top is not None:
+        least = least_of_float(top, int(precision), int(exponent), specials)
+    elif kind is Kind.SIGNED:
+        least = None if top is None else -top - 1
+    step = None if precision is not None else 1
+    return define(name, code, kind, bits, storage, least, top, precision, exponent, step, (), specials)
+
+
+def least_of_float(top: float, precision: int, exponent: int, specials: str) -> float:
+    """The most negative value of a binary float; without a sign zero, or the smallest where there is no zero."""
+    return -top if "s" in specials else 0.0 if "z" in specials else 2.0 ** (exponent - precision + 1)
 
 
 with open(f"{__file__[:-3]}.txt", encoding="ascii") as rows:  # pathlib would cost as much as all else here

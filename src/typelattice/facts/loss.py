@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.values import SCALE, Values, scaled, significant_bits, values
 
 SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
-PLATFORM, SCALE = (32, 64), 2**1100  # bits where the platform decides, at worst; makes every finite value an integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,8 @@ class Loss:
     `magnitude`: a finite value beyond the target's range (an integer wraps; a float becomes inf, nan or the largest).
     `precision`: a value within it without an exact counterpart; `first_inexact` is the first such positive integer.
     `underflow`: a nonzero value becomes zero in a float. `sign`, `imaginary`: negative values, imaginary parts have no
-    place. `special`: which of inf, nan, -0, zero have no counterpart.
+    place. `special`: which of inf, nan, -0, zero have no counterpart. `unknown`: the facts of one of the two do not say
+    which values it has, so that precision may be lost, and nothing more is known than the rest says.
     """
 
     magnitude: bool = False
@@ -27,14 +28,16 @@ class Loss:
     sign: bool = False
     imaginary: bool = False
     special: tuple[str, ...] = ()
+    unknown: bool = False
 
     def __bool__(self) -> bool:
-        return self.magnitude or self.precision or self.sign or self.imaginary or bool(self.special)
+        lost = self.magnitude or self.precision or self.sign or self.imaginary or self.special
+        return bool(lost) or self.unknown
 
 
-@cache
+@lru_cache(maxsize=4096)  # a pair of each of ours; the dtypes of files come and go
 def loss(source: DType, target: DType) -> Loss:
-    """What casting from `source` to `target` can lose, round to nearest even.
+    """What casting from `source` to `target` can lose, rounding to nearest even, or cutting off into an integer.
 
     >>> from typelattice import dtype
     >>> loss(dtype("int64"), dtype("float64")).first_inexact == 2**53 + 1
@@ -44,48 +47,77 @@ def loss(source: DType, target: DType) -> Loss:
     """
     if source is target:
         return Loss()
-    p, q = source.precision, target.precision
-    first = None
-    underflow = p is not None and q is not None and source.smallest < target.smallest
-    if q is not None and (p is None or p > q):
-        within = min(scaled(_largest(source)), scaled(_largest(target)))
-        first = 2**q + 1 if (2**q + 1) * SCALE <= within else None
-    return Loss(
-        magnitude=_overflows(source, target),
-        precision=bool(first or underflow or (p is not None and (q is None or p > q))),
-        first_inexact=first,
-        underflow=underflow and 2 * source.smallest <= target.smallest and "z" in target.specials,
-        sign="s" in source.specials and "s" not in target.specials,
-        imaginary=source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX,
-        special=tuple(SPECIALS[c] for c in source.specials if c in SPECIALS and c not in target.specials),
-    )
+    sign = "s" in source.specials and "s" not in target.specials
+    imaginary = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
+    special = tuple(SPECIALS[c] for c in source.specials if c in SPECIALS and c not in target.specials)
+    have, take = values(source, widest=True), values(target, widest=False)
+    if have is None or take is None:
+        beyond = _known_beyond(source, target)
+        return Loss(magnitude=beyond, sign=sign, imaginary=imaginary, special=special, unknown=True)
+    low, high = kept(target, take)
+    magnitude = have.high > high or ("s" in target.specials and have.low < low)
+    if "s" not in target.specials:
+        low = 0 if "z" in target.specials else 1  # what lies below has no place, which is said apart
+    low, high = max(have.low, low), min(have.high, high)
+    zero = "z" not in target.specials and low <= 0 <= high and have.holds(0)  # which is said apart, too
+    precision = have.count(low, high) - zero > have.in_common(take, low, high)
+    floating = target.kind.rank >= Kind.FLOAT.rank
+    underflow = floating and "z" in target.specials and _vanishes(have, take)
+    first = _first_inexact(have, take) if floating else None
+    return Loss(magnitude, precision, first, underflow, sign, imaginary, special)
 
 
-def _overflows(source: DType, target: DType) -> bool:
-    """Whether a finite value of the source lies beyond the target's range, once rounded."""
-    top, low = scaled(_largest(source)), scaled(source.min or 0) if "s" in target.specials else 0
-    if target.precision is None:
-        return top > scaled(_largest(target, as_source=False)) or low < scaled(target.min or 0)
-    return max(top, -low) > 0 and not rounds_within(max(top, -low), target)
+def kept(d: DType, its: Values) -> tuple[int, int]:
+    """The ends of what a cast to a dtype keeps within its range: of whole numbers what is less than one beyond.
 
-
-def rounds_within(value: int, target: DType) -> bool:
-    """Whether a positive value (times SCALE) is at most the largest finite value of a float format, once rounded.
-
-    Half a unit above the largest is a tie: it goes to the even neighbour, which is the largest itself in the formats
-    that spend their last significand on nan.
+    Half a unit above the largest value of a float, or of fixed point, is a tie: it goes to the even neighbour, which is
+    the largest itself in the formats that spend their last significand on nan. How a list of values is rounded to, its
+    format says; here what lies beyond its ends is beyond. Without zero, what lies next to it goes to the nearest value.
     """
-    assert target.precision is not None
-    top = scaled(_largest(target))
-    unit = 1 << (top.bit_length() - target.precision)
-    return value < top + unit // 2 or (value == top + unit // 2 and not top // unit % 2)
+    if d.kind.rank < Kind.FLOAT.rank and not its.listed:
+        return its.low - SCALE + 1, its.high + SCALE - 1
+    low = -_beyond(its, -its.low) if its.low <= 0 else min(its.low, 1)
+    high = _beyond(its, its.high) if its.high >= 0 else max(its.high, -1)
+    return low, high
 
 
-def _largest(d: DType, as_source: bool = True) -> int | float:
-    return d.max if d.max is not None else 2 ** PLATFORM[as_source] - 1
+def _beyond(its: Values, top: int) -> int:
+    """The greatest number that is rounded to the end of a range, and not away from it."""
+    if its.listed:
+        return top
+    unit = its.unit if its.bits is None else max(its.unit, 1 << max(top.bit_length() - its.bits, 0))
+    return top + unit // 2 - top // unit % 2
 
 
-def scaled(value: int | float) -> int:
-    """A finite value times SCALE, an integer."""
-    numerator, denominator = value.as_integer_ratio()
-    return numerator * SCALE // denominator
+def _known_beyond(source: DType, target: DType) -> bool:
+    """Whether a source's largest value, or most negative one, lies beyond the target's; False if that is unknown."""
+    above = source.max is not None and target.max is not None and scaled(source.max) > scaled(target.max)
+    below = source.min is not None and target.min is not None and scaled(source.min) < scaled(target.min)
+    return above or (below and "s" in target.specials)
+
+
+def _vanishes(have: Values, take: Values) -> bool:
+    """Whether a value is rounded to zero, though it is none: one of at most half the smallest on its side of zero."""
+    sides = zip(have.nearest_to_zero(), take.nearest_to_zero(), strict=True)
+    return any(0 < 2 * smallest <= least for smallest, least in sides)
+
+
+def _first_inexact(have: Values, take: Values) -> int | None:
+    """The first positive integer that is a value of the one and, though within its range, not of the other."""
+    top = min(have.high, take.high)
+    if have.listed:
+        lost = (v for v in have.listed if 0 < v <= top and v % SCALE == 0 and not take.holds(v))
+        return next((v // SCALE for v in lost), None)
+    unit = max(have.unit, SCALE)  # of the integers among its values
+    if take.listed:
+        number = 1
+        while number * unit <= top and take.holds(number * unit):
+            number += 1
+    elif take.unit > unit:
+        number = 1
+    elif take.bits is None:
+        return None
+    else:
+        number = 2**take.bits + 1
+    held = have.bits is None or significant_bits(number) <= have.bits
+    return number * unit // SCALE if held and number * unit <= top else None

@@ -1,59 +1,237 @@
 """Dtypes of a file's own: the facts that it states, checked, and what follows from them."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import frexp
 from sys import float_info
 
-from typelattice.facts.dtypes import DType, Kind, define
+from typelattice.facts.dtypes import DType, Kind, define, least_of_float, numpy_reading
 from typelattice.facts.suggest import short
+from typelattice.facts.values import significant_bits, values
 from typelattice.files.text import article
 from typelattice.files.vocabulary import Words, items, one_of, text
 
+Number = int | float
 FACTS: dict[str, str] = {  # what each should be
     "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number",
-    "max": "a number", "precision": "a whole number", "min_exponent": "a whole number", "specials": "a string",
+    "min": "a number", "max": "a number", "precision": "a whole number", "min_exponent": "a whole number",
+    "step": "a number", "values": "a list", "specials": "a string",
 }  # fmt: skip
-KNOWN_AS = {str: ["a string"], int: ["a whole number", "a number"], float: ["a number"]}
-BETWEEN = {
-    "bits": (1, 4096), "storage_bits": (1, 4096), "max": (0, float_info.max), "precision": (1, 1024),
-    "min_exponent": (-1074, 1023),
+KNOWN_AS = {str: ["a string"], int: ["a whole number", "a number"], float: ["a number"], list: ["a list"]}
+BETWEEN = {  # the least and the greatest that a fact may be
+    "bits": (1, 512), "storage_bits": (1, 4096), "precision": (1, 1024), "min_exponent": (-1074, 1023),
+    "min": (-float_info.max, float_info.max), "max": (-float_info.max, float_info.max), "step": (0, float_info.max),
 }  # fmt: skip
+COMMON = ("kind", "code", "bits", "storage_bits")
+FORMS = {  # ways to say which values a dtype has: the facts that each takes, beside those of all
+    "a bool": (),
+    "an integer": ("min", "max"),
+    "a float": ("max", "precision", "min_exponent", "specials"),
+    "fixed point": ("min", "max", "step", "specials"),
+    "a list of values": ("values", "specials"),
+    "a dtype of unknown values": ("values", "min", "max", "specials"),
+}
+LIMIT_VALUES = 256
+UNKNOWN = "unknown"
 
 
 def own_dtype(words: Words, name: str, facts: object) -> DType:
-    """A dtype of the file's own, with the facts that ours have. Raises ValueError."""
-    given, numbers = dict(items(facts)), dict[str, float]()
+    """A dtype of the file's own, from then on one of its words. Raises ValueError for facts that cannot be."""
+    given = _checked(facts)
+    kind, code = Kind(one_of(given["kind"], Kind)), text(given.get("code", name))
+    form = _form(kind, given)
+    for fact in given:
+        if fact not in (*COMMON, *FORMS[form]):
+            raise ValueError(f"the fact {fact} is none of {form}")
+    bits, storage = _bits(given), given.get("storage_bits")
+    if kind is Kind.BOOL:
+        bits = bits or 1
+    if bits and isinstance(storage, int) and storage < bits:
+        raise ValueError("the fact storage_bits should be no less than bits")
+    if kind is Kind.COMPLEX and (bits is None or bits % 2):
+        raise ValueError("a complex dtype needs the fact bits, an even number: those of both parts")
+    for word in {name, code}:
+        words.new(word, "dtype")
+        if as_numpy := numpy_reading(word):
+            raise ValueError(f"{short(word)} is no name for a dtype: NumPy means {as_numpy} by it")
+    low: Number | None = 0
+    high: Number | None = 1
+    precision: int | None = None
+    exponent: int | None = None
+    step: Number | None = None
+    listed: tuple[Number, ...] = ()
+    match form:
+        case "a bool":
+            step = 1
+        case "an integer":
+            low, high = _whole_ends(kind, bits, given)
+            step = 1
+        case "a float":
+            low, high, precision, exponent = _binary(given)
+        case "fixed point":
+            low, high, step = _fixed(given)
+        case "a list of values":
+            listed = _listed(kind, given["values"])
+            low, high = listed[0], listed[-1]
+        case _:
+            low, high = _ends(kind, given)
+    specials = _specials(form, kind, low, given)
+    storage = storage if storage or kind is Kind.BOOL else bits
+    d = define(name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
+    _check_count(d)
+    words.known[name] = words.known[code] = d
+    return d
+
+
+def _checked(facts: object) -> Mapping[str, object]:
+    """The facts that are given, each of the right type and size."""
+    given = dict(items(facts))
     for fact, value in given.items():
         if fact not in FACTS:
             raise ValueError(f"unknown fact {short(fact)}; these are {', '.join(FACTS)}")
-        if FACTS[fact] not in KNOWN_AS.get(type(value), ()):
+        if fact == "values" and isinstance(value, str):
+            one_of(value, [UNKNOWN])
+        elif FACTS[fact] not in KNOWN_AS.get(type(value), ()):
             raise ValueError(f"the fact {fact} should be {FACTS[fact]}, is {article(type(value))}")
         if isinstance(value, int | float):
             least, greatest = BETWEEN[fact]
             if not least <= value <= greatest:
                 raise ValueError(f"the fact {fact} should lie between {least:g} and {greatest:g}")
-            numbers[fact] = value
     if "kind" not in given:
         raise ValueError("a dtype needs the fact kind")
-    kind, code = Kind(one_of(given["kind"], Kind)), text(given.get("code", name))
-    top, precision, exponent = (numbers.get(fact) for fact in ("max", "precision", "min_exponent"))
-    bits = numbers.get("bits")
-    storage = numbers.get("storage_bits", bits)
+    return given
+
+
+def _form(kind: Kind, given: Mapping[str, object]) -> str:
+    """The way in which the facts say which values the dtype has."""
+    if kind is Kind.BOOL:
+        return "a bool"
+    if "values" in given:
+        return "a dtype of unknown values" if given["values"] == UNKNOWN else "a list of values"
     if kind.rank < Kind.FLOAT.rank:
-        top = 2 ** (bits - (kind is Kind.SIGNED)) - 1 if bits and top is None else top
-        if precision is not None or exponent is not None:
-            raise ValueError("the facts precision and min_exponent are those of a float")
-    elif top is None or precision is None or exponent is None:
-        raise ValueError("a float needs the facts max, precision and min_exponent")
-    elif exponent - precision < -1075:
+        return "an integer"
+    return "fixed point" if "step" in given else "a float"
+
+
+def _bits(given: Mapping[str, object]) -> int | None:
+    bits = given.get("bits")
+    if bits is not None and given["kind"] == Kind.BOOL and bits != 1:
+        raise ValueError("a bool has one bit that is used; say what it occupies with storage_bits")
+    return bits if isinstance(bits, int) else None
+
+
+def _number(kind: Kind, given: Mapping[str, object], fact: str) -> Number | None:
+    """A fact that is a number: of an integer a whole one, of a float a fraction."""
+    value = given.get(fact)
+    if not isinstance(value, int | float):
+        return None
+    if kind.rank >= Kind.FLOAT.rank:
+        return float(value)
+    if not isinstance(value, int):
+        raise ValueError(f"the fact {fact} of an integer should be a whole number")
+    return value
+
+
+def _ends(kind: Kind, given: Mapping[str, object]) -> tuple[Number | None, Number | None]:
+    """The least and the greatest value, as far as they are given."""
+    low, high = _number(kind, given, "min"), _number(kind, given, "max")
+    if low is not None and high is not None and low >= high:
+        raise ValueError("the fact min should be less than max")
+    if kind is Kind.UNSIGNED and (low or 0) < 0:
+        raise ValueError("the fact min of an unsigned dtype should be no less than 0")
+    return low, high
+
+
+def _whole_ends(kind: Kind, bits: int | None, given: Mapping[str, object]) -> tuple[Number | None, Number | None]:
+    """The least and the greatest of an integer: all that its bits can say, or less."""
+    low, high = _ends(kind, given)
+    if bits is None:
+        if low is not None or high is not None:
+            raise ValueError("the facts min and max of an integer go with bits")
+        return None if kind is Kind.SIGNED else 0, None
+    least = -(2 ** (bits - 1)) if kind is Kind.SIGNED else 0
+    most = 2**bits - 1 + least
+    low, high = least if low is None else low, most if high is None else high
+    if not least <= low <= 0 <= high <= most:
+        raise ValueError(f"an integer of {bits} bits lies between {least} and {most}, and zero within its range")
+    return low, high
+
+
+def _binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
+    """The least and the greatest value, the precision and the smallest exponent of a binary float."""
+    high, precision, exponent = given.get("max"), given.get("precision"), given.get("min_exponent")
+    if not (isinstance(high, int | float) and isinstance(precision, int) and isinstance(exponent, int)):
+        cause = "a float needs the facts max, precision and min_exponent; or min, max and step; or values"
+        raise ValueError(cause)
+    if exponent - precision < -1075:
         cause = "the facts precision and min_exponent make its smallest value less than a Python float can say"
         raise ValueError(cause)
-    if bits and storage and storage < bits:
-        raise ValueError("the fact storage_bits should be no less than bits")
-    specials = text(given.get("specials", "szmin" if precision else "sz" if kind is Kind.SIGNED else "z"))
-    if not {*specials} <= {*"szmin"} or len({*specials}) < len(specials):
+    high = float(high)
+    if high < 2.0**exponent:
+        raise ValueError("the fact max should be no less than 2 to the power of min_exponent")
+    if significant_bits(high.as_integer_ratio()[0]) > precision:
+        raise ValueError(f"the fact max should be one of its values, of at most {precision} significant bits")
+    specials = text(given.get("specials", "szmin"))
+    return least_of_float(high, precision, exponent, specials), high, precision, exponent
+
+
+def _fixed(given: Mapping[str, object]) -> tuple[float, float, float]:
+    """The least and the greatest value of fixed point, and the distance of its neighbours."""
+    low, high = _ends(Kind.FLOAT, given)
+    step = _number(Kind.FLOAT, given, "step")
+    if low is None or high is None or not step:
+        raise ValueError("fixed point needs the facts min, max and step")
+    if frexp(step)[0] != 0.5:
+        raise ValueError('the fact step should be a power of two, as 0.25; of decimals say values = "unknown"')
+    if low > 0 or high < 0 or low % step or high % step:
+        raise ValueError("the facts min and max should be multiples of step, and zero between them")
+    return low, high, step
+
+
+def _listed(kind: Kind, given: object) -> tuple[Number, ...]:
+    """The values of a list, from the least to the greatest."""
+    assert isinstance(given, list)
+    for value in given:
+        if type(value) not in (int, float) or not abs(value) <= float_info.max:
+            raise ValueError("the fact values should list numbers")
+        if kind.rank < Kind.FLOAT.rank and type(value) is not int:
+            raise ValueError("the fact values of an integer should list whole numbers")
+    found = sorted({value if kind.rank < Kind.FLOAT.rank else float(value) for value in given})
+    if not 2 <= len(found) == len(given) <= LIMIT_VALUES:
+        raise ValueError(f"the fact values should list from 2 to {LIMIT_VALUES} numbers, each once")
+    if kind is Kind.UNSIGNED and found[0] < 0:
+        raise ValueError("the fact values of an unsigned dtype should be no less than 0")
+    return tuple(found)
+
+
+def _specials(form: str, kind: Kind, low: Number | None, given: Mapping[str, object]) -> str:
+    """The letters of what a dtype has beside its finite values, and of sign and zero."""
+    if form in ("a bool", "an integer"):
+        return "sz" if kind is Kind.SIGNED else "z"
+    listed = given.get("values")
+    own = "s" * (low is None or low < 0) + "z" * (not isinstance(listed, list) or 0 in listed)
+    derived = form in ("fixed point", "a list of values")
+    default = "szmin" if form == "a float" else own if derived else f"{own}{'m' * ('s' in own)}in"
+    found = text(given.get("specials", default))
+    if not {*found} <= {*"szmin"} or len({*found}) < len(found):
         raise ValueError("the fact specials should have letters of szmin, each once")
-    for word in {name, code}:
-        words.new(word, "dtype")
-    d = define(name, code, kind, bits, storage, top, precision, exponent, specials)
-    words.known[name] = words.known[code] = d
-    return d
+    if derived and {*found} & {*"sz"} != {*own}:
+        raise ValueError(f"the fact specials should have {' and '.join(own) or 'neither s nor z'}, as its values do")
+    if form == "a dtype of unknown values" and low is not None and ("s" in found) != ("s" in own):
+        raise ValueError("the facts min and specials should agree on the sign")
+    if "s" in found and "z" not in found and not derived:
+        raise ValueError("the fact specials has a sign without a zero; write sz")
+    if "m" in found and not {*"sz"} <= {*found}:
+        raise ValueError("the fact specials has a minus zero without sign and zero; write szm")
+    return found
+
+
+def _check_count(d: DType) -> None:
+    """Raises ValueError where a dtype has more values than its bits can tell apart."""
+    its = values(d)
+    if its is None or d.bits is None:
+        return
+    bits = d.bits // 2 if d.kind is Kind.COMPLEX else d.bits
+    beside = ("m" in d.specials) + ("i" in d.specials) * (1 + ("s" in d.specials)) + ("n" in d.specials)
+    if its.count(its.low, its.high) + beside > 2**bits:
+        raise ValueError(f"the facts give it more values than {bits} bits can tell apart")

@@ -15,7 +15,6 @@ from typelattice.facts.order import Order
 from typelattice.facts.suggest import nearest, short
 from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
-from typelattice.files.own_dtypes import own_dtype
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.provenance import Provenance
 from typelattice.files.reading import Reading
@@ -133,6 +132,8 @@ def _own_dtypes(reading: Reading, words: Words) -> dict[str, DType]:
     """The dtypes that the file defines, by name and by code."""
     found: dict[str, DType] = {}
     for word, facts in reading.table("dtypes"):
+        from typelattice.files.own_dtypes import own_dtype  # most files have none, and load faster without
+
         d = own_dtype(words, word, facts)
         found |= {word: d, d.code: d}
     return found

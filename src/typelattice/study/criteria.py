@@ -15,7 +15,8 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.explain.english import Section
 from typelattice.facts.dtypes import DType, DTypeError, Node, part_of
-from typelattice.facts.loss import PLATFORM, Loss, loss
+from typelattice.facts.loss import Loss, loss
+from typelattice.facts.values import PLATFORM
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid

@@ -1,0 +1,107 @@
+"""The finite values that a dtype has, as far as its facts say, so that two dtypes can be compared value by value.
+
+Numbers are integers here: each is a value times SCALE, which makes an integer of every finite float64.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from typelattice.facts.dtypes import DType
+
+SCALE = 2**1100
+PLATFORM = (32, 64)  # bits of an integer whose width the platform decides
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Either the multiples of `unit` (a power of two) from `low` to `high` that have at most `bits` significant bits, or
+    those of a list.
+
+    Integers and fixed point have no limit of significant bits (None). A binary float has one: what lies on its grid of
+    subnormal values and has so many bits is one of its values.
+    """
+
+    unit: int
+    bits: int | None
+    low: int
+    high: int
+    listed: tuple[int, ...] = ()
+
+    def holds(self, value: int) -> bool:
+        """Whether this is one of the values."""
+        if self.listed:
+            return value in self.listed
+        fine = value % self.unit == 0 and (self.bits is None or significant_bits(value) <= self.bits)
+        return fine and self.low <= value <= self.high
+
+    def count(self, low: int, high: int) -> int:
+        """How many of the values lie between two numbers, both included."""
+        if self.listed:
+            return sum(low <= value <= high for value in self.listed)
+        low, high = max(low, self.low), min(high, self.high)
+        if low > high:
+            return 0
+        zero = low <= 0 <= high
+        return zero + self._positive(high) - self._positive(low - 1) + self._positive(-low) - self._positive(-high - 1)
+
+    def _positive(self, top: int) -> int:
+        """How many multiples of the unit with so few significant bits lie above zero and not above `top`.
+
+        Up to unit * 2**bits these are all multiples; beyond, each doubling has 2**(bits - 1) of them.
+        """
+        if top < self.unit:
+            return 0
+        if self.bits is None or top <= self.unit << self.bits:
+            return top // self.unit
+        exponent = top.bit_length() - 1  # of the doubling in which top lies, with 1 << exponent as its first value
+        doublings = exponent - (self.unit.bit_length() - 1) - self.bits
+        within = (top - (1 << exponent)) >> (exponent - self.bits + 1)
+        return (1 << self.bits) + doublings * (1 << self.bits - 1) + within
+
+    def in_common(self, other: Values, low: int, high: int) -> int:
+        """How many values between two numbers both have."""
+        for listed, whole in ((self, other), (other, self)):
+            if listed.listed:
+                return sum(low <= value <= high and whole.holds(value) for value in listed.listed)
+        limits = [bits for bits in (self.bits, other.bits) if bits is not None]
+        ends = max(self.low, other.low), min(self.high, other.high)
+        both = Values(max(self.unit, other.unit), min(limits, default=None), *ends)
+        return both.count(low, high)
+
+    def nearest_to_zero(self) -> tuple[int, int]:
+        """The distances of zero from the value above it and from the one below it; 0 where there is none."""
+        if self.listed:
+            above = min((value for value in self.listed if value > 0), default=0)
+            return above, -max((value for value in self.listed if value < 0), default=0)
+        return self.unit * (self.unit <= self.high), self.unit * (self.low <= -self.unit)
+
+
+@lru_cache(maxsize=4096)
+def values(d: DType, widest: bool = True) -> Values | None:
+    """The values of a dtype; None if they are unknown.
+
+    Of an integer whose width the platform decides these are those of its widest, or of its narrowest.
+    """
+    if d.values:
+        listed = tuple(map(scaled, d.values))
+        return Values(1, None, listed[0], listed[-1], listed)
+    low, high = d.min, d.max
+    if d.step is not None and high is None:
+        bits = PLATFORM[widest]
+        low, high = (0, 2**bits - 1) if low == 0 else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    unit = d.smallest
+    if unit is None or low is None or high is None:
+        return None
+    return Values(scaled(unit), d.precision, scaled(low), scaled(high))
+
+
+def scaled(value: int | float) -> int:
+    """A finite value times SCALE."""
+    numerator, denominator = value.as_integer_ratio()
+    return numerator * SCALE // denominator
+
+
+def significant_bits(value: int) -> int:
+    """The bits of an integer from its first one to its last."""
+    return (value // (value & -value)).bit_length() if value else 0

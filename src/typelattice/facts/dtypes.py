@@ -154,7 +154,7 @@ NATIVE: dict[str, Callable[[DType], object]] = {}  # framework -> DType to its o
 def _names_a_dtype(x: object) -> bool:
     """Whether an object means a dtype to some library that has an adapter, or to Python: float, np.float32, "int8"."""
     if isinstance(x, str):
-        return x in DTYPES or x in CODES
+        return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # a kind is called bool, too
     cls = x if isinstance(x, type) else type(x)
     if cls is x and cls in (bool, int, float, complex):
         return True

@@ -9,9 +9,11 @@ LIVE = .venv-live .venv-numpy1 .venv-max
 PIP = -m pip install -qq --disable-pip-version-check
 FLAGS =
 CALLS = 100000
+LINES = 1000000
+SEED =
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest lint conform bench array-api-tests mutants clean
+.PHONY: help demo test test-newest lint conform fuzz bench array-api-tests mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -36,6 +38,9 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)
+
+fuzz: $(VENV)/test.stamp  ## command lines from a grammar, broken ones among them; another seed each time
+	$(VENV)/bin/python tools/fuzz.py --lines $(LINES) $(if $(SEED),--seed $(SEED))
 
 bench: .venv-live/ready.stamp  ## our times beside those of the libraries
 	PYTHONPATH=src .venv-live/bin/python -W ignore benchmarks/run.py

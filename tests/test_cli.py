@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import COMMANDS, command, main
-from typelattice.facts.operations import NAMES
 from typelattice.rendering import FORMATS
 
 SYSTEMS = tl.systems()
@@ -299,85 +297,6 @@ def test_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, variables: d
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert main(["diff", "numpy", "jax"]) == 0
     assert ("\x1b[" in sys.stdout.getvalue()) == coloured  # type: ignore[attr-defined]
-
-
-OPERANDS = [
-    *tl.table("torch", small=True).columns, "300", "-1", "1e400", "nan", "-inf", "2j", "True", "int8:0d",
-    "int16:0d=300", "int8:weak",
-    "int8:scalar", "bool:0d=True",
-]  # fmt: skip
-OPTIONS = {
-    "--system": [*SYSTEMS, "mine.toml"], "--op": [*NAMES], "--format": [*FORMATS], "--codes": ["bits", "bytes", "names"],
-    "--tier": ["array", "0d", "scalar", "all"], "--small": [],
-}  # fmt: skip
-BROKEN = [
-    "", " ", "\x00", "\x1b[31m", "\ud800", "é", "9" * 5000, "-", "--", "--op", "--op=", "--system=", "--dtypes=",
-    "--format", "--help",
-    "-x", "--version", "@file", "/", "..", ".toml", "a/b.toml", "bad.toml", "i4", "i32", "int8:0d=300",
-    "int8:1d", *COMMANDS, *SYSTEMS,
-]  # fmt: skip
-
-
-def dealt(dice: random.Random) -> list[str]:
-    """A command line that may be good; half of them are then broken somewhere."""
-    chosen = dice.choice([*COMMANDS, *["explain", "table", "diff", "systems"] * 9])  # the others are slow
-    many, pool = {
-        "explain": ((1, 2, 2, 2, 3, 4), OPERANDS), "table": ((0,), [""]), "diff": ((2,), [*SYSTEMS, "mine.toml"]),
-        "systems": ((0, 1), ["mine.toml"]), "check": ((1,), ["python", "bad.toml"]), "laws": ((1,), ["python", "bad.toml"]),
-        "consensus": ((1, 2), ["python", "mine.toml", "bad.toml"]), "conform": ((1,), ["nothing"]),
-        "record": ((1,), ["nothing"]), "design": ((1,), ["nothing", "bad.toml"]),
-    }[chosen]  # fmt: skip
-    words = dice.choices(pool, k=dice.choice(many))
-    takes = {
-        "explain": ("--system", "--op", "--format"),
-        "table": OPTIONS,
-        "diff": [o for o in OPTIONS if o != "--system"],
-    }.get(chosen, ())
-    for option in takes:
-        if dice.random() < 0.4:
-            value = dice.choices(OPTIONS[option], k=1) if OPTIONS[option] else []
-            words[(at := dice.randint(0, len(words))) : at] = (
-                [f"{option}={value[0]}"] if value and dice.random() < 0.5 else [option, *value]
-            )
-    if chosen in ("table", "diff") and dice.random() < 0.98:
-        words.append("--dtypes=uint8,float16 int")  # the full ones are slow
-    if chosen == "explain" and dice.random() < 0.8:
-        words += ["--system", dice.choice(SYSTEMS)]  # all of them take longer
-    words.insert(0, chosen)
-    for _ in range(dice.choice((0, 0, 0, 1, 1, 2))):
-        at = dice.randrange(len(words) + 1)
-        words[at : at + dice.randint(0, 1)] = dice.choices(BROKEN, k=dice.randint(0, 1))
-    if words and words[0] in ("conform", "record", "laws", "design", "check"):  # these take seconds where they find work
-        words[1:] = ["nothing" if w in SYSTEMS or w == "mine.toml" else w for w in words[1:]] or ["nothing"]
-    return words
-
-
-def test_no_command_line_makes_it_fall_over(monkeypatch: pytest.MonkeyPatch, mine: str) -> None:
-    """10,000 command lines of good and broken pieces: no traceback, and one line on stderr for bad input."""
-    dice = random.Random(9407)
-    monkeypatch.chdir(Path(mine).parent)
-    monkeypatch.setenv("LANGUAGE", "C")  # or argparse looks for translations of every message
-    codes = []
-    for i in range(10_000):
-        if i % 100 == 0:
-            at = dice.randrange(len(MINE))
-            junk = dice.choice(['"', "\x07", "->", "u9", "", "[", "\n", "=", "*"])
-            Path("bad.toml").write_text(MINE[:at] + junk + MINE[at + dice.randrange(9) :])
-        argv = dealt(dice)
-        with monkeypatch.context() as streams:
-            streams.setattr(sys, "stdout", out := io.StringIO())
-            streams.setattr(sys, "stderr", err := io.StringIO())
-            try:
-                codes.append(code := main(argv))
-            except Exception as e:
-                raise AssertionError(argv) from e
-        lines = err.getvalue().splitlines()
-        notes = [line for line in lines if line.startswith("typelattice: left out: ")]  # a table as CSV has no notes
-        assert len(lines) - len(notes) == (code == 2), argv
-        assert len(notes) <= (code == 0), argv
-        assert bool(out.getvalue()) == (code == 0), argv
-    assert set(codes) == {0, 2}
-    assert codes.count(0) > 3_000
 
 
 def test_the_project_file_names_the_command() -> None:

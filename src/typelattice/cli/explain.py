@@ -57,7 +57,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _own_dtypes(found: Sequence[tl.System]) -> list[dict[str, tl.DType]]:
-    """The dtypes of their own files that operands may name: of each system its own, then those of the others."""
+    """The dtypes of files that operands may name: of each system its own, then those of the others."""
     every = {name: d for s in reversed(found) for name, d in s.own_dtypes.items()}
     return [{**every, **s.own_dtypes} for s in found]
 
@@ -74,7 +74,7 @@ def _is_expression(text: str, own: Mapping[str, tl.DType]) -> bool:
 
 
 def _in_brief(answers: Sequence[Promotion], operands: str) -> Paragraphs:
-    """All systems, libraries before proposals, grouped by answer: the one that most give first, refusals last."""
+    """All systems, libraries first, grouped by answer: the one that most give first, refusals last."""
     groups: dict[str, dict[str, list[str]]] = {}
     for p in sorted(answers, key=lambda p: not p.system.library):
         why = "; ".join(f"{f.value} out of range, {fate(f)}" for f in p.fits if f.outcome != "fits")

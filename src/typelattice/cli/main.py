@@ -5,7 +5,6 @@ import re
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
@@ -14,7 +13,7 @@ from typelattice.cli.command import Command, DifferencesFound, Paragraphs, Usage
 from typelattice.cli.interrupts import end_at_once
 from typelattice.facts.suggest import clipped, nearest, short
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import OutputError, show
+from typelattice.rendering.terminal import OutputError, complain, show
 
 COMMANDS = (  # each a module beside this one
     "explain", "table", "diff", "consensus", "laws", "conform", "record", "design", "systems", "check",
@@ -63,15 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except tl.TypelatticeError as e:
         if not (isinstance(e, OutputError) and e.unread):
-            _complain(f"typelattice: {clipped(printable(str(e)), LONGEST)}")
+            complain(f"typelattice: {clipped(printable(str(e)), LONGEST)}")
         return NO_ANSWER
     return ANSWERED
-
-
-def _complain(line: str) -> None:
-    """Prints a line on standard error, as far as that takes it; the exit status says the rest."""
-    with suppress(OutputError):
-        show([line], sys.stderr)
 
 
 def run(argv: list[str]) -> Paragraphs:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import TypeVar, get_args
@@ -11,7 +10,7 @@ import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, op_argument
 from typelattice.facts.dtypes import DType
 from typelattice.rendering import FORMATS, Grid
-from typelattice.rendering.terminal import layout, show
+from typelattice.rendering.terminal import complain, layout
 from typelattice.study.asked import Asked
 from typelattice.study.diffs import Diff
 from typelattice.study.labels import CODES, left_out
@@ -56,7 +55,8 @@ def asked(args: Namespace, make: Callable[..., Shown]) -> Shown:
 def tell_left_out(dtypes: tuple[DType, ...], format: str) -> None:
     """Says on standard error which dtypes are not shown, where the format has no notes."""
     if format in WITHOUT_NOTES:
-        show([f"typelattice: {note}" for note in left_out(dtypes)], sys.stderr)
+        for note in left_out(dtypes):
+            complain(f"typelattice: {note}")
 
 
 def drawn(grid: Grid, format: str) -> str:

@@ -17,6 +17,7 @@ from operator import and_
 from typing import Generic, TypeVar
 
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggest import clipped
 
 N = TypeVar("N", bound=Hashable)
 
@@ -138,7 +139,8 @@ class Order(Generic[N]):
         if not nodes:
             raise OrderError("a bound of no nodes at all; name at least one")
         if missing := [a for a in nodes if a not in masks]:
-            raise OrderError(f"no node {missing[0]} in this order; it has {', '.join(map(str, self.nodes))}")
+            there = clipped(", ".join(map(str, self.nodes)), 400)
+            raise OrderError(f"no node {clipped(str(missing[0]), 40)} in this order; it has {there}")
         return reduce(and_, (masks[a] for a in nodes))
 
     def _members(self, mask: int) -> tuple[N, ...]:

@@ -4,9 +4,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, runtime_checkable
 
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggest import short
 from typelattice.rendering.grid import Cell, Grid
 
 FORMATS = ("text", "markdown", "html", "csv", "json")  # each a module with a function of its name
+
+
+class RenderError(TypelatticeError, ValueError):
+    """A format that there is not, or a value that has none but JSON."""
 
 
 @runtime_checkable
@@ -26,7 +32,7 @@ class Plain(Protocol):
 def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     """A grid, or what can be seen as one, in a format: text, markdown, html, csv or json.
 
-    What gives plain data is written as that in JSON; what is no grid has no other format. Raises ValueError.
+    What gives plain data is written as that in JSON; what is no grid has no other format. Raises RenderError.
 
     >>> print(render(Grid("", (Cell("a"),), (Cell("b"),), ((Cell("c|d"),),)), "markdown"))
     |  | a |
@@ -34,13 +40,13 @@ def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     | **b** | c\\|d |
     """
     if to not in FORMATS:
-        raise ValueError(f"unknown format {to!r}; these are {', '.join(FORMATS)}")
+        raise RenderError(f"unknown format {short(str(to))}; these are {', '.join(FORMATS)}")
     if to == "json" and isinstance(x, Plain):
         from typelattice.rendering.json import document
 
         return document(x.data())
     if not isinstance(x, (Grid, Gridded)):
-        raise ValueError(f"a {type(x).__name__} is no grid; render it as json")
+        raise RenderError(f"a {type(x).__name__} is no grid; render it as json")
     grid = x if isinstance(x, Grid) else x.grid()
     return str(getattr(import_module(f"typelattice.rendering.{to}"), to)(grid))
 

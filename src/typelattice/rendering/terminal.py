@@ -63,6 +63,12 @@ def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
             stream.flush()
 
 
+def complain(line: str) -> None:
+    """Prints a line on standard error, as far as that takes it."""
+    with suppress(OutputError):
+        show([line], sys.stderr)
+
+
 @contextmanager
 def _writing(stream: TextIO) -> Iterator[None]:
     """Raises OutputError if the stream cannot be written to."""

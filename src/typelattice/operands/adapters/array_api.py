@@ -28,7 +28,7 @@ def mark_of(cls: type) -> Any:
 @lru_cache(maxsize=1024)  # some libraries make a namespace, or a dtype, anew each time
 def _known(xp: Any, own: Any) -> DType:
     named = (d for name, d in DTYPES.items() if hasattr(xp, name) and own == getattr(xp, name))
-    return next(named, None) or known(str(own), xp.__name__)
+    return next(named, None) or known(str(own), getattr(xp, "__name__", str(type(xp).__name__)))
 
 
 def native(d: Any) -> Any:

@@ -39,7 +39,7 @@ order = "u8 -> i16 -> i32 -> posit8; i8 -> i16; u16 -> i32; i8, u8 -> f16"
 ties = { "i16, f16" = "i16" }
 refusals = { "u16 + u8" = "too far apart" }
 [dtypes]
-posit8 = { kind = "float", bits = 8, storage_bits = 8, max = 1e6, precision = 5, min_exponent = -8 }
+posit8 = { kind = "float", bits = 8, max = 16777216.0, values = "unknown", specials = "szn" }
 """,
     "child.toml": 'name = "child"\nextends = "mine"\norder = "...; f32"\nfit = { int = "wrap" }\n',
     "plan.toml": """rules = ["overflow"]

@@ -273,7 +273,7 @@ def test_a_dtype_equals_itself_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [None, 8, 1.5, "mine", "dtype", (), object(), *Kind, weak(Kind.SIGNED), object, dict], ids=repr
+    "other", [None, 8, 1.5, "mine", "dtype", (), object(), *Kind, weak(Kind.SIGNED), object, dict]
 )
 def test_what_names_no_dtype_is_another_thing(other: object) -> None:
     d = tl.dtype("int8")

@@ -1,4 +1,4 @@
-"""The example of a library author: the planted mistake is found, the baseline holds it, and growth is noticed."""
+"""The example of a library author: the planted mistake is found, a baseline holds it, growth is noticed."""
 from __future__ import annotations
 
 import os
@@ -52,7 +52,10 @@ def test_the_command_finds_it_too(capsys: pytest.CaptureFixture[str]) -> None:
 def test_its_own_tests_run() -> None:
     source = str(Path(__file__).parents[1] / "src")
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ".", "test_little.py"],
+        [
+            sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull,
+            "--rootdir", ".", "test_little.py",
+        ],
         env={**os.environ, "PYTHONPATH": source}, capture_output=True, text=True,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout

@@ -1,4 +1,4 @@
-"""Operand order: TensorFlow's add and divide take the first operand's dtype, its other operations the array's."""
+"""Operand order: TensorFlow's add and divide take the first operand's dtype, other operations the array's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import typelattice as tl
 TENSORFLOW = tl.system("tensorflow")
 
 
-@pytest.mark.parametrize(("op", "refuses"), [("add", True), ("divide", True), ("multiply", False), ("subtract", False)])
+@pytest.mark.parametrize(
+    ("op", "refuses"), [("add", True), ("divide", True), ("multiply", False), ("subtract", False)]
+)
 def test_a_scalar_that_comes_first(op: str, refuses: bool) -> None:
     assert TENSORFLOW.explain("int64", 1, op=op).dtype
     assert (TENSORFLOW.explain(1, "int64", op=op).dtype is None) is refuses

@@ -15,7 +15,9 @@ import typelattice as tl
 Value = int | float | complex
 BITS = (1, 2, 4, 7, 8, 15, 16, 31, 32, 63, 64, 70)
 INTS = sorted({s * 2**n + o for n in BITS for s in (1, -1) for o in (-1, 0, 1)})
-FLOATS = [v for x in (0.5, 240.0, 65504.0, 65519.0, 65520.0, 3.4e38, 3.5e38, 1e39, 1e300, math.inf) for v in (x, -x)]
+FLOATS = [
+    v for x in (0.5, 240.0, 65504.0, 65519.0, 65520.0, 3.4e38, 3.5e38, 1e39, 1e300, math.inf) for v in (x, -x)
+]
 COMPLEX = [1j, 1e39j, complex(-1e39, 1), complex(1, -math.inf)]
 NATIVE = [f"{k}{n}" for k in ("uint", "int") for n in (8, 16, 32, 64)] + [
     "float16",
@@ -24,17 +26,26 @@ NATIVE = [f"{k}{n}" for k in ("uint", "int") for n in (8, 16, 32, 64)] + [
     "complex64",
     "complex128",
 ]
-OURS = ["bfloat16", *(f"float8_{x}" for x in ("e4m3", "e4m3fn", "e4m3b11fnuz", "e5m2", "e5m2fnuz", "e3m4", "e8m0fnu"))]
+OURS = [
+    "bfloat16",
+    *(f"float8_{x}" for x in ("e4m3", "e4m3fn", "e4m3b11fnuz", "e5m2", "e5m2fnuz", "e3m4", "e8m0fnu")),
+]
 OURS += ["float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn", "int4", "uint4", "int2", "uint2"]
 
 
 def same(a: Any, b: Any, within: float = 0.0) -> bool:
-    """Whether two numbers are equal, NaNs too, in both parts; a zero may be the least of float8_e8m0fnu, which has none."""
-    pairs = [(complex(a).real, complex(b).real), (complex(a).imag, complex(b).imag)] if isinstance(b, complex) else [(a, b)]
+    """Whether two numbers are equal, NaNs too, in both parts; float8_e8m0fnu has its least for a zero."""
+    pairs = (
+        [(complex(a).real, complex(b).real), (complex(a).imag, complex(b).imag)]
+        if isinstance(b, complex)
+        else [(a, b)]
+    )
     return all(x == y or (x != x and y != y) or abs(x - y) <= max(abs(y) * within, 1e-38) for x, y in pairs)
 
 
-def differences(system: str, dtypes: Sequence[str], compute: Callable[[str, Value], Any], op: str = "add") -> Iterator[str]:
+def differences(
+    system: str, dtypes: Sequence[str], compute: Callable[[str, Value], Any], op: str = "add"
+) -> Iterator[str]:
     """The values of which the system says something else than comes of computing."""
     for d in dtypes:
         for v in (*INTS, *FLOATS, *COMPLEX):
@@ -73,8 +84,9 @@ def test_numpy_does_with_a_value_what_its_system_says_of_the_dtypes_of_ml_dtypes
 
     def add(d: str, v: Value) -> Any:
         found = (np.zeros(1, getattr(ml_dtypes, d)) + v)[0]
-        kind = complex if isinstance(v, complex) else float if isinstance(v, float) or "float" in str(found.dtype) else int
-        return kind(found)
+        if isinstance(v, complex):
+            return complex(found)
+        return float(found) if isinstance(v, float) or "float" in str(found.dtype) else int(found)
 
     assert list(differences("numpy-ml-dtypes", OURS, add)) == []
 
@@ -105,7 +117,8 @@ def test_jax_does_with_a_value_what_its_system_says() -> None:
     before = jax.config.jax_enable_x64
     jax.config.update("jax_enable_x64", True)
     try:
-        assert list(differences("jax", [*NATIVE, *OURS[:7]], lambda d, v: (jax.numpy.zeros(1, d) + v)[0].item())) == []
+        dtypes = [*NATIVE, *OURS[:7]]
+        assert list(differences("jax", dtypes, lambda d, v: (jax.numpy.zeros(1, d) + v)[0].item())) == []
     finally:
         jax.config.update("jax_enable_x64", before)
 

@@ -1,4 +1,4 @@
-"""The house: rooms import one way, nothing goes in a circle, the engine needs nothing, no fact is stated twice."""
+"""The house: rooms import one way and in no circle, the engine needs nothing, no fact is stated twice."""
 from __future__ import annotations
 
 import ast
@@ -17,19 +17,21 @@ from typelattice.facts.libraries import libraries
 
 ROOT = Path(typelattice.__file__).parent
 ROOMS = [  # each imports only from itself and from what stands before it
-    "facts", "rendering", "operands", "engine", "files", "recorded", "explain", "study", "designer", "namespaces",
-    "programs", "conformance", "tracing", "codegen", "explorer", "__init__", "cli", "__main__",
+    "facts", "rendering", "operands", "engine", "files", "recorded", "explain", "study", "designer",
+    "namespaces", "programs", "conformance", "tracing", "codegen", "explorer", "__init__", "cli", "__main__",
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
-    "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries", "conformance/pytest",
+    "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries",
+    "conformance/pytest",
 )  # fmt: skip
-ENGINE = {"engine", "files", "explain", "study"}  # what recorders must not depend on: else they would prove nothing
+# What recorders must not depend on: else they would prove nothing.
+ENGINE = {"engine", "files", "explain", "study"}
 LINES = 300  # past these a file hides an idea
-# Lines that `result_type` loads; it grows for a reason only: from 2,300 when operations got names and forms, and from
-# 2,440 when the reader of files was unfolded and places in a file were found by a scanner of TOML; from 3,060 when
-# the engine was unfolded into rules, steps and rooms of its own, operands were read by their class, and all that reads
-# files came to read them by one function; when answers came to be printed in words; and when losses were computed from
-# the values that a dtype has.
+# Lines that `result_type` loads; it grows for a reason only: from 2,300 when operations got names and
+# forms, from 2,440 when the reader of files was unfolded and places in a file were found by a scanner of
+# TOML; from 3,060 when the engine was unfolded into rules, steps and rooms of its own, operands were read
+# by their class, and all that reads files came to read them by one function; when answers came to be
+# printed in words; and when losses were computed from the values that a dtype has.
 LOADED = 4_050
 NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
 
@@ -37,7 +39,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 
 def name(path: Path) -> str:
-    """A file as it is called within the package: `rendering/html`, and `rendering` for the `__init__` of that."""
+    """A file as it is called within the package: `rendering/html`, and `rendering` for its `__init__`."""
     return path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__")
 
 
@@ -97,8 +99,11 @@ def test_frameworks_are_named_in_the_files_made_for_them(path: Path) -> None:
     assert not outside, f"{name(path)} imports {', '.join(outside)}"
 
 
-COMPARE = ("conformance/compare", "conformance/live", "conformance/pytest")  # what a system says, and a library
-RECORDERS = [path for path in FILES if room(name(path)) in ("conformance", "recorded") and name(path) not in COMPARE]
+# These compare what a system says with what a library does.
+COMPARE = ("conformance/compare", "conformance/live", "conformance/pytest")
+RECORDERS = [
+    path for path in FILES if room(name(path)) in ("conformance", "recorded") and name(path) not in COMPARE
+]
 
 
 @pytest.mark.parametrize("path", RECORDERS, ids=name)
@@ -113,9 +118,12 @@ def run(program: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
 
 
-def test_result_type_loads_little_and_the_standard_library_alone(record_property: Callable[[str, str], None]) -> None:
+def test_result_type_loads_little_and_the_standard_library_alone(
+    record_property: Callable[[str, str], None],
+) -> None:
     asked = "import typelattice as tl; tl.system('jax').result_type('int8', 'uint8'); "
-    shown = run(asked + "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('typelattice')), sep='\\n')")
+    ours = "(m.__file__ for n, m in sys.modules.items() if n.startswith('typelattice'))"
+    shown = run(f"{asked} print(*{ours}, sep='\\n')")
     files = [Path(line) for line in shown.splitlines()]
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
     record_property("shown", f"result_type loads {lines:,} lines in {len(files)} files")
@@ -157,11 +165,13 @@ def test_public_names_are_all_there_and_nothing_else_is_shown() -> None:
 
 
 def stated(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
-    """(line, dtypes named) of each literal that names any: a string, or the strings right in a list, tuple, set or dict."""
+    """(line, dtypes named) of each literal: a string, or the strings right in a list, tuple, set or dict."""
     docs = {
         id(n.body[0].value)
         for n in ast.walk(tree)
-        if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef)) and n.body and isinstance(n.body[0], ast.Expr)
+        if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef))
+        and n.body
+        and isinstance(n.body[0], ast.Expr)
     }
     names = (set(DTYPES) | {c for c in CODES if len(c) > 1}) - NOT_NAMES
     for node in ast.walk(tree):

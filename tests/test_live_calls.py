@@ -38,7 +38,9 @@ class Stuck(Stubborn):
     """Never answers what the power of two int16 is."""
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return {"pow": lambda x, y: time.sleep(600) if x == y == "int16" else max(x, y, key=len).split(":")[0]}
+        return {
+            "pow": lambda x, y: time.sleep(600) if x == y == "int16" else max(x, y, key=len).split(":")[0]
+        }
 
 
 def answer(*operands: str) -> str:
@@ -50,7 +52,9 @@ def test_a_mismatch_is_not_shrunk_to_a_listed_one() -> None:
     found = Mismatch(Call("result_type", ("int8:0d", "int16", "int8:0d"), "int64"), "int16")
     with LibraryProcess(Stubborn) as asked:
         assert str(shrunk(asked, system, found).call) == "result_type(int16, int8) = int64"
-        listed = [Departure(r"result_type\([^,]*, [^,]*\)|result_type\(int8, .*", "two, or an int8 in front", "")]
+        listed = [
+            Departure(r"result_type\([^,]*, [^,]*\)|result_type\(int8, .*", "two, or an int8 in front", "")
+        ]
         left = shrunk(asked, system, found, listed)
         assert str(left.call) == "result_type(int8:0d, int16, int8) = int64"
 

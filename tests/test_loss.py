@@ -1,4 +1,4 @@
-"""What casts lose: proved over all values of all dtypes of at most 16 bits, and at the edges of the wider ones."""
+"""What casts lose: proved over all values of dtypes of at most 16 bits, and at the edges of wider ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def native(d: DType) -> np.dtype | None:  # type: ignore[type-arg]
 
 FOUND = [d for d in DTYPES.values() if native(d) is not None]
 SMALL = [d for d in FOUND if d.bits is not None and d.bits <= 16]
-FINITE_ONLY_FLOATS = ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn")  # casts to these end at the largest value
+# Casts to these end at the largest value.
+FINITE_ONLY_FLOATS = ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn")
 
 
 @cache
@@ -45,7 +46,7 @@ def finite(d: DType) -> F64:
 
 
 def rounded(x: F64, d: DType) -> F64:
-    """x to nearest even at the precision and smallest value of a format, and no largest: from the definition of floats."""
+    """x to nearest even at a format's precision and smallest value, and no largest one, by definition."""
     positive = finite(d)[finite(d) > 0]
     smallest = positive[0]
     precision = max(significand_bits(v / smallest) for v in positive)
@@ -60,8 +61,8 @@ def significand_bits(n: float) -> int:
 
 @dataclass(frozen=True)
 class Cast:
-    """What becomes of each finite value of one dtype in another: by the real cast to a float; to an integer by cutting
-    off, where NumPy does the same within the range and C leaves a cast out of it undefined.
+    """What becomes of each finite value of one dtype in another: by the real cast to a float; to an integer
+    by cutting off, where NumPy does the same within the range and C leaves a cast out of it undefined.
     """
 
     x: F64  # those whose sign the target has
@@ -99,7 +100,9 @@ def counted(source: DType, target: DType) -> Loss:
         first_inexact=int(whole.min()) if to_float and whole.size else None,
         underflow=to_float and bool((inside & (c.x != 0) & (c.becomes == 0)).any()),
         sign=bool((finite(source) < 0).any() and not (finite(target) < 0).any()),
-        special=tuple(name for name in ("zero", "-0", "inf", "nan") if has(name, source) and not has(name, target)),
+        special=tuple(
+            name for name in ("zero", "-0", "inf", "nan") if has(name, source) and not has(name, target)
+        ),
     )
 
 
@@ -210,10 +213,17 @@ def test_underflow_has_a_witness_in_real_casts(target: DType) -> None:
         assert tl.loss(source, target).underflow == (through(source.smallest, source, target) == 0), source
 
 
-@pytest.mark.parametrize(("source", "target"), [*product([d for d in WIDE if d.kind.rank == 1], repeat=2)], ids=repr)
+@pytest.mark.parametrize(
+    ("source", "target"), [*product([d for d in WIDE if d.kind.rank == 1], repeat=2)], ids=repr
+)
 def test_integers_lose_exactly_what_lies_out_of_range(source: DType, target: DType) -> None:
     lost = tl.loss(source, target)
-    assert source.max is not None and target.max is not None and source.min is not None and target.min is not None
+    assert (
+        source.max is not None
+        and target.max is not None
+        and source.min is not None
+        and target.min is not None
+    )
     assert lost.sign == (source.min < 0 <= target.min)
     assert lost.magnitude == (source.max > target.max or (not lost.sign and source.min < target.min))
     assert not (lost.precision or lost.underflow or lost.imaginary or lost.special)

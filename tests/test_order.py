@@ -33,7 +33,10 @@ def reachable(covers: Covers, a: int) -> set[int]:
 
 def reduced(covers: Covers) -> Covers:
     """Without the covers that others imply."""
-    return {a: [b for b in bs if not any(c != b and b in reachable(covers, c) for c in bs)] for a, bs in covers.items()}
+    return {
+        a: [b for b in bs if not any(c != b and b in reachable(covers, c) for c in bs)]
+        for a, bs in covers.items()
+    }
 
 
 @st.composite
@@ -143,7 +146,9 @@ def test_joins_do_not_depend_on_how_the_covers_are_listed(covers: Covers) -> Non
 
 @given(dags(), st.data())
 def test_a_part_of_an_order_is_the_order_of_those_covers(covers: Covers, data: st.DataObject) -> None:
-    kept = {a: data.draw(st.lists(st.sampled_from(bs), unique=True)) if bs else [] for a, bs in covers.items()}
+    kept = {
+        a: data.draw(st.lists(st.sampled_from(bs), unique=True)) if bs else [] for a, bs in covers.items()
+    }
     gone = data.draw(st.sets(st.sampled_from(sorted(covers)), max_size=3))
     kept = {a: [b for b in bs if b not in gone] for a, bs in kept.items() if a not in gone}
     part, made = Order(covers).part(kept), Order(kept)
@@ -167,7 +172,9 @@ def test_covers_are_the_immediate_successors(covers: Covers) -> None:
     order = Order(covers)
     for a in covers:
         above = reachable(covers, a) - {a}
-        assert set(order.covers(a)) == {b for b in above if not any(b in reachable(covers, c) - {c} for c in above)}
+        assert set(order.covers(a)) == {
+            b for b in above if not any(b in reachable(covers, c) - {c} for c in above)
+        }
 
 
 @given(dags())
@@ -204,7 +211,9 @@ def test_an_implied_cover_is_refused_and_named(covers: Covers, data: st.DataObje
     implied = [(a, b) for a in covers for b in reachable(covers, a) - {a, *covers[a]}]
     if implied:
         a, b = data.draw(st.sampled_from(implied))
-        with pytest.raises(OrderError, match=rf"^the cover {a} -> {b} is implied by {a} -> \d+; leave it out$") as e:
+        with pytest.raises(
+            OrderError, match=rf"^the cover {a} -> {b} is implied by {a} -> \d+; leave it out$"
+        ) as e:
             Order({**covers, a: [*covers[a], b]})
         via = int(str(e.value).split(" -> ")[-1].split(";")[0])
         assert via in covers[a]
@@ -285,10 +294,14 @@ def test_falsy_nodes_count_as_nodes() -> None:
 def test_parse_reads_what_the_covers_say(covers: Covers) -> None:
     upper = {*chain.from_iterable(covers.values())}
     text = "; ".join(
-        " -> ".join([str(a), *[", ".join(map(str, bs))] * bool(bs)]) for a, bs in covers.items() if bs or a not in upper
+        " -> ".join([str(a), *[", ".join(map(str, bs))] * bool(bs)])
+        for a, bs in covers.items()
+        if bs or a not in upper
     )
     order = Order.parse(text)
-    assert {a: set(order.covers(a)) for a in order.nodes} == {str(a): set(map(str, bs)) for a, bs in covers.items()}
+    assert {a: set(order.covers(a)) for a in order.nodes} == {
+        str(a): set(map(str, bs)) for a, bs in covers.items()
+    }
 
 
 @given(dags())
@@ -308,7 +321,9 @@ def test_lists_lines_and_lone_nodes_in_arrow_text() -> None:
     assert [number for number, _ in statements("a\n\nb; c")] == [0, 2, 2]
 
 
-@pytest.mark.parametrize("text", ["a ->", "-> a", "a -> -> b", "a,, b", "a b", "a -> b c -> d", ",", "a - > b"])
+@pytest.mark.parametrize(
+    "text", ["a ->", "-> a", "a -> -> b", "a,, b", "a b", "a -> b c -> d", ",", "a - > b"]
+)
 def test_arrow_text_that_cannot_be_read(text: str) -> None:
     with pytest.raises(OrderError, match=r"^cannot read .*; write a, b -> c$"):
         Order.parse(text)

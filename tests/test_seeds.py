@@ -1,4 +1,4 @@
-"""The systems against the tables and drawings of the documents that they come from (tools/seeds.py extracts these)."""
+"""The systems against the tables and drawings of their documents, which tools/seeds.py extracts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def table(name: str) -> dict[tuple[str, str], str]:
 
 
 def in_bytes(code: str) -> DType:
-    """The dtype of a code that counts bytes (of a part, if complex), as the documents of 2019 and 2020 have them."""
+    """The dtype of a code that counts bytes (of a part, if complex), as in the documents of 2019 and 2020."""
     if code in ("b1", "bf"):
         return tl.dtype({"b1": "bool", "bf": "bfloat16"}[code])
     return CODES[f"{code[0]}{int(code[1:]) * (16 if code[0] == 'c' else 8)}"]
@@ -77,12 +77,15 @@ def test_jax_of_2019() -> None:
 def test_highlighted_cells_of_2019_are_those_that_differ_from_numpy() -> None:
     jax, numpy = tl.system("jax-2019"), tl.system("numpy")
     for (a, b), mark in table("jax_2019_highlighted").items():
-        differs = "bf" in (a, b) or jax.result_type(in_bytes(a), in_bytes(b)) is not numpy.result_type(in_bytes(a), in_bytes(b))
+        x, y = in_bytes(a), in_bytes(b)
+        differs = "bf" in (a, b) or jax.result_type(x, y) is not numpy.result_type(x, y)
         assert differs == (mark == "1"), (a, b)
 
 
 def test_array_api_proposal_of_2020() -> None:
-    cells = {pair: c for part in ("f", "u", "i", "mixed") for pair, c in table(f"array_api_2020_{part}").items()}
+    cells = {
+        pair: c for part in ("f", "u", "i", "mixed") for pair, c in table(f"array_api_2020_{part}").items()
+    }
     cells |= {(b, a): c for (a, b), c in cells.items()}
     # int64 with an unsigned type stands in no table, and follows from those that do
     assert not {("i8", u) for u in ("u1", "u2", "u4")} & set(cells)
@@ -94,7 +97,7 @@ def test_array_api_proposal_of_2020() -> None:
 
 
 def test_max_of_2024_but_for_four_cells() -> None:
-    """Where the printed table contradicts its own transposed cell and its text: "we never promote other types to them"."""
+    """The table contradicts its transposed cell and its text: "we never promote other types to them"."""
     printed = table("max_2024")
     assert len(printed) == 16 * 16
     system = tl.system("max-2024")

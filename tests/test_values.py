@@ -16,7 +16,8 @@ INTEGERS = [d for d in NUMPY1.order.nodes if isinstance(d, tl.DType) and d.kind.
 
 
 def test_a_value_decides() -> None:
-    assert [str(NUMPY1.result_type("int8", v)) for v in (1, 127, 128, 300, -129)] == ["int8", "int8", "int16", "int16", "int16"]
+    answers = [str(NUMPY1.result_type("int8", v)) for v in (1, 127, 128, 300, -129)]
+    assert answers == ["int8", "int8", "int16", "int16", "int16"]
     assert NUMPY1.result_type("int8", "int16:0d=300") is NUMPY1.result_type("int8", 300)
 
 

@@ -153,7 +153,7 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
         ("a\nb", "unknown system 'a\\nb'; `typelattice systems` lists them; a path ends in .toml"),
         ("none.toml", "cannot read 'none.toml': No such file or directory; give the path of a .toml file"),
         ("none/none", "cannot read 'none/none': No such file or directory; give the path of a .toml file"),
-        ("a\0b.toml", "cannot read 'a\\x00b.toml': embedded null byte; give the path of a .toml file"),
+        ("a\0b.toml", "cannot read 'a\\x00b.toml': a path has no null characters; give the path of a .toml file"),
         (Path("numpy"), "cannot read 'numpy': No such file or directory; give the path of a .toml file"),
         (3, "a int is no system; give a name such as 'jax' or the path of a .toml file"),
         (None, "a NoneType is no system; give a name such as 'jax' or the path of a .toml file"),

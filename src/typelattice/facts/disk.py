@@ -40,6 +40,7 @@ def explained(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
     """Turns what the system says of a path into a FileError."""
     try:
         yield
-    except (OSError, ValueError) as e:  # ValueError: a path with a null character
-        why = (e.strerror if isinstance(e, OSError) else None) or str(e)
+    except (OSError, ValueError) as e:
+        # Python says in other words in each release why a path with a null character cannot be.
+        why = (e.strerror or str(e)) if isinstance(e, OSError) else "a path has no null characters"
         raise FileError(f"cannot {verb} {clipped(os.fspath(path), 120)!r}: {why}") from None

@@ -31,9 +31,10 @@ def test_a_recording_without_a_list_has_none_and_a_file_that_is_missing_is_an_er
 
 
 @pytest.mark.parametrize(("text", "why"), [
-    ("[[departure]", "list.toml: not TOML: .*line 1"), (b"\xff", "list.toml: not TOML: 'utf-8'"),
+    ("[[departure]", "list.toml: not TOML: .*line 1"), (b"\xff", r"list.toml: not UTF-8 text \(byte 0\)"),
     ("a = " + "[" * 10_000, "list.toml: not TOML: nested too deep"), ("a = " + "9" * 5_000, "not TOML: "),
-    ("# " * 500_001, "list.toml: larger than 1,000,000 bytes"),
+    ("a." * 90_000 + "b = 1", "list.toml, line 1: more than 200 dots"),
+    ("# " * 100_001, "list.toml: larger than 200,000 bytes"),
     (f"[[deviation]]\n{GOOD}", r"list.toml: unknown key 'deviation'; write tables \[\[departure\]\]"),
     ("departure = 3", "list.toml: departure is no list"),
     ("departure = [3]", "list.toml, departure 1: no table"),

@@ -545,3 +545,14 @@ def test_the_page_is_what_the_solver_says() -> None:
     tool = Path(__file__).parents[1] / "tools" / "design_page.py"
     done = subprocess.run([sys.executable, str(tool), "--check"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    (b"a." * 90_000 + b"b = 1", "line 1: nested too deep: more than 8 parts of a key"),
+    (b"a = " + b"[" * 10_000, "line 1: nested too deep"), (b"\xff", r"not UTF-8 text \(byte 0\)"),
+    (b"# " * 100_001, "larger than 200,000 bytes"), (b"rules = ", "line 1: not TOML: "),
+])  # fmt: skip
+def test_a_hostile_plan_is_refused_at_once(tmp_path: Path, text: bytes, why: str) -> None:
+    (tmp_path / "plan.toml").write_bytes(text)
+    with pytest.raises(PlanError, match=f"^plan.toml(: |, ){why}"):
+        plan(file=tmp_path / "plan.toml")

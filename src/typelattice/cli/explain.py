@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, format_argument, op_argument
+from typelattice.cli.command import Command, Paragraphs, UsageError, format_argument, op_argument
 from typelattice.engine.answer import Promotion
 from typelattice.explain.english import answer, asked, cast_words, fate, fit_words
 from typelattice.explain.explanation import explanation
@@ -21,6 +21,7 @@ from typelattice.rendering.terminal import layout
 if TYPE_CHECKING:
     from typelattice.programs.formula import Formula, Outcome
 
+MOST = 1_000  # operands
 BINDING = re.compile(r"([^\W\d]\w*)=(?!=)(.*)", re.DOTALL)  # a=int8:0d; an operand has a colon before its =
 
 
@@ -38,6 +39,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """The systems that were named in full, or all of them grouped by answer."""
+    if len(args.operands) > MOST:
+        raise UsageError(f"explain: {len(args.operands):,} operands; at most {MOST:,} are taken together")
     found = [tl.system(which) for which in args.system or tl.systems()]
     own = _own_dtypes(found)
     if any(BINDING.match(x) or _is_expression(x, own[0]) for x in args.operands):

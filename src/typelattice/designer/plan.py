@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements
 from typelattice.facts.suggest import nearest, short
-from typelattice.files.text import LIMIT_BYTES, article
+from typelattice.files.text import LIMIT_BYTES, FormatError, Text, article
 from typelattice.files.vocabulary import Words, items, phrase, text
 
 RULES = ("lattice", "component", "overflow", "subset", "weak")
@@ -80,17 +80,16 @@ def plan(
 
 
 def _read(path: Path) -> tuple[str, Mapping[str, object]]:
-    import tomllib
-
+    """The name of a plan's file, and what the file says. Raises FileError, PlanError."""
     data = read_bytes(path, LIMIT_BYTES + 1)
     if len(data) > LIMIT_BYTES:
         raise PlanError(f"{path.name}: larger than {LIMIT_BYTES:,} bytes")
     try:
-        return path.name, tomllib.loads(data.decode("utf-8-sig"))
-    except RecursionError:
-        raise PlanError(f"{path.name}: not TOML: nested too deep") from None
-    except ValueError as e:
-        raise PlanError(f"{path.name}: not TOML: {e}") from None
+        return path.name, Text(path.name, data.decode("utf-8-sig")).values()
+    except FormatError as e:
+        raise PlanError(str(e)) from None
+    except UnicodeDecodeError as e:
+        raise PlanError(f"{path.name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None
 
 
 def _find(name: object, known: Mapping[str, Demand], where: str, key: str) -> Demand:

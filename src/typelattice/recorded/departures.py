@@ -21,7 +21,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import nearest, short
 
 FOLDER = Path(__file__).with_name("departures")
-LIMIT_BYTES = 1_000_000
+LIMIT_BYTES, LIMIT_DOTS = 200_000, 200  # of a list, on one of its lines
 LIMIT_SECONDS = 1.0  # of matching one call
 KEYS = {"calls": str, "reason": str, "source": str, "count": int}
 
@@ -95,15 +95,7 @@ def departures(name: str, path: Path | None = None) -> Sequence[Departure]:
         path = FOLDER / f"{name}.toml"
         if not os.path.isfile(path):
             return ()
-    data = read_bytes(path, LIMIT_BYTES + 1)
-    if len(data) > LIMIT_BYTES:
-        raise DepartureError(f"{path.name}: larger than {LIMIT_BYTES:,} bytes")
-    try:
-        values = tomllib.loads(data.decode("utf-8-sig"))
-    except RecursionError:
-        raise DepartureError(f"{path.name}: not TOML: nested too deep") from None
-    except ValueError as e:
-        raise DepartureError(f"{path.name}: not TOML: {e}") from None
+    values = _values(path)
     listed = values.pop("departure", [])
     for key in values:
         raise DepartureError(f"{path.name}: unknown key {short(key)}; write tables [[departure]]")
@@ -111,6 +103,26 @@ def departures(name: str, path: Path | None = None) -> Sequence[Departure]:
         raise DepartureError(f"{path.name}: departure is no list; write tables [[departure]]")
     numbered = enumerate(listed, 1)
     return tuple(_departure(entry, f"{path.name}, departure {number}") for number, entry in numbered)
+
+
+def _values(path: Path) -> dict[str, object]:
+    """What the TOML in a file says. Raises FileError, DepartureError."""
+    data = read_bytes(path, LIMIT_BYTES + 1)
+    if len(data) > LIMIT_BYTES:
+        raise DepartureError(f"{path.name}: larger than {LIMIT_BYTES:,} bytes")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise DepartureError(f"{path.name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None
+    # tomllib takes time that grows with the square of the parts of a key, which stands on one line.
+    if deep := next((n for n, line in enumerate(text.split("\n"), 1) if line.count(".") > LIMIT_DOTS), 0):
+        raise DepartureError(f"{path.name}, line {deep}: more than {LIMIT_DOTS} dots; write several entries")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise DepartureError(f"{path.name}: not TOML: nested too deep") from None
+    except ValueError as e:
+        raise DepartureError(f"{path.name}: not TOML: {e}") from None
 
 
 def _departure(entry: object, where: str) -> Departure:

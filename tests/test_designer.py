@@ -39,12 +39,14 @@ from typelattice.files.writer import reduced
 
 DESIGNS = Path(__file__).parents[1] / "examples" / "designs"
 KEPT = ["component", "overflow", "subset", "weak"]
-DEFAULTS = 'defaults = { int = "i64", float = "f64", complex = "c128" }'
+DEFAULTS = {"int": "i64", "float": "f64", "complex": "c128"}
 Relations = frozenset[tuple[Node, Node]]
 
 
 def partial(order: str) -> System:
-    return parse(f'name = "small"\n{DEFAULTS}\norder = "{order}"', "small.toml")
+    known = {word: code for word, code in DEFAULTS.items() if code in re.findall(r"\w+", order)}
+    defaults = ", ".join(f'{word} = "{code}"' for word, code in known.items())
+    return parse(f'name = "small"\ndefaults = {{ {defaults} }}\norder = "{order}"', "small.toml")
 
 
 # brute force: every order that holds the given one

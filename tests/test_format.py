@@ -17,13 +17,14 @@ from typelattice.files.reader import parse
 from typelattice.files.spec import KEYS, read
 from typelattice.files.spec import spec as read_spec
 from typelattice.files.text import FormatError, Text
+from typelattice.files.writer import system_file
 
 FOLDER = Path(source.FOLDER)
 
 POSITS = """
 name     = "posits"
 tiers    = ["array", "0d", "scalar"]
-defaults = { int = "i32", float = "posit32" }
+defaults = { int = "i16", float = "posit32" }
 order = '''
 u8, i8 -> i16 -> posit16 -> posit32   # posits hold the shorter integers
 '''
@@ -198,7 +199,8 @@ def test_own_dtypes_have_the_facts_that_the_file_gives() -> None:
 
 def test_facts_that_are_left_out_follow_from_the_others() -> None:
     own = parse(
-        f'{MINE}[dtypes]\ni12 = {{ kind = "signed", bits = 12, storage_bits = 16 }}\nu12 = {{ kind = "unsigned", bits = 12 }}\n'
+        f'{MINE.replace("c64", "c64; i12, u12, logical, word, f99")}[dtypes]\n'
+        'i12 = { kind = "signed", bits = 12, storage_bits = 16 }\nu12 = { kind = "unsigned", bits = 12 }\n'
         'logical = { kind = "bool" }\nword = { kind = "unsigned" }\n'
         'f99 = { kind = "float", max = 3, precision = 2, min_exponent = 0 }\n'
     ).own_dtypes  # fmt: skip
@@ -263,6 +265,46 @@ def test_dots_stand_for_all_that_was_extended_so_far(tmp_path: Path) -> None:
 
 def test_an_extension_of_a_text_finds_those_that_come_along() -> None:
     assert parse('name = "mine"\nextends = "torch"').combine == "fold"
+
+
+# -- what nothing uses
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_a_system_with_another_order_is_written_as_a_file_that_is_read(name: str) -> None:
+    """What its ties and single pairs were for is left out, so that nothing in the file is without effect."""
+    s = tl.system(name)
+    again = parse(system_file(s, s.order, "again", s.title))
+    assert again.order.nodes == tuple(dict.fromkeys(n for n in again.order.nodes if n in s.order))
+    assert {*again.order.nodes} == {*s.order.nodes}
+    assert (again.ties, again.overrides, again.refusals) == ({}, {}, {})
+    assert {**again.ops} == {**s.ops}
+
+
+def test_what_is_inherited_may_have_no_use_in_a_variant() -> None:
+    base = (
+        'order = "b -> few -> i16 -> f32"\ndefaults = { uint = "u8" }\n[sets]\nfew = "u8, i8"\n'
+        '[ops]\nindex = { gives = "u*" }\nadd = { loops = "f32" }\n[stand-in]\nbeside = "u8"\nint = "u8"'
+    )
+    s = parse(f'name = "a"\n{base}')
+    variant = s.replace(order="b -> u8, i8 -> i16 -> f32", ops={})
+    assert (variant.ops, variant.stand_in) == ({}, s.stand_in)
+    with pytest.raises(FormatError, match="few is used nowhere"):
+        s.replace(order="b -> u8, i8 -> i16 -> f32", sets={"few": "u8"})
+
+
+def test_a_key_that_needs_another_needs_it_in_some_operation_only() -> None:
+    """`own` of a class is of use where one operation of it has loops."""
+    s = parse(f'{MINE}[ops]\narithmetic = {{ own = "u8" }}\nadd = {{ loops = "f32" }}\n')
+    assert [str(d) for d in s.ops["arithmetic"]["own"]] == ["uint8"]  # type: ignore[attr-defined]
+    with pytest.raises(FormatError, match="own says nothing without `loops`"):
+        parse(f'{MINE}[ops]\narithmetic = {{ own = "u8" }}\nsubtract = {{ loops = "f32" }}\n')
+
+
+def test_an_empty_table_of_an_operation_empties_that_of_its_class() -> None:
+    numpy = tl.system("numpy").replace(ops={"maths": {"to": {"int": "f64"}, "takes": "all"}, "sqrt": {"to": {}}})
+    assert numpy.ops["sqrt"]["to"] == {}
+    assert tl.system("numpy").replace(ops={"multiply": {"fit": {}}}).ops["multiply"]["fit"] == {}
 
 
 # -- variants

@@ -45,6 +45,9 @@ def drawn_file(dice: random.Random) -> str:
     """A file with any of the keys, each with values that go together with those of the others."""
     nodes = [n for n in ORDER if dice.random() < 0.85]
     keys: dict[str, object] = {"name": "mine", "title": "Drawn", "order": _order(dice, nodes)}
+    if len(nodes) > 2 and dice.random() < 0.5:  # a name for two nodes that stand alone
+        keys["sets"] = {"chosen": ", ".join(nodes[:2])}
+        keys["order"] = str(keys["order"]).replace("; ".join(nodes[:2]), "chosen", 1)
     if "m8" in nodes:
         keys["dtypes"] = OWN
     elif dice.random() < 0.3:
@@ -64,21 +67,20 @@ def drawn_file(dice: random.Random) -> str:
     draws: dict[str, Callable[[], object]] = {
         "tiers": lambda: dice.choice([["array", "scalar"], ["array", "0d", "scalar"], ["array", "0d"]]),
         "combine": lambda: dice.choice([*COMBINE]),
-        "first": lambda: True,
         "weak": lambda: dice.choice(["width", "kind"]),
-        "sets": lambda: {"chosen": some()},
         "defaults": lambda: {
             "int": dice.choice(["i32", "i64"]), "float": dice.choice(["f32", "f64"]), "complex": "c128",
         },
         "ties": lambda: _tie(dice, parse(toml(keys))),
         "overrides": lambda: {pair(["i*", "f*", "c*"]): dice.choice(dtypes)},
         "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
-        "before": lambda: {dice.choice(dtypes): dice.choice(dtypes)},
+        "before": lambda: {dice.choice(["u32", "u64", "bf16"]): dice.choice(dtypes)},
         "after": lambda: {dice.choice(nodes): dice.choice(dtypes)},
         "fit": lambda: {"int": dice.choice(["", DEFAULT]) + dice.choice(OUTCOMES), "float": outcome()},
-        "both-ways": lambda: [some(2)],
-        "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
         "ops": lambda: {_entry(dice): _departure(dice, some, dtypes)},
+        "first": lambda: True,
+        "both-ways": lambda: [some(2)],  # of use beside loops, as the next one is
+        "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
     }  # fmt: skip
     for key, draw in draws.items():
         for _ in range(8 if dice.random() < 0.7 else 0):
@@ -175,7 +177,7 @@ class Call:
 
 
 def drawn_calls(dice: random.Random, system: tl.System) -> Iterator[Call]:
-    dtypes = [n.name for n in system.order.nodes if isinstance(n, tl.DType)]
+    dtypes = [d.name for d in system.dtypes]
     scalars = ["1", "2.5", "1j", "True", "300"]
     tiers = ["", "", "", ":0d", ":weak"]
     for _ in range(CALLS):

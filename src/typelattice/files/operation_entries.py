@@ -9,7 +9,7 @@ from typelattice.engine.fit import DEFAULT, OUTCOMES
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.suggest import nearest, short
-from typelattice.files.vocabulary import Words, each_of, flag, items, kind_of, one_of, text
+from typelattice.files.vocabulary import Words, each_of, flag, items, kind_of, once, one_of, text
 from typelattice.operands.operand import WORDS
 
 TIERS = ["array", "0d", "scalar"]
@@ -36,7 +36,7 @@ class OperationEntries:
             near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, {**ops.STANDARD, **OPERATIONS})
             raise ValueError(f"unknown operation or class {short(op)}{near}")
         readers: dict[str, Callable[[object], object]] = {
-            "takes": lambda words: ops.kinds(",".join(each_of(words, ops.KINDS))),
+            "takes": lambda words: once(ops.kinds(",".join(each_of(words, ops.KINDS)))),
             "to": self._to,
             "loops": self._loops,
             "own": self._loops,
@@ -62,7 +62,7 @@ class OperationEntries:
 
     def _loops(self, names: object) -> tuple[DType, ...]:
         """Dtypes that an operation computes in."""
-        return tuple(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
+        return once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
 
     def _to(self, table: object) -> dict[DType | Kind, DType | Kind]:
         """`"bool, i8" = "i32"`: dtypes or kinds → a dtype, or the default dtype of a kind."""

@@ -90,7 +90,8 @@ def _checked(facts: object) -> Mapping[str, object]:
         if fact not in FACTS:
             raise ValueError(f"unknown fact {short(fact)}; these are {', '.join(FACTS)}")
         if fact == "values" and isinstance(value, str):
-            one_of(value, [UNKNOWN])
+            if value != UNKNOWN:
+                raise ValueError(f'the fact values should be a list of numbers, or "{UNKNOWN}"')
         elif FACTS[fact] not in KNOWN_AS.get(type(value), ()):
             raise ValueError(f"the fact {fact} should be {FACTS[fact]}, is {article(type(value))}")
         if isinstance(value, int | float):
@@ -234,4 +235,4 @@ def _check_count(d: DType) -> None:
     bits = d.bits // 2 if d.kind is Kind.COMPLEX else d.bits
     beside = ("m" in d.specials) + ("i" in d.specials) * (1 + ("s" in d.specials)) + ("n" in d.specials)
     if its.count(its.low, its.high) + beside > 2**bits:
-        raise ValueError(f"the facts give it more values than {bits} bits can tell apart")
+        raise ValueError(f"the facts give it more values than can be told apart by bits: {bits}")

@@ -9,7 +9,7 @@ from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.order import Order
 from typelattice.facts.suggest import short
 from typelattice.files.reading import Reading
-from typelattice.files.vocabulary import Words, phrase
+from typelattice.files.vocabulary import Words, once, phrase
 
 Pair = frozenset[Node]
 
@@ -40,7 +40,7 @@ class PairEntries:
         """Minimal bounds → the winner among them, or above one of them."""
         for entry, word in self.reading.table("ties"):
             bounds, winner = self.words.nodes(entry), self.words.node(word)
-            tie = frozenset(map(self.present, bounds))
+            tie = frozenset(map(self.present, once(bounds)))
             if tie in self.ties:
                 raise ValueError("this tie is stated twice")
             if len(tie) < 2:
@@ -94,6 +94,7 @@ class PairEntries:
 
     def _check_both(self, a: Node, b: Node, node: Node | None) -> None:
         """Checks what is said of two nodes of the order."""
+        self._check_not_below(a, b, node)
         given = self.order.join(a, b) or self.ties.get(frozenset(self.order.minimal_bounds(a, b)))
         if self.combine == "comparable" and given not in (a, b):
             given = None
@@ -112,12 +113,24 @@ class PairEntries:
         there = next((n for n in (a, b) if n in self.order), None)
         if there is None:
             raise ValueError(f"{a} + {b} never meet: neither is in the order")
+        self._check_not_below(there, there, node)
         if node is there and all(n.kind.rank <= there.kind.rank for n in (a, b)):
             raise ValueError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
 
+    def _check_not_below(self, a: Node, b: Node, node: Node | None) -> None:
+        """Raises ValueError for an override that gives less than one of its operands: no promotion goes down."""
+        low = next((n for n in (a, b) if node and n is not node and self.order.le(node, n)), None)
+        if low:
+            raise ValueError(f"{node} lies below {low}, and no pair is promoted to less than one of it")
+
     def read_both_ways(self) -> Iterator[Pair]:
         """Pairs of which each casts to the other."""
+        seen: set[Pair] = set()
         for n, entry in enumerate(self.reading.value("both-ways", list[object]())):
             self.reading.at("both-ways", n)
             for a, b in self.words.pairs(entry):
-                yield frozenset((self.present(a), self.present(b)))
+                pair = frozenset((self.present(a), self.present(b)))
+                if pair in seen:
+                    raise ValueError(f"{a} + {b} stands twice in this list")
+                seen.add(pair)
+                yield pair

@@ -13,6 +13,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.facts.suggest import nearest, short
+from typelattice.files.effects import check_effects
 from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
@@ -20,7 +21,7 @@ from typelattice.files.provenance import Provenance
 from typelattice.files.reading import Reading
 from typelattice.files.spec import Spec, read, spec
 from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
-from typelattice.files.vocabulary import Words, kind_of, one_of, phrase, text
+from typelattice.files.vocabulary import Words, kind_of, once, one_of, phrase, text
 from typelattice.operands.operand import WORDS
 
 COMBINE = ("join", "fold", "comparable", "value")
@@ -76,8 +77,6 @@ def _system(reading: Reading) -> System:
     weak = one_of(reading.value("weak", "kind"), ("kind", "width"))
     tiers = _tiers(reading)
     first = reading.value("first", False)
-    if first and len(tiers) == 1:
-        raise ValueError("says nothing where `tiers` tells none apart")
     pairs = PairEntries(reading, words, order, combine, tiers)
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
@@ -92,7 +91,7 @@ def _system(reading: Reading) -> System:
     operations = OperationEntries(words, pairs.present)
     fit = operations.fit(dict(reading.table("fit")))
     ops = {op: operations.operation(op, given) for op, given in reading.table("ops")}
-    return System(
+    found = System(
         name=name,
         title=title,
         source=source,
@@ -117,6 +116,8 @@ def _system(reading: Reading) -> System:
         entries=Frozen(pairs.names),
         origin=Provenance(reading.spec, covers, build),
     )
+    check_effects(reading, words, found)
+    return found
 
 
 def _name(reading: Reading) -> str:
@@ -174,6 +175,8 @@ def _before(reading: Reading, words: Words, order: Order[Node]) -> Iterator[tupl
             raise ValueError(f"{node} has no width, and never comes in as such")
         if to not in order:
             raise ValueError(f"{to} is not in the order")
+        if node in order:
+            raise ValueError(f"{node} is in the order, and would never enter it; leave it out there, or here")
         yield node, to
 
 
@@ -203,7 +206,9 @@ def _stand_in(reading: Reading, pairs: PairEntries) -> tuple[frozenset[Node], di
         return frozenset(), {}
     if "beside" not in table:
         raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
-    beside = frozenset(pairs.present(n) for n in pairs.words.nodes(table.pop("beside")))
+    beside = frozenset(map(pairs.present, once(pairs.words.nodes(table.pop("beside")))))
+    if not table:
+        raise ValueError("says nothing; name a kind of scalar, and the dtype that one counts as")
     found: dict[Kind, DType] = {}
     for word, code in table.items():
         reading.at("stand-in", word)

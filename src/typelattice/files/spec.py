@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike, path
 
@@ -33,6 +33,7 @@ class Spec:
     main: Text
     own: Mapping[str, object] = field(default_factory=dict)
     base: Spec | None = None
+    whole: bool = True  # false of one that lacks lines of its files
 
     def with_keys(self, keys: Mapping[str, object], text: Text) -> Spec:
         """The same with other values for some keys; `...` in an order stands for the order so far."""
@@ -46,6 +47,15 @@ class Spec:
                     raise FormatError(*line, "order", cause)
                 order += self.order if dots else [(line, chain)]
         return Spec({**self.values, **keys}, {**self.texts, **dict.fromkeys(keys, text)}, order, text, keys, self)
+
+    def says(self, key: str) -> bool:
+        """Whether a key is given by the main text itself, in a spec from which nothing was left out."""
+        return self.whole and self.texts.get(key) is self.main
+
+    def entries(self, key: str) -> Mapping[str, object]:
+        """The entries of a key that is a table."""
+        found = self.values.get(key)
+        return found if isinstance(found, dict) else {}
 
     def replaced(self, keys: Mapping[str, object]) -> Spec:
         """The same with other values for keys, as a program gives them; of a table, for the entries given.
@@ -81,7 +91,7 @@ class Spec:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
             text = Text(file, "\n".join(kept), text.path)
             own = {key: value for key, value in _values(text).items() if key != "extends"}
-        return base.with_keys(own, text)
+        return replace(base.with_keys(own, text), whole=False)
 
 
 def read(where: str | PathLike[str], trail: tuple[str, ...] = ()) -> Spec:

@@ -5,8 +5,10 @@ All here raises ValueError with the cause; who reads a file adds the file, the l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations, product
+from typing import TypeVar
 
 from typelattice.engine import operations as ops
 from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
@@ -14,6 +16,7 @@ from typelattice.facts.suggest import nearest, short
 from typelattice.files.text import article
 from typelattice.operands.operand import SCALARS
 
+T = TypeVar("T", bound=Hashable)
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
 KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
 TAKEN = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning of their own
@@ -26,6 +29,7 @@ class Words:
     def __init__(self, own: Mapping[str, DType] = {}) -> None:
         self.known = {**CODES, **DTYPES, **own}
         self.sets: dict[str, str] = {}
+        self.used: set[str] = set()  # sets that stand in a list
         self.members: dict[str, list[Node]] = {}  # of the sets that were asked for so far
         self.depths: dict[str, int] = {}  # how many sets stand within one another in them
 
@@ -40,7 +44,11 @@ class Words:
         """`u8, small`: a list of nodes and of named sets of them; `within` are the sets that it stands in."""
         found: list[Node] = []
         for word in map(str.strip, text(names).split(",")):
-            found += self.set(word, within) if word in self.sets else [self.node(word)]
+            if word in self.sets:
+                self.used.add(word)
+                found += self.set(word, within)
+            else:
+                found.append(self.node(word))
             if len(found) > LIMIT_NODES:
                 raise ValueError(f"a list of more than {LIMIT_NODES:,}; a system file states a rule")
         return found
@@ -136,4 +144,13 @@ def one_of(value: object, allowed: Iterable[str]) -> str:
 
 def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:
     """A list of words, each one of those allowed."""
-    return tuple(one_of(word.strip(), allowed) for word in text(words).split(","))
+    return once([one_of(word.strip(), allowed) for word in text(words).split(",")])
+
+
+def once(listed: Iterable[T]) -> tuple[T, ...]:
+    """A list in which nothing stands twice."""
+    found = tuple(listed)
+    counted = Counter(found)
+    if twice := next((x for x in found if counted[x] > 1), None):
+        raise ValueError(f"{twice} stands twice in this list")
+    return found

@@ -2,26 +2,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from json import dumps
+from re import findall
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
 from typelattice.facts.order import Order
+from typelattice.files.effects import idle_keys
 from typelattice.files.provenance import Provenance
 
-GONE = ("name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals", "both-ways")
+GONE = (
+    "name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals",
+    "both-ways",
+)  # fmt: skip
 
 
 def system_file(system: System, order: Order[Node], name: str, title: str) -> str:
-    """A system with another order, as the text of a file; what it says of ties and single pairs is left out."""
-    assert isinstance(system.origin, Provenance)
-    spec = system.origin.spec
-    kept = {key: value for key, value in spec.values.items() if key not in GONE}
+    """A system with another order, as the text of a file; what it says of ties and single pairs is left out.
+
+    What has no effect any more is left out as well, since a file that said it would be refused.
+    """
+    kept = _kept(system, order)
     head = [f"name  = {dumps(name)}", f"title = {dumps(title, ensure_ascii=False)}"]
     head += [f"{key} = {_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)]
     body = ['order = """', *chains(order), '"""']
     tables = [f"{key} = {_value(value)}" for key, value in kept.items() if isinstance(value, Mapping)]
     return "\n".join([*head, *tables, *body]) + "\n"
+
+
+def _kept(system: System, order: Order[Node]) -> dict[str, object]:
+    """The keys that still say something beside another order."""
+    assert isinstance(system.origin, Provenance)
+    kept = {key: value for key, value in system.origin.spec.values.items() if key not in GONE}
+    plain = replace(system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset())
+    for key, entry, _ in idle_keys(plain):
+        table = kept.get(key)
+        if entry is not None and isinstance(table, Mapping):
+            kept[key] = {word: value for word, value in table.items() if word != entry}
+        else:
+            kept.pop(key, None)
+    sets = kept.pop("sets", {})
+    assert isinstance(sets, Mapping)
+    used = {word for value in kept.values() for word in _words(value)} & sets.keys()
+    while further := {word for name in used for word in _words(sets[name])} & sets.keys() - used:
+        used |= further
+    return {**kept, "sets": {name: sets[name] for name in sets if name in used}}
+
+
+def _words(value: object) -> list[str]:
+    """The words in a value of a file, and in all within it."""
+    if isinstance(value, Mapping):
+        return [word for pair in value.items() for part in pair for word in _words(part)]
+    if isinstance(value, list):
+        return [word for part in value for word in _words(part)]
+    return findall(r"\w+", value) if isinstance(value, str) else []
 
 
 def reduced(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Order[Node]:

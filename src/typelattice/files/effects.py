@@ -1,0 +1,157 @@
+"""What a system file states and nothing uses, or what goes against the rest of it, is refused.
+
+A file is asked for what it says itself, not for what it inherits: a variant may leave a set of the other unused.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+
+from typelattice.engine.operations import Op, find
+from typelattice.engine.rules import Rules
+from typelattice.facts.dtypes import DType, Kind, Node, weak
+from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.files.reading import Reading
+from typelattice.files.vocabulary import Words
+
+Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
+
+
+def check_effects(reading: Reading, words: Words, rules: Rules) -> None:
+    """Raises ValueError for the first key or entry that has no effect; the reading is then at its place."""
+    if not reading.spec.whole:
+        return
+    found = [_words(reading, words, rules), idle_keys(rules)]
+    if reading.spec.says("ops"):
+        found.append(_ops(rules))
+    for key, entry, cause in chain.from_iterable(found):
+        if reading.spec.says(key):
+            reading.at(key, entry)
+            raise ValueError(cause)
+
+
+def idle_keys(rules: Rules) -> Iterator[Finding]:
+    """Keys and entries without effect, but for words, `after` and `ops`."""
+    return chain(_defaults(rules), _scalars(rules), _loops(rules))
+
+
+def _words(reading: Reading, words: Words, rules: Rules) -> Iterator[Finding]:
+    """Dtypes and sets that are used nowhere, and answers that could not be operands."""
+    for word in reading.spec.entries("dtypes"):
+        if not _enters(words.known[word], rules):
+            yield "dtypes", word, f"{word} is neither in the order nor in `before`, so no operand can have it"
+    for word in words.sets:
+        if word not in words.used:
+            yield "sets", word, f"{word} is used nowhere"
+    for word, target in reading.spec.entries("after").items():
+        node = words.node(target)
+        if not _named(node, rules):
+            yield "after", word, f"{node} is neither in the order nor in `before`, so no operand can have it"
+
+
+def _enters(node: Node, rules: Rules) -> bool:
+    """Whether operands may have a dtype, or be of a weak node."""
+    return node in rules.order or node in rules.before
+
+
+def _named(node: Node, rules: Rules) -> bool:
+    """Whether an answer may have a dtype: operands may, be they weak.
+
+    Where the order has weak nodes alone, as Python's has, dtypes are but names for its numbers.
+    """
+    weak_alone = not any(isinstance(n, DType) for n in rules.order.nodes)
+    return weak_alone or _enters(node, rules) or (isinstance(node, DType) and weak(node.kind, node) in rules.order)
+
+
+def _defaults(rules: Rules) -> Iterator[Finding]:
+    """Default dtypes that no operand could have, or that nothing asks for."""
+    for kind, d in rules.defaults.items():
+        if not _named(d, rules):
+            yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
+    asked = [target for said in rules.ops.values() for target in _targets(said)]
+    if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
+        yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
+
+
+def _scalars(rules: Rules) -> Iterator[Finding]:
+    """What is said of Python scalars that never come in, or that are told apart nowhere."""
+    kinds = {node.kind.word for node in rules.order.nodes}
+    for word in rules.fit:
+        if word not in kinds:
+            yield "fit", word, f"the order has no {word} that a Python {word} could become"
+    if rules.first and "scalar" not in rules.tiers:
+        yield "first", None, 'says nothing where `tiers` does not tell "scalar" apart'
+    if rules.first and rules.combine == "value":
+        yield "first", None, 'says nothing where `combine` is "value"'
+    if rules.overrides and rules.combine == "value":
+        yield "overrides", None, 'says nothing where `combine` is "value"'
+
+
+def _loops(rules: Rules) -> Iterator[Finding]:
+    """What is of use to operations with loops, where there are none."""
+    if any(said.get("loops") for said in rules.ops.values()):
+        return
+    for key, said in (("stand-in", rules.beside), ("both-ways", rules.both_ways)):
+        if said:
+            yield key, None, "says nothing where no operation of `ops` has `loops`"
+    if rules.refusals and rules.combine == "value":
+        yield "refusals", None, 'says nothing where `combine` is "value" and no operation of `ops` has `loops`'
+
+
+def _ops(rules: Rules) -> Iterator[Finding]:
+    """Entries of `ops` without effect, or with dtypes that the system does not have."""
+    for entry, said in rules.ops.items():
+        if not said:
+            yield "ops", entry, f"{entry} is said to do nothing else than the standard; leave it out"
+        for target in _targets(said):
+            if isinstance(target, DType) and not _named(target, rules):
+                yield "ops", entry, f"{target} is not in the order"
+            elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
+                yield "ops", entry, f"{target} has no dtype in `defaults`"
+        for source in _mapping(said, "to"):
+            if isinstance(source, DType) and not _enters(source, rules):
+                yield "ops", entry, f"{source} is not in the order"
+        for key in said:
+            if key in _NEEDS and not _matters(entry, key, rules):
+                yield "ops", entry, _NEEDS[key][0]
+
+
+def _targets(said: Mapping[str, object]) -> list[object]:
+    """The dtypes and kinds that an entry of `ops` computes in or gives."""
+    return [*_mapping(said, "to").values(), said.get("gives")]
+
+
+def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
+    found = said.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _matters(entry: str, key: str, rules: Rules) -> bool:
+    """Whether what an entry says by a key has an effect in one of the operations that it is about."""
+    own = [o for o in OPERATIONS.values() if o.name == entry]
+    members = own or [o for o in OPERATIONS.values() if o.of_class == entry and key not in rules.ops.get(o.name, {})]
+    inherited = {name: said for name, said in rules.ops.items() if name != entry}
+    return any(_NEEDS[key][1](o, find(o.name, rules.ops), find(o.name, inherited), rules) for o in members)
+
+
+_LEFT = ("left",)
+_Needs = Callable[[Operation, Op, Op, Rules], bool]  # of an operation, as it is, and as it were without the entry
+# Of a key of an operation: what to say where it has no effect, and when it has one.
+_NEEDS: dict[str, tuple[str, _Needs]] = {
+    "own": ("own says nothing without `loops`", lambda o, op, without, rules: bool(op.loops)),
+    "into": ('into says nothing without gives = "left"', lambda o, op, without, rules: op.gives in _LEFT),
+    "left": ("left says nothing of one operand", lambda o, op, without, rules: o.most != 1),
+    "alike": (
+        "alike says nothing of one operand, or beside `loops`",
+        lambda o, op, without, rules: o.most != 1 and not op.loops,
+    ),
+    "first": (
+        'first says nothing of one operand, or where `tiers` does not tell "scalar" apart',
+        lambda o, op, without, rules: o.most != 1 and "scalar" in rules.tiers,
+    ),
+    "to": ("an empty `to` empties nothing here; leave it out", lambda o, op, without, rules: bool(op.to or without.to)),
+    "fit": (
+        "an empty `fit` empties nothing here; leave it out",
+        lambda o, op, without, rules: bool(op.fit or (rules.fit if without.fit is None else without.fit)),
+    ),
+}

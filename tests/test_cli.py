@@ -58,7 +58,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("argv", [[], ["--help"], *([name, "--help"] for name in COMMANDS)])
 def test_help_has_examples(capsys: pytest.CaptureFixture[str], argv: list[str]) -> None:
-    assert "  typelattice explain" in (shown := said(capsys, *argv)) or f"examples:\n  typelattice {argv[0]}" in shown
+    shown = said(capsys, *argv)
+    assert "  typelattice explain" in shown or f"examples:\n  typelattice {argv[0]}" in shown
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -83,7 +84,9 @@ def test_every_example_runs(
     *(f"diff jax {name}" for name in SYSTEMS if name != "python"),
     *(f"check {name}" for name in SYSTEMS), *(f"{name} --help" for name in COMMANDS),
 ])  # fmt: skip
-def test_lines_keep_to_80_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, argv: str) -> None:
+def test_lines_keep_to_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, argv: str
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert max(map(len, said(capsys, *argv.split()).split("\n"))) <= 80
 
@@ -115,7 +118,9 @@ def test_explain_says_weak(capsys: pytest.CaptureFixture[str]) -> None:
     assert "float64 (weak)" in said(capsys, "explain", "int8", "float")
 
 
-def test_explain_in_full_tells_the_way_the_bounds_the_tie_and_the_rule(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_in_full_tells_the_way_the_bounds_the_tie_and_the_rule(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
     shown = said(capsys, "explain", "int64", "float16", "--system", "jax")
     assert shown.startswith("int64 with float16 under jax: float16\n")
     assert "int64 -> f* -> float16" in shown
@@ -172,7 +177,8 @@ def test_what_is_judged_is_had_as_json(capsys: pytest.CaptureFixture[str], argv:
 
 def test_json_says_what_the_words_say(capsys: pytest.CaptureFixture[str]) -> None:
     laws = json.loads(said(capsys, "laws", "numpy", "--format", "json"))["systems"][0]["laws"]
-    assert {law: v["holds"] for law, v in laws.items()} == {law: v.holds for law, v in tl.laws("numpy").items()}
+    judged = tl.laws("numpy")
+    assert {law: v["holds"] for law, v in laws.items()} == {law: v.holds for law, v in judged.items()}
     found = json.loads(said(capsys, "design", "numpy", "--repair", "--format", "json"))["repairs"]
     assert [each["add"] for each in found] == [[["i32", "f16"]], [["i64", "f16"]]]
     assert found[0]["changed"][0] == {"operands": ["u16", "f16"], "before": "f32", "after": "f16"}
@@ -183,7 +189,6 @@ def test_json_says_what_the_words_say(capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_comparison_with_mismatches_is_had_as_json(capsys: pytest.CaptureFixture[str], mine: str) -> None:
     assert main(["conform", "numpy", "--system", "jax", "--format", "json"]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert {"op": "add", "operands": ["uint8", "int64"], "library": "int64", "system": "int64"} not in told["mismatches"]
     assert all(m["library"] != m["system"] for m in told["mismatches"])
     assert len(told["mismatches"]) > 100
 
@@ -205,10 +210,13 @@ def test_explain_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert [a["system"] for a in parts["answers"]] == list(SYSTEMS)
     for a in parts["answers"]:
         p = tl.system(a["system"]).explain("bool", float("inf"), "uint8", op="where")
-        assert (a["dtype"], a["reason"], a["rule"]["lines"]) == (p.dtype and p.dtype.name, p.reason, list(p.rule.lines))
+        assert (a["dtype"], a["reason"]) == (p.dtype and p.dtype.name, p.reason)
+        assert a["rule"]["lines"] == list(p.rule.lines)
 
 
-@pytest.mark.parametrize("argv", ["explain float32 -1e39", "explain -- float32 -1e39", "explain float32 --system jax -- -1e39"])
+@pytest.mark.parametrize("argv", [
+    "explain float32 -1e39", "explain -- float32 -1e39", "explain float32 --system jax -- -1e39",
+])  # fmt: skip
 def test_negative_numbers_are_operands(capsys: pytest.CaptureFixture[str], argv: str) -> None:
     assert "-1e+39" in said(capsys, *argv.split())
 
@@ -222,10 +230,12 @@ def test_options_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
     ("explain", "required: OPERAND"), ("exlpain", "did you mean explain?"),
     ("explain int8 --sys jax", "unrecognized arguments"),
     ("explain in8", "did you mean int8"), ("explain i4", "int4"), ("explain int8:1d", "cannot read '1d'"),
-    ("explain int8 --system numpi", "did you mean numpy or numpy1?"), ("explain int8 --system no/file.toml", "cannot read"),
+    ("explain int8 --system numpi", "did you mean numpy or numpy1?"),
+    ("explain int8 --system no/file.toml", "cannot read"),
     ("explain int8 --op ad", "unknown operation 'ad'"), ("table --tier 1d", "invalid choice: '1d'"),
     ("table --dtypes ,", "no dtypes at all"),
-    ("diff numpy", "required: B"), ("check .", "unknown system"), ("check pyproject.toml.toml", "cannot read"),
+    ("diff numpy", "required: B"), ("check .", "unknown system"),
+    ("check pyproject.toml.toml", "cannot read"),
     ("--nonsense", "no command"),
     ("table --format pdf", "invalid choice"), ("explain int8:0d=300", "cannot hold 300"),
     ("systems nothing.toml", "cannot read"),
@@ -235,7 +245,8 @@ def test_bad_input_gets_one_line(capsys: pytest.CaptureFixture[str], argv: str, 
 
 
 @pytest.mark.parametrize(
-    "toml", ["order = 3", "name = [", 'name = "x"\norder = "a\\u001b -> b"', 'name = "a\\nb"\norder = "u8 -> u8"']
+    "toml",
+    ["order = 3", "name = [", 'name = "x"\norder = "a\\u001b -> b"', 'name = "a\\nb"\norder = "u8 -> u8"'],
 )
 @pytest.mark.parametrize(
     "argv", [["check"], ["explain", "int8", "--system"], ["table", "--system"], ["diff", "jax"], ["systems"]]
@@ -249,7 +260,8 @@ def test_bad_files_get_one_line_that_names_them(
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_table_in_every_format(capsys: pytest.CaptureFixture[str], format: str) -> None:
-    shown = said(capsys, "table", "--system", "jax", "--format", format, "--dtypes", "int8,uint8 float", "--codes", "names")
+    dtypes = ("--dtypes", "int8,uint8 float", "--codes", "names")
+    shown = said(capsys, "table", "--system", "jax", "--format", format, *dtypes)
     assert "int16" in shown
 
 
@@ -269,7 +281,8 @@ def test_check_counts_the_pairs_without_a_join(capsys: pytest.CaptureFixture[str
 
     order = tl.system(name).order
     pairs = list(combinations(order.nodes, 2))
-    assert f"no join       {sum(order.join(*p) is None for p in pairs)} of {len(pairs)} pairs" in said(capsys, "check", name)
+    none = sum(order.join(*pair) is None for pair in pairs)
+    assert f"no join       {none} of {len(pairs)} pairs" in said(capsys, "check", name)
 
 
 def test_what_the_stream_cannot_encode_is_escaped(monkeypatch: pytest.MonkeyPatch, mine: str) -> None:
@@ -290,8 +303,12 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
-def test_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], coloured: bool) -> None:
+@pytest.mark.parametrize(
+    ("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colour_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], coloured: bool
+) -> None:
     for name, value in {"NO_COLOR": "", "TERM": "xterm", **variables}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stdout", Terminal())
@@ -301,4 +318,5 @@ def test_colour_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch, variables: d
 
 def test_the_project_file_names_the_command() -> None:
     project = Path(__file__).parents[1] / "pyproject.toml"
-    assert tomllib.loads(project.read_text())["project"]["scripts"] == {"typelattice": "typelattice.cli.main:main"}
+    scripts = tomllib.loads(project.read_text())["project"]["scripts"]
+    assert scripts == {"typelattice": "typelattice.cli.main:main"}

@@ -1,4 +1,4 @@
-"""What the documents show is what happens: their console examples, their lists of keys and errors, the demo."""
+"""What the documents show is what happens: console examples, lists of keys and errors, the demo."""
 from __future__ import annotations
 
 import doctest
@@ -26,7 +26,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 def blocks(page: Path) -> Iterator[tuple[str, str]]:
     """(info string, text) of each fenced block."""
-    return ((m[1].strip(), m[2]) for m in re.finditer(r"(?ms)^```([^\n]*)\n(.*?)^```$", page.read_text(encoding="utf-8")))
+    fenced = re.finditer(r"(?ms)^```([^\n]*)\n(.*?)^```$", page.read_text(encoding="utf-8"))
+    return ((m[1].strip(), m[2]) for m in fenced)
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
@@ -67,7 +68,8 @@ def test_examples_that_need_a_framework_run() -> None:
     assert found
     for text in found:
         env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-        done = subprocess.run([sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True, env=env)
+        argv = [sys.executable, "-W", "ignore", "-c", text]
+        done = subprocess.run(argv, capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr
 
 
@@ -75,7 +77,8 @@ def first_column(page: Path, heading: str) -> set[str]:
     """The code words in the first column of the table under a heading."""
     section = page.read_text(encoding="utf-8").partition(f"# {heading}\n")[2].partition("\n#")[0]
     assert section, f"no section {heading!r} in {page.name}"
-    return {word for row in re.findall(r"(?m)^\|([^|]*)\|", section) for word in re.findall(r"`([^`]+)`", row)}
+    rows = re.findall(r"(?m)^\|([^|]*)\|", section)
+    return {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
 
 
 @pytest.mark.parametrize(
@@ -93,7 +96,8 @@ def test_format_page_lists_exactly_what_the_loader_knows(heading: str, words: se
     assert first_column(ROOT / "docs" / "format.md", heading) == words
 
 
-ERRORS = {name: x for name in tl.__all__ if isinstance(x := getattr(tl, name), type) and issubclass(x, Exception)}
+PUBLIC = {name: getattr(tl, name) for name in tl.__all__}
+ERRORS = {name: x for name, x in PUBLIC.items() if isinstance(x, type) and issubclass(x, Exception)}
 
 
 def test_errors_page_lists_exactly_the_public_errors_and_their_bases() -> None:
@@ -118,6 +122,7 @@ def test_the_example_of_helpers_runs_over_what_is_installed() -> None:
 
 def test_demo_predictions_hold_in_80_columns() -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
-    done = subprocess.run([sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=False, env=env)
+    argv = [sys.executable, ROOT / "examples" / "demo.py"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line for line in done.stdout.splitlines() if len(line) > 80] == []

@@ -72,14 +72,16 @@ class Pretender:
 
 ODD = [
     None, Odd(), Odd, Pretender(), Pretender, b"int8", bytearray(b"x"), [], ["int8"], ("int8",), {}, {"a": 1},
-    set(), object(), print, len, range(3), slice(3), ..., NotImplemented, Exception(), tl, str, type, type(None),
-    10**5_000, -(10**5_000), float("nan"), float("-inf"), complex("nan"), True, -0.0, np.ones(3),
-    np.float32(1), np.dtype("int8"), np.array(["a"]), np.datetime64("2020-01-01"), np.ma.array([1]), np.dtype([("a", "i4")]),
+    set(), object(), print, len, range(3), slice(3), ..., NotImplemented, Exception(), tl, str, type,
+    type(None), 10**5_000, -(10**5_000), float("nan"), float("-inf"), complex("nan"), True, -0.0, np.ones(3),
+    np.float32(1), np.dtype("int8"), np.array(["a"]), np.datetime64("2020-01-01"), np.ma.array([1]),
+    np.dtype([("a", "i4")]),
     np.str_("int8"), tl.system("jax"), tl.dtype("int8"), tl.operand("int8:weak"), tl.Kind.BOOL,
 ]  # fmt: skip
 GOOD = [
     "int8", "float", "int8:0d=1", "bool", "uint64:weak", "float8_e4m3fn", "300", "numpy", "jax", "numpy1",
-    "add", "+", "where", "array", "0d", "scalar", "all", "a -> b", "i8 -> i16", "x + y", "x", "text", "json", "bits",
+    "add", "+", "where", "array", "0d", "scalar", "all", "a -> b", "i8 -> i16", "x + y", "x", "text",
+    "json", "bits",
 ]  # fmt: skip
 BROKEN = [
     "", " ", "\0", "\ud800", "\x1b[31m", "a" * 100_000, "9" * 5_000, "(" * 5_000, "x" + "+1" * 3_000,

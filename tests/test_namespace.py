@@ -4,9 +4,11 @@ from __future__ import annotations
 import ast
 import copy
 import enum
+import gc
 import pickle
 import random
 import re
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -19,6 +21,7 @@ import pytest
 import typelattice as tl
 from typelattice.facts.libraries import libraries
 from typelattice.facts.operations import OPERATIONS
+from typelattice.namespaces.namespace import LAST
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")
@@ -458,7 +461,7 @@ NONSENSE = {
     "vecdot takes an array": lambda xp: xp.vecdot(1, 2.5),
     "stack takes a list of arrays": lambda xp: xp.stack(xp.ones(2)),
     "numpy makes no array of this int": lambda xp: xp.logical_xor(2**70, 1),
-    "numpy cannot carry out full": lambda xp: xp.full(3, 2**70),
+    "1180591620717411303424 is out of range for int64 under jax": lambda xp: xp.full(3, 2**70),
     "numpy cannot carry out from_dlpack": lambda xp: xp.from_dlpack(1),
     "numpy cannot carry out ones": lambda xp: xp.ones("x"),
 }
@@ -572,3 +575,160 @@ def test_a_dtype_is_ours_its_name_or_the_librarys_own() -> None:
         for ask in (lambda d: xp.zeros(1, dtype=d), lambda d: xp.sum(xp.ones(2), dtype=d), lambda d: xp.astype(xp.ones(2), d)):
             with pytest.raises((tl.DTypeError, tl.OperandError)):
                 ask(nonsense)
+
+
+# -- numbers that a dtype cannot hold
+
+MINE = 'name = "mine"\ntitle = "Mine"\ntiers = ["array", "scalar"]\ndefaults = { int = "i64", float = "f64" }\n'
+
+
+def own_file(tmp_path: Path, more: str = "", order: str = "b -> u8 -> i16 -> i32 -> i64 -> f32 -> f64") -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'{MINE}order = "{order}"\n{more}')
+    return path
+
+
+@pytest.mark.parametrize("fit", ["", 'fit = { int = "widen" }\n', 'fit = { int = "exact" }\n'])
+def test_a_number_of_which_the_system_says_nothing_is_refused(fit: str, tmp_path: Path) -> None:
+    path = own_file(tmp_path, fit)
+    xp = tl.namespace(path, np)
+    x = xp.asarray([1, 2], dtype="uint8")
+    for call in (lambda: x + 300, lambda: x * -1, lambda: 300 + x, lambda: xp.where(x > 1, x, 300)):
+        with pytest.raises(tl.NamespaceError, match=r"(300|-1) is out of range for uint8 under mine, which"):
+            call()
+    with pytest.raises(tl.NamespaceError, match="300 is out of range for uint8"):
+        tl.implicit_cast(path, np.ones(1, "uint8"), 300)
+    assert np.asarray(x < 300).tolist() == np.asarray(x > -1).tolist() == [True, True]  # a comparison computes nothing
+    assert np.asarray(xp.equal(x, 2**70)).tolist() == [False, False]
+
+
+def test_an_integer_beyond_every_float_is_refused_as_python_does() -> None:
+    for name in ("numpy", "jax", "torch", "array-api"):
+        x = space(name).ones(1, dtype="float64")
+        with pytest.raises((tl.PromotionError, tl.NamespaceError), match=r"out of range|cannot compute|makes no"):
+            x + 10**400
+    assert float((space("torch").ones(1, dtype="float32") + 10**39)[0]) == float("inf")
+
+
+def test_numbers_where_the_librarys_own_rules_have_them() -> None:
+    """What NumPy does by value: refusals of its own, infinities, and truth before rounding."""
+    xp = space("numpy")
+    m, x = xp.asarray([True, False]), xp.asarray([1, 2], dtype="uint8")
+    half, single = xp.ones(2, dtype="float16"), xp.ones(2, dtype="float32")
+    with pytest.raises(tl.NamespaceError, match="numpy cannot compute where"):
+        xp.where(m, x, 2**64)
+    assert np.asarray(xp.where(m, x, 300)).tolist() == [1, 44]
+    with np.errstate(over="ignore"):
+        assert np.asarray(xp.where(m, single, 1e39)).tolist() == [1, float("inf")]
+        assert xp.hypot(70000, x).dtype is tl.dtype("float16")
+    assert np.asarray(xp.logical_and(half, 1e-8)).tolist() == [True, True]
+    if np.__version__ >= "2":
+        with pytest.raises(tl.NamespaceError, match="too large"):
+            m > 2**63  # noqa: B015
+    with pytest.raises(tl.NamespaceError, match="-1 is out of range for uint32 under numpy"):
+        xp.full((2,), -1, dtype="uint32")
+    with pytest.raises(tl.NamespaceError, match="-1 is out of range for uint8 under numpy"):
+        xp.full_like(x, -1)
+    assert np.asarray(space("jax").full(1, -1, dtype="uint32")).tolist() == [2**32 - 1]
+    assert np.asarray(xp.full(1, 1.5, dtype="int8")).tolist() == [1]
+
+
+def test_nothing_is_computed_to_find_a_loop() -> None:
+    """`atanh` of one is infinite, and NumPy may be told to raise."""
+    with np.errstate(all="raise"):
+        found = space("jax").atanh(space("jax").asarray([0, 0]))
+    assert np.asarray(found).tolist() == [0, 0]
+
+
+def test_an_exponent_beyond_the_dtype_of_the_base_counts_whole() -> None:
+    """JAX leaves the base its dtype, and computes with the exponent as it is: 3**300 has 113 in its lowest bits."""
+    xp = space("jax")
+    x = xp.asarray([3], dtype="int8")
+    assert int((x ** xp.asarray(300, dtype="uint16"))[0]) == int((x**300)[0]) == 113 == (3**300 + 128) % 256 - 128
+
+
+def test_bounds_may_be_read_only() -> None:
+    xp, low = space("jax"), np.broadcast_to(np.float32(1), (3,))
+    assert np.asarray(xp.clip(xp.asarray([0.0, 1.0, 2.0]), xp.asarray(low), 1.5)).tolist() == [1.0, 1.0, 1.5]
+    assert np.asarray(xp.clip(xp.asarray(low), xp.asarray(low), xp.asarray(low))).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_sign_of_an_infinite_imaginary_number_is_numpys() -> None:
+    if np.__version__ >= "2":
+        x = np.array([complex(0, np.inf), complex(-np.inf, 0)])
+        assert np.asarray(space("array-api").sign(space("array-api").asarray(x))).tolist() == [1j, -1]
+
+
+def test_under_rules_that_rebind_an_array_is_not_written_into() -> None:
+    xp = space("jax")
+    x = xp.asarray([1, 2])
+    y = x
+    x += 1
+    assert (np.asarray(y).tolist(), np.asarray(x).tolist()) == ([1, 2], [2, 3])
+    x += xp.ones((2, 2), dtype="int8")
+    assert x.shape == (2, 2)
+
+
+# -- what arrays are made of
+
+
+def test_masked_arrays_are_refused() -> None:
+    masked = np.ma.masked_array([1, 2], [False, True])
+    for call in (
+        lambda xp: xp.asarray(masked), lambda xp: xp.asarray([masked, masked]), lambda xp: xp.asarray(masked, dtype="int8"),
+        lambda xp: tl.implicit_cast("jax", masked, np.ones(2)),
+    ):  # fmt: skip
+        with pytest.raises(tl.NamespaceError, match="hides elements, which an array of a namespace cannot"):
+            call(space("jax"))
+
+
+def test_the_byte_order_is_the_machines() -> None:
+    x = space("jax").asarray(np.array([1.5, 2.5], ">f4"))
+    assert (x.dtype, x.bare.dtype, np.asarray(x + 1).tolist()) == (tl.dtype("float32"), np.float32, [2.5, 3.5])
+
+
+# -- threads, pickles, memory
+
+
+def test_one_file_is_one_namespace(tmp_path: Path) -> None:
+    """Read again, by another path, in other threads and from a pickle; a file that says something else is another."""
+    path = own_file(tmp_path)
+    xp = tl.namespace(path, np)
+    assert tl.namespace(str(path), np) is tl.namespace(tl.system(path), np) is pickle.loads(pickle.dumps(xp)) is xp
+    x, y = pickle.loads(pickle.dumps(xp.ones(2, dtype="uint8"))), xp.ones(2, dtype="int16")
+    assert (x + y).dtype is tl.dtype("int16")
+    with ThreadPoolExecutor(16) as pool:
+        assert {*pool.map(lambda _: tl.namespace(path, np), range(64))} == {xp}
+    other = tl.namespace(own_file(tmp_path, order="b -> u8 -> i64 -> f64"), np)
+    assert other is not xp
+    with pytest.raises(tl.NamespaceError, match="mixes"):
+        other.ones(1) + xp.ones(1)
+
+
+def test_results_of_workers_go_together(tmp_path: Path) -> None:
+    path = own_file(tmp_path)
+    program = (
+        "import sys, pickle, numpy, typelattice as tl; xp = tl.namespace(sys.argv[1], numpy);"
+        "sys.stdout.buffer.write(pickle.dumps(xp.unique_all(xp.asarray([int(sys.argv[2])] * 2, dtype='uint8'))))"
+    )
+    source = str(Path(tl.__file__).parents[1])
+    done = [
+        subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r}); {program}", path, n],
+                       capture_output=True, check=True, timeout=60).stdout
+        for n in "12"
+    ]  # fmt: skip
+    one, two = map(pickle.loads, done)
+    assert np.asarray(one.values + two.values).tolist() == [3]
+    assert np.asarray(one.counts * two.counts).tolist() == [4]
+    assert type(one).__name__ == "UniqueAllResult"
+
+
+def test_namespaces_that_nobody_holds_go(tmp_path: Path) -> None:
+    """After many files that say different things, there are no more than the last few."""
+    for n in range(100):
+        path = own_file(tmp_path, f'source = "{n}"\n')
+        tl.namespace(path, np).ones(1)
+        tl.implicit_cast(path, np.ones(1), 1)
+    gc.collect()
+    alive = sum(isinstance(each, tl.Namespace) and each.system.name == "mine" for each in gc.get_objects())
+    assert 1 <= alive <= LAST.maxlen

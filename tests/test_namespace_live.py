@@ -1,7 +1,12 @@
 """Namespaces over PyTorch, JAX and Dask: the system's dtypes, under jit and vmap, and chunk by chunk on worker processes."""
 from __future__ import annotations
 
+import pickle
+import subprocess
+import sys
+from array import array
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,6 +46,126 @@ def test_a_sum_is_what_the_system_says(system: str, library: str) -> None:
             assert result.bare.dtype == xp._context.library.native(result.dtype)
             computed += 1
     assert computed > 20
+
+
+OUT_OF_RANGE = [
+    (system, library)
+    for system in ("jep9407-1", "keras-jax", "polars", "tinygrad", "c")
+    for library in ("torch", "jax.numpy", "dask.array", "numpy")
+]
+
+
+@pytest.mark.parametrize(("system", "library"), OUT_OF_RANGE)
+def test_a_number_out_of_range_is_never_computed_with(system: str, library: str) -> None:
+    """Where a file says nothing of it, or that it is computed without a limit: refused, over every library."""
+    pytest.importorskip("jax").config.update("jax_enable_x64", True)
+    xp = tl.namespace(system, pytest.importorskip(library))
+    x = xp.asarray([1, 2], dtype="uint8")
+    p = tl.system(system).explain("uint8", 300, op="add")
+    for number in (300, -1, 2**70):
+        try:
+            found = x + number
+        except (tl.PromotionError, tl.NamespaceError) as e:
+            assert "out of range" in str(e)
+        else:
+            assert (p.dtype, np.asarray(found).tolist()) == (found.dtype, [1 + number, 2 + number])
+    assert bool(np.asarray(x < 300).all())
+
+
+def test_a_float_beside_half_precision_is_pytorchs() -> None:
+    """Which computes with the number itself: 0.001 * 70000 is 70, though float16 has no 70000."""
+    torch = pytest.importorskip("torch")
+    for d in ("float16", "bfloat16"):
+        xp, bare = tl.namespace("torch", torch), torch.tensor([0.001, 0.1, 3.0], dtype=getattr(torch, d))
+        for number in (70000.0, 0.1, 1e-8, 3.3333):
+            x = xp.asarray(bare)
+            for ours, theirs in ((x * number, bare * number), (number / x, number / bare), (x - number, bare - number)):
+                assert torch.equal(ours.bare, theirs)
+    assert float((tl.namespace("torch", torch).asarray([0.001], dtype="float16") * 70000.0)[0]) == 70
+
+
+def test_buffers_of_others_are_read_rightly_over_torch() -> None:
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    xp = tl.namespace("numpy-ml-dtypes", torch)
+    makes = {
+        "float32": [jax.numpy.ones(3, "float32"), np.ones(3, ">f4"), np.ones(3, "float32")[::-1]],
+        "float64": [array("d", [1, 1, 1]), memoryview(np.ones(3)), np.broadcast_to(np.ones(1), (3,))],
+        "int16": [array("h", [1, 1, 1]), np.ones(3, "int16")],
+        "uint16": [np.ones(3, "uint16")],
+        "bfloat16": [jax.numpy.ones(3, "bfloat16"), torch.ones(3, dtype=torch.bfloat16)],
+    }
+    for d, objects in makes.items():
+        for x in map(xp.asarray, objects):
+            assert (x.dtype, xp.astype(x, "float32").bare.tolist()) == (tl.dtype(d), [1, 1, 1])
+    assert xp.asarray(memoryview(np.arange(6).reshape(2, 3))).bare.tolist() == [[0, 1, 2], [3, 4, 5]]
+    for wrong in (b"ab", object(), np.array(["a"])):
+        with pytest.raises((tl.NamespaceError, tl.DTypeError)):
+            xp.asarray(wrong)
+
+
+def test_a_pickled_array_over_jax_says_so_where_jax_has_no_64_bits() -> None:
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    pickled = pickle.dumps(tl.namespace("jax", jax.numpy).asarray([2**40]))
+    program = "import sys, pickle; pickle.load(sys.stdin.buffer)"
+    source = f"import sys; sys.path.insert(0, {str(Path(tl.__file__).parents[1])!r}); {program}"
+    done = subprocess.run([sys.executable, "-c", source], input=pickled, capture_output=True, check=False, timeout=120)
+    assert done.returncode == 1
+    assert b"jax.numpy gave int32 where int64 was asked for; jax.config.update" in done.stderr
+
+
+@pytest.mark.parametrize("number", [2**63, 2**63 + 1, 2**64 - 1, 65, 3])
+def test_powers_of_uint64_over_torch_are_numpys(number: int) -> None:
+    torch, bases = pytest.importorskip("torch"), np.array([0, 1, 2, 3, 5, 2**63, 2**64 - 1], "uint64")
+    ours, theirs = (
+        (lambda x: x ** xp.full(x.shape, number, dtype="uint64"))(xp.asarray(bases))
+        for xp in (tl.namespace("array-api", lib) for lib in (torch, np))
+    )
+    assert np.array_equal(np.asarray(ours), np.asarray(theirs))
+
+
+TURNED = (
+    *((True, np.s_[::-1]), (np.s_[::-1], True), (True, None, np.s_[::-1]), (np.s_[::-1], [2, 0])),
+    *(([1, 0], np.s_[::-1]), (np.s_[::-1], np.s_[::-1], None), (np.array([True, False, True]), np.s_[::-1])),
+    *((np.s_[::-2], np.array([True, False, True, True])), (None, np.s_[::-1], 1), (..., np.s_[::-1], [0])),
+)
+
+
+@pytest.mark.parametrize("key", TURNED, ids=str)
+def test_slices_over_torch_go_backwards_beside_any_index(key: tuple[Any, ...]) -> None:
+    torch, values = pytest.importorskip("torch"), np.arange(12, dtype=np.int32).reshape(3, 4)
+    found = []
+    for library in (torch, np):
+        xp = tl.namespace("array-api", library)
+        own = tuple(xp.asarray(part) if isinstance(part, (list, np.ndarray)) else part for part in key)
+        x = xp.asarray(values.copy())
+        part = np.asarray(x[own]).copy()
+        x[own] = xp.asarray(-1 - np.arange(part.size, dtype=np.int32).reshape(part.shape))
+        found.append((part.tolist(), np.asarray(x).tolist()))
+        x[own] = 7
+        found[-1] += (np.asarray(x).tolist(),)
+    assert found[0] == found[1]
+
+
+def test_masked_arrays_of_dask_are_refused() -> None:
+    da = pytest.importorskip("dask.array")
+    masked = da.ma.masked_array(da.ones(3), [True, False, False])
+    for library in (da, np):
+        with pytest.raises(tl.NamespaceError, match="hides elements"):
+            tl.namespace("dask", library).asarray(masked)
+
+
+def test_a_system_of_jaxs_is_jax_bit_by_bit_where_it_counts_values() -> None:
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    jnp, xp = jax.numpy, tl.namespace("jax", jax.numpy)
+    bare = jnp.asarray([3, -2, 7], dtype="int8")
+    x = xp.asarray(bare)
+    for ours, theirs in (
+        (x**300, bare**300), (xp.atan2(x, 255), jnp.atan2(bare, 255)), (x * 300, bare * 300),
+        (x ** xp.asarray(257, dtype="uint16"), bare ** jnp.uint16(257)), (xp.logical_and(x, 256), jnp.logical_and(bare, 256)),
+    ):  # fmt: skip
+        assert (ours.bare.dtype, ours.bare.tolist()) == (theirs.dtype, theirs.tolist())
 
 
 def test_unsigned_and_0d_over_torch_are_the_standards() -> None:

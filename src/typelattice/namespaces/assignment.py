@@ -45,10 +45,18 @@ def into(context: Context, x: Array, d: DType) -> DType:
 
 
 def in_place(context: Context, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The operator that writes its result into the left operand, if system and library let it."""
+    """The operator that writes its result into the left operand, if system and library let it.
+
+    Under a system that rebinds, such as JAX's, the result takes the place of the left operand's name, and whoever
+    else has that array keeps it as it was.
+    """
+
+    rebinds = find("iadd", context.system.ops).into == "rebind"
 
     def operate(self: Array, other: Any) -> Any:
         out = function(self, other)
+        if rebinds:
+            return out
         kept = into(context, self, out.dtype)
         cast = context.library.cast(out._data, context.library.native(kept))
         if kept is not self.dtype or not context.library.mutable:

@@ -11,9 +11,9 @@ from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context, class_name
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.library import LACKS
-from typelattice.namespaces.plan import number, one_line
+from typelattice.namespaces.plan import number, one_line, scalar_of
 from typelattice.namespaces.signatures import named
-from typelattice.operands.operand import SCALARS, OperandError
+from typelattice.operands.operand import SCALARS, OperandError, of
 from typelattice.operands.reading import operand
 
 Function = Callable[..., Any]
@@ -42,6 +42,7 @@ def asarray(context: Context) -> Function:
         kind = Kind.FLOAT if _empty(obj) else highest(obj)
         if kind is None:  # an array of the library's, or of another one's
             data = _made(context, obj, None, device, copy)
+            data = context.library.cast(data, context.library.native(context.library.dtype(data)))  # byte order
             weak = context.library.weak(data) and context.planner.weak_arrays
             return context.wrap(data, None, weak)
         d = context.default(kind)
@@ -73,13 +74,28 @@ def _holds_arrays(x: Any) -> bool:
 
 def _made(context: Context, obj: Any, to: Any, device: object, copy: bool | None) -> Any:
     """What the library makes of an object; of a native dtype, if one is given. Raises NamespaceError."""
+    refuse_masked(obj)
     options = {k: v for k, v in (("dtype", to), ("device", device), ("copy", copy)) if v is not None}
     try:
-        data = context.library.xp.asarray(context.bare(obj), **options)
+        data = context.library.asarray(context.bare(obj), **options)
     except (TypeError, OverflowError) as e:
         why = f"{context.library.name} makes no array of this {class_name(obj)}: {e}"
         raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
     return data if to is None else context.library.checked(data, to)
+
+
+def refuse_masked(obj: Any) -> None:
+    """Raises NamespaceError for an array with masked elements, also within sequences: no mask is kept here."""
+    if isinstance(obj, (list, tuple)):
+        for item in obj:
+            refuse_masked(item)
+    elif _has_mask(obj) or _has_mask(getattr(obj, "_meta", None)):  # the second says so of a lazy array
+        what = f"a {class_name(obj)} hides elements, which an array of a namespace cannot"
+        raise NamespaceError(f"{what}; fill them first, as with x.filled(0)")
+
+
+def _has_mask(x: object) -> bool:
+    return hasattr(x, "mask") and hasattr(x, "filled")
 
 
 def _options(context: Context, given: object, kind: Kind, device: object) -> tuple[DType, dict[str, Any]]:
@@ -107,11 +123,20 @@ def full(context: Context) -> Function:
     def full(shape: Any, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
         d, said = _options(context, own, highest(fill_value) or Kind.FLOAT, device)
-        data = context.library.xp.full(shape, context.bare(fill_value), **said)
+        data = context.library.xp.full(shape, filling(context, d, fill_value), **said)
         weak = own is None and context.planner.weak_alone(d.kind)
         return context.wrap(context.library.checked(data, said["dtype"]), d, weak)
 
     return full
+
+
+def filling(context: Context, d: DType, value: Any) -> Any:
+    """What fills an array of a dtype: a Python number becomes what the system says, and may be refused."""
+    given = number(value)
+    if given is None:
+        return context.bare(value)
+    p = context.system.explain(of(d), scalar_of(given))
+    return context.planner.counted(given, p) if p.dtype is d else given
 
 
 def arange(context: Context) -> Function:
@@ -138,15 +163,30 @@ def kind_of(x: Any) -> Kind | None:
 def like(name: str, context: Context) -> Function:
     """A function that makes an array like another: of its shape and, by default, of its dtype."""
 
-    def function(x: Any, /, *args: Any, dtype: object = None, device: object = None, **fill: Any) -> Array:
-        own = context.array(name, x)
-        d = own.dtype if dtype is None else context.dtype(dtype)
-        said = {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
-        weak = dtype is None and context.planner.promote(name, (own._standing.operand,)).weak
-        more = context.bare({**fill, **said})
-        return context.wrap(context.library.function(name)(own._data, *context.bare(args), **more), d, weak)
+    def function(x: Any, /, *, dtype: object = None, device: object = None) -> Array:
+        return _made_like(context, name, x, (), dtype, device)
 
     return function
+
+
+def full_like(context: Context) -> Function:
+    """The function that makes an array of one value, like another array."""
+
+    def full_like(x: Any, /, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
+        return _made_like(context, "full_like", x, (fill_value,), dtype, device)
+
+    return full_like
+
+
+def _made_like(
+    context: Context, name: str, x: Any, fill: tuple[Any, ...], dtype: object, device: object
+) -> Array:
+    own = context.array(name, x)
+    d = own.dtype if dtype is None else context.dtype(dtype)
+    weak = dtype is None and context.planner.promote(name, (own._standing.operand,)).weak
+    said = {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
+    filled = [filling(context, d, value) for value in fill]
+    return context.wrap(context.library.function(name)(own._data, *filled, **said), d, weak)
 
 
 def from_dlpack(context: Context) -> Function:
@@ -204,11 +244,12 @@ def guarded(context: Context, function: Function) -> Function:
 BUILDERS: dict[str, Builder] = {
     "asarray": asarray,
     "full": full,
+    "full_like": full_like,
     "arange": arange,
     "from_dlpack": from_dlpack,
     "astype": astype,
     **{name: partial(shaped, name) for name in ("zeros", "ones", "empty", "eye", "linspace")},
-    **{name: partial(like, name) for name in ("zeros_like", "ones_like", "empty_like", "full_like")},
+    **{name: partial(like, name) for name in ("zeros_like", "ones_like", "empty_like")},
     **{name: partial(frequencies, name) for name in ("fftfreq", "rfftfreq")},
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 from typelattice.engine.system import System
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
+from typelattice.namespaces.creation import refuse_masked
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries import module_of
 from typelattice.namespaces.namespace import namespace
@@ -23,6 +24,8 @@ def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tupl
     ['float16', 'float16']
     """
     chosen = load(system)
+    for x in arrays:
+        refuse_masked(x)
     values: list[Any] = [x if _bare(x) else number(x) for x in arrays]
     own = [x for x in values if _bare(x)]
     if not own or any(x is None for x in values):

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from importlib import import_module
 from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakValueDictionary
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
@@ -17,6 +18,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.namespaces.array import VERSIONS, Array
 from typelattice.namespaces.assignment import elements, in_place
+from typelattice.namespaces.content import content
 from typelattice.namespaces.context import Context
 from typelattice.namespaces.creation import creation
 from typelattice.namespaces.inspection import Info, inspection
@@ -121,22 +123,26 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
 def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> Namespace:
     """An array-API namespace that computes with a library and promotes by a system; one for the same two.
 
-    A file is read anew each time: keep the namespace, or the System, of one.
+    Systems are the same if their files say the same: a file that is read twice, or in another process, gives one
+    namespace, whose arrays go together. A namespace that nobody holds any more goes, but for the last few.
 
     `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions.
     Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
     """
     found = find_system(system)
+    key = content(found), library
     with ONE_AT_A_TIME:
-        return _namespace(found, library)
+        made = MADE.get(key)
+        if made is None:
+            made = MADE[key] = Namespace(found, find_library(library))
+        if made not in LAST:
+            LAST.append(made)
+    return made
 
 
+MADE: WeakValueDictionary[tuple[Hashable, ModuleType], Namespace] = WeakValueDictionary()
+LAST: deque[Namespace] = deque(maxlen=64)  # held, so that asking again for one does not make it again
 ONE_AT_A_TIME = Lock()  # two threads that ask first at the same moment are to get the same namespace
-
-
-@cache
-def _namespace(system: System, library: ModuleType) -> Namespace:
-    return Namespace(system, find_library(library))
 
 
 def _again(system: System | str, library: str) -> Namespace:
@@ -155,4 +161,6 @@ def _reduced(x: Array) -> tuple[Any, ...]:
 
 
 def _array_again(space: Namespace, data: Any, dtype: DType, weak: bool) -> Array:
-    return space._context.wrap(data, dtype, weak)
+    """An array that was copied or pickled. Raises NamespaceError where the library makes another dtype of it here."""
+    library = space._context.library
+    return space._context.wrap(library.checked(data, library.native(dtype)), dtype, weak)

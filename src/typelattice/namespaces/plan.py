@@ -104,10 +104,12 @@ class Planner:
         """The plan of an operation of arrays and Python scalars alone.
 
         Where the system is the library's own, the library is asked first: what it gives is right by definition,
-        if it is of the dtype that the system says.
+        if it is of the dtype that the system says. So it is where the library computes in that dtype, and would
+        round otherwise if the casts came before.
         """
         p = self.promote(op, operands)
-        if not self.own:
+        at_once = self.library.fuses and p.compute is p.dtype and all(o.tier != "scalar" for o in operands)
+        if not self.own and not at_once:
             return self.casting(p)
         low, high = self.range(p)
         return Plan(p, self.library.raw(op, _zero_d(operands)), None, low, high, None)
@@ -186,16 +188,31 @@ class Planner:
         Raises NamespaceError where the system refuses the value, or does not say what becomes of it.
         """
         to = self.computed_in(p)
+        counted = self.counted(value, p)
+        if isinstance(counted, float) and not fitted(counted, to)[0]:
+            return counted  # an infinity for a comparison, which is no number of the dtype
+        try:
+            return self.library.number(counted, self.library.native(to), like)
+        except (OverflowError, TypeError, ValueError, RuntimeError) as e:
+            why = f"{self.library.name} makes no {to} of {_shown(value)} ({one_line(e)})"
+            raise NamespaceError(f"{why}; use a value within its range") from e
+
+    def counted(self, value: Value, p: Promotion) -> Value:
+        """The number that the system says a Python scalar counts as: itself, or wrapped, infinite, the nearest.
+
+        Raises NamespaceError where the system refuses the value, or does not say what becomes of it.
+        """
+        to = self.computed_in(p)
         of_class = OPERATIONS[p.op].of_class if p.op else None
         if of_class == "logical" and self._counts_exactly(value, p):
-            return self._made(bool(value), to, like)
+            return bool(value)
         kind = SCALARS[type(value)]
         same = [f for f in p.fits if f.kind is kind and (f.value is value or f.value == value)]  # NaN is NaN
         fit = same[0] if same else None
         if fit is None or fit.outcome == "fits" or fitted(value, to)[0]:
-            return self._made(value, to, like)
+            return value
         if fit.becomes is not None:
-            return self._made(fit.becomes, to, like)
+            return fit.becomes
         if fit.outcome != "raise" and of_class in COMPARING and not isinstance(value, complex):
             return math.inf if value > 0 else -math.inf  # compares with all that the dtype holds as the number does
         what = f"{_shown(value)} is out of range for {to} under {self.system.name}"
@@ -207,14 +224,6 @@ class Planner:
         assert p.op is not None
         policy = find(p.op, self.system.ops).fit or {}
         return policy.get(SCALARS[type(value)].word, "").endswith("exact")
-
-    def _made(self, value: Value, to: DType, like: Any) -> Any:
-        """A number as an array of the library's without dimensions."""
-        try:
-            return self.library.number(value, self.library.native(to), like)
-        except (OverflowError, TypeError, ValueError, RuntimeError) as e:
-            why = f"{self.library.name} makes no {to} of {_shown(value)} ({one_line(e)})"
-            raise NamespaceError(f"{why}; use a value within its range") from e
 
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)

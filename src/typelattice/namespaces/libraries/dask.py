@@ -1,6 +1,7 @@
 """Dask: lazy arrays, which do not change."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -13,6 +14,10 @@ class Dask(Library):
 
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
         super().__init__(module, xp, package, mutable=False)  # an assignment would be another graph
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """Dask's own `sign`, which is NumPy's: that of array-api-compat divides infinities."""
+        return self.module.sign if name == "sign" else super().function(name)
 
     def scalar(self, x: object) -> Any:
         """A scalar of NumPy's, whose dtypes are Dask's."""

@@ -11,6 +11,7 @@ from typelattice.namespaces.libraries.library import Library
 class JAX(Library):
     """JAX. An array is not written into: a changed copy takes its place."""
 
+    fuses = True
     remedy = "jax.config.update('jax_enable_x64', True)"  # without it int64 makes an array of int32
 
     def weak(self, data: Any) -> bool:

@@ -29,6 +29,7 @@ class Library:
     """
 
     exact_comparisons = False  # whether it compares integers of two signs without a common dtype
+    fuses = False  # whether it compiles a cast and what follows into one program, which rounds otherwise than two
     remedy = "cast to a dtype that it has"  # where it gave another dtype than was asked for
 
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
@@ -90,6 +91,10 @@ class Library:
         if data.dtype == to:
             return data
         raise NamespaceError(f"{self.name} gave {data.dtype} where {to} was asked for; {self.remedy}")
+
+    def asarray(self, obj: Any, **options: Any) -> Any:
+        """An array of numbers, of sequences of them, of the library's own arrays, or of another one's."""
+        return self.xp.asarray(obj, **options)
 
     def number(self, value: Value, to: Any, like: Any) -> Any:
         """A Python number as an array without dimensions, on the device of another array."""

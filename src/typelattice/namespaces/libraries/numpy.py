@@ -29,6 +29,10 @@ class NumPy(Library):
     def number(self, value: Value, to: Any, like: Any) -> Any:
         return np.asarray(value).astype(to) if isinstance(value, complex) else np.asarray(value, to)
 
+    def function(self, name: str) -> Callable[..., Any]:
+        """NumPy's own `sign` from 2.0 on: that of array-api-compat divides infinities."""
+        return np.sign if name == "sign" and np.__version__ >= "2" else super().function(name)
+
     def scalar(self, x: object) -> Any:
         return np.asarray(x) if isinstance(x, np.generic) else None
 

@@ -8,7 +8,7 @@ PyTorch takes uint8 for a mask, and of the other integers int32 and int64 only.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,8 @@ import torch
 
 from typelattice.facts.operations import OPERATIONS
 from typelattice.namespaces.libraries.library import Library
+from typelattice.operands.adapters import native
+from typelattice.operands.reading import operand
 
 COMPARING = ("less", "less_equal", "greater", "greater_equal", "argmax", "argmin", "searchsorted", "argsort")
 CHOOSING = ("maximum", "minimum", "max", "min", "clip", "sort")  # compare, and give elements
@@ -32,6 +34,12 @@ class Torch(Library):
     def function(self, name: str) -> Callable[..., Any]:
         return partial(_completed, name, super().function(name))
 
+    def asarray(self, obj: Any, **options: Any) -> Any:
+        """PyTorch takes the bytes of another library's array for numbers of its default dtype; NumPy reads them."""
+        if not isinstance(obj, (torch.Tensor, list, tuple, bool, int, float, complex)):
+            obj = _from_buffer(obj)
+        return self.xp.asarray(obj, **options)
+
     def raw(self, name: str, zero_d: bool) -> Callable[..., Any]:
         """PyTorch's own operator or function: those of array-api-compat promote otherwise."""
         method = OPERATIONS[name].method
@@ -44,20 +52,39 @@ class Torch(Library):
         return super().to_numpy(data.detach().cpu(), dtype, copy)
 
     def elements(self, data: Any, key: Any) -> Any:
-        key, axes = _forward(key, data.shape)
-        found = _completed("", lambda x: x[key], data)
-        return self.function("flip")(found, axis=tuple(axes)) if axes else found
+        return _completed("", _read, data, _parts(key, data))
 
     def put(self, data: Any, key: Any, value: Any) -> Any:
-        key, axes = _forward(key, data.shape)
-        memory, cast = _as_signed(data), data.dtype in SIGNED
+        parts = _parts(key, data)
+        memory, wide = _as_signed(data), data.dtype in SIGNED
+        backwards = any(_is_backwards(part) for part in parts)
         try:
-            element = torch.as_tensor(value, device=data.device) if axes or cast else value
-            element = _as_signed(element.to(data.dtype)) if cast else element
-            memory[key] = element.broadcast_to(memory[key].shape).flip(axes) if axes else element
+            if wide or backwards:
+                value = torch.as_tensor(value, device=data.device).to(data.dtype)
+            if not backwards:
+                memory[parts] = _as_signed(value)
+                return data
+            # Which elements are meant is asked of their places, and `put_` counts places in any layout.
+            places = _read(torch.arange(data.numel(), device=data.device).reshape(data.shape), parts)
+            memory.put_(places, _as_signed(value).broadcast_to(places.shape))
         except (RuntimeError, ValueError) as e:  # of a number that is beyond the dtype, or beyond int64
             raise OverflowError(str(e)) if "overflow" in str(e).lower() else e from e
         return data
+
+
+def _from_buffer(obj: Any) -> Any:
+    """A tensor of what NumPy reads in an object. Raises TypeError where that is no array of numbers."""
+    import numpy
+
+    data = numpy.asarray(obj)
+    data = numpy.ascontiguousarray(data, data.dtype.newbyteorder("=")).reshape(data.shape)
+    known = operand(data.dtype).dtype
+    if known is None or known.bits is None:
+        raise TypeError(f"PyTorch has no dtype for {data.dtype}")
+    if type(data.dtype).__module__ == "numpy.dtypes":
+        return torch.tensor(data)
+    same_size = numpy.dtype(f"int{8 * data.dtype.itemsize}")  # of a dtype of ml_dtypes, whose bits PyTorch shares
+    return torch.tensor(data.view(same_size)).view(native(known, "torch"))
 
 
 def _missing(*operands: Any) -> Any:
@@ -112,23 +139,37 @@ def _index(x: Any) -> Any:
     return x.to(torch.int64) if integers else x
 
 
-def _forward(key: Any, shape: Sequence[int]) -> tuple[Any, list[int]]:
-    """A key whose slices all go forwards, and the axes of what it gives that are to be flipped then."""
+def _parts(key: Any, data: Any) -> tuple[Any, ...]:
+    """A key as one part an axis and those that are of none, an Ellipsis put out as the slices that it stands for."""
     parts = [_index(part) for part in (key if isinstance(key, tuple) else (key,))]
-    backwards = any(isinstance(part, slice) and (part.step or 1) < 0 for part in parts)
-    if not backwards or any(hasattr(part, "ndim") for part in parts):
-        return tuple(parts), []
     for at in [i for i, part in enumerate(parts) if part is Ellipsis]:
-        parts[at : at + 1] = [slice(None)] * (len(shape) - sum(part is not None for part in parts) + 1)
-    axes, axis, source = [], 0, 0
+        left_over = data.ndim - sum(map(_axes, parts))
+        parts[at : at + 1] = [slice(None)] * left_over
+    return tuple(parts)
+
+
+def _axes(part: Any) -> int:
+    """How many axes of the array a part of a key is of: a mask of as many as it has, True and None of none."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    return part.ndim if getattr(part, "dtype", None) == torch.bool else 1
+
+
+def _is_backwards(part: Any) -> bool:
+    return isinstance(part, slice) and part.step is not None and part.step < 0
+
+
+def _read(data: Any, parts: tuple[Any, ...]) -> Any:
+    """What indexing gives: an axis of which a slice goes backwards is cut forwards and turned round first."""
+    key, axis = list(parts), 0
     for i, part in enumerate(parts):
-        if isinstance(part, slice) and (part.step or 1) < 0:
-            there = range(*part.indices(shape[source]))
-            parts[i] = slice(there[-1], there[0] + 1, -part.step) if there else slice(0, 0)
-            axes.append(axis)
-        source += part is not None
-        axis += part is None or isinstance(part, slice)
-    return tuple(parts), axes
+        if _is_backwards(part):
+            there = range(*part.indices(data.shape[axis]))
+            forwards = slice(there[-1], there[0] + 1, -part.step) if there else slice(0, 0)
+            data = data[(slice(None),) * axis + (forwards,)].flip(axis)
+            key[i] = slice(None)
+        axis += _axes(part)
+    return data[tuple(key)]
 
 
 def _turned(x: Any, turn: bool) -> Any:
@@ -161,9 +202,19 @@ def _shifted(x: Any, by: Any, /) -> Any:
     return (((x >> 1) & ~LEAST) >> (by - 1)).where(by > 0, x)
 
 
+def _power(x: Any, y: Any, /) -> Any:
+    """A power by squaring, bit by bit of the exponent, which may be 2**63 or more."""
+    found, square = torch.ones_like(x * y), x
+    for bit in range(64):
+        found = torch.where((y >> bit & 1) != 0, found * square, found)
+        square = square * square
+    return found
+
+
 BY_HAND: dict[str, Callable[..., Any]] = {  # of uint64, whose bits int64 reads as other numbers
     "floor_divide": _quotient,
     "remainder": _remainder,
+    "pow": _power,
     "bitwise_right_shift": _shifted,
     "abs": lambda x, /: x,
     "sign": lambda x, /: (x != 0).to(x.dtype),

@@ -1,0 +1,31 @@
+"""What a system says, as a value: two systems that were read from the same file, say, have the same content."""
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence, Set
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+from typelattice.engine.rules import Rules
+from typelattice.engine.system import System
+from typelattice.facts.order import Order
+
+
+@lru_cache(maxsize=16)
+def content(system: System) -> Hashable:
+    """All that the rules of a system say, in a form that can be compared."""
+    return tuple(_frozen(getattr(system, field.name)) for field in fields(Rules))
+
+
+def _frozen(x: Any) -> Hashable:
+    """A value whose parts have all become hashable; texts, numbers, dtypes and kinds are as they are."""
+    if isinstance(x, Order):
+        return frozenset((a, x.covers(a)) for a in x.nodes)
+    if isinstance(x, Mapping):
+        return frozenset((_frozen(k), _frozen(v)) for k, v in x.items())
+    if isinstance(x, Set):
+        return frozenset(map(_frozen, x))
+    if isinstance(x, Sequence) and not isinstance(x, str):
+        return tuple(map(_frozen, x))
+    found: Hashable = x
+    return found

@@ -617,7 +617,11 @@ def test_numbers_where_the_librarys_own_rules_have_them() -> None:
     half, single = xp.ones(2, dtype="float16"), xp.ones(2, dtype="float32")
     with pytest.raises(tl.NamespaceError, match="numpy cannot compute where"):
         xp.where(m, x, 2**64)
-    assert np.asarray(xp.where(m, x, 300)).tolist() == [1, 44]
+    if np.lib.NumpyVersion(np.__version__) < "2.5.0":
+        assert np.asarray(xp.where(m, x, 300)).tolist() == [1, 44]
+    else:  # from 2.5 on NumPy refuses what it wrapped before
+        with pytest.raises(tl.NamespaceError, match="numpy cannot compute where"):
+            xp.where(m, x, 300)
     with np.errstate(over="ignore"):
         assert np.asarray(xp.where(m, single, 1e39)).tolist() == [1, float("inf")]
         assert xp.hypot(70000, x).dtype is tl.dtype("float16")

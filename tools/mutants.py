@@ -17,15 +17,12 @@ import gc
 import importlib
 import inspect
 import os
-import pickle
 import random
-import resource
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -34,7 +31,8 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from mutations import Mutation, mutations
+from forks import answer_of, forked, race, silence, trusted
+from mutations import Mutation, mutations, unchanged
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
@@ -43,7 +41,6 @@ MODULES = [
     PACKAGE / "facts/order.py",
     PACKAGE / "operands/operand.py",
 ]
-PATIENCE = 5  # times the processor time of the tests as they are: what takes longer hangs, and is killed
 OPTIONS = [
     "-m", "not live", "-p", "no:cacheprovider", "--tb=no", "--assert=plain", "--hypothesis-profile=mutants",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",
@@ -76,6 +73,7 @@ class Trial:
         files = {str(m.path) for m in self.mutants}
         self.runs = answer_of(lambda: traced(items, files))
         functions = live_functions(files)
+        by_name = {item.nodeid: item for item in items}
         gc.freeze()  # a fork then copies fewer pages
 
         def attempt(mutant: Mutation) -> int:
@@ -85,9 +83,12 @@ class Trial:
                 lambda: noticed(mutant, functions, [by_name[n] for _, n in ran]), sum(s for s, _ in ran)
             )
 
-        by_name = {item.nodeid: item for item in items}
-        for mutant, status in race(self.mutants, attempt, self.jobs, self.until):
-            (self.dead if status else self.alive).append(mutant)
+        passing = [by_name[name] for name, run in self.runs.items() if run.passed]
+        allowed = sum(run.seconds for run in self.runs.values())
+        same = unchanged(self.mutants[0].path)
+        trusted(forked(lambda: noticed(same, functions, passing), allowed), "in place")
+        for mutant, killed in race(self.mutants, attempt, self.jobs, self.until):
+            (self.dead if killed else self.alive).append(mutant)
         return True
 
 
@@ -107,7 +108,7 @@ def traced(items: Sequence[Any], files: set[str]) -> dict[str, Run]:
     threading.settrace(trace)
     sys.settrace(trace)
     runs = {}
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    for item, following in followed(items):
         lines.clear()
         start = time.process_time()
         reports = runtestprotocol(item, nextitem=following, log=False)
@@ -136,10 +137,16 @@ def noticed(mutant: Mutation, functions: dict[CodeType, list[FunctionType]], ite
         for function in functions.get(old, ()) if old != new else ():
             function.__code__ = new
     forget()
-    pairs = zip(items, [*items[1:], None], strict=True)
     return any(
-        r.failed for item, following in pairs for r in runtestprotocol(item, nextitem=following, log=False)
+        report.failed
+        for item, following in followed(items)
+        for report in runtestprotocol(item, nextitem=following, log=False)
     )
+
+
+def followed(items: Sequence[T]) -> Iterator[tuple[T, T | None]]:
+    """Each item and the next one; the last has none."""
+    return zip(items, [*items[1:], None], strict=False)
 
 
 def outermost(code: CodeType) -> Iterator[CodeType]:
@@ -189,7 +196,10 @@ class Only:
 def noticed_afresh(mutant: Mutation, seconds: dict[str, float]) -> bool:
     """Whether a test fails in a process that imports the mutant."""
     sys.meta_path.insert(0, Mutated(mutant))
-    return tests(["-x"], Only(seconds)) != 0
+    status = tests(["-x"], Only(seconds))
+    if status == 5:
+        raise RuntimeError("no test was collected")
+    return status != 0
 
 
 def tests(options: Sequence[str], *plugins: object) -> int:
@@ -201,63 +211,6 @@ def tests(options: Sequence[str], *plugins: object) -> int:
     settings.register_profile("mutants", phases=phases, database=None, derandomize=True, deadline=None)
     os.chdir(ROOT)
     return int(pytest.main([*OPTIONS, *options, "tests", "src"], plugins=plugins))
-
-
-def forked(run: Callable[[], bool], seconds: float) -> int:
-    """Starts a fork that exits with 1 if the call is true or fails; one that takes far too long is killed."""
-    pid = os.fork()
-    if pid:
-        return pid
-    limit = int(PATIENCE * seconds + 10)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
-    silence()
-    status = 1
-    try:
-        status = int(run())
-    finally:
-        os._exit(status)
-
-
-def silence() -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-
-
-def answer_of(run: Callable[[], T]) -> T:
-    """What a call in a fork returns: it leaves nothing behind in this process."""
-    with tempfile.TemporaryFile() as file:
-        pid = os.fork()
-        if pid == 0:
-            status = 1
-            try:
-                pickle.dump(run(), file)
-                file.flush()
-                status = 0
-            finally:
-                os._exit(status)
-        if os.waitpid(pid, 0)[1]:
-            raise SystemExit("the tests could not be run as they are")
-        file.seek(0)
-        found: T = pickle.load(file)
-        return found
-
-
-def race(
-    work: Iterable[Mutation], start: Callable[[Mutation], int], jobs: int, until: float
-) -> Iterator[tuple[Mutation, int]]:
-    """(mutant, exit status) as they finish, so many at a time; none is started after the time given."""
-    running: dict[int, Mutation] = {}
-    for mutant in work:
-        if time.monotonic() > until:
-            break
-        running[start(mutant)] = mutant
-        while len(running) >= jobs:
-            pid, status = os.wait()
-            yield running.pop(pid), status
-    while running:
-        pid, status = os.wait()
-        yield running.pop(pid), status
 
 
 def main() -> int:
@@ -284,7 +237,8 @@ def main() -> int:
     def first() -> Trial:
         trial = Trial(every[: asked.sample or len(every)], asked.jobs, until)
         silence()
-        tests([], trial)
+        if tests([], trial):
+            raise RuntimeError("no verdict counts")
         return trial
 
     trial = answer_of(first)
@@ -294,12 +248,14 @@ def main() -> int:
         print(f"left out, since it fails as it is: {name}")
     seconds = {name: run.seconds for name, run in trial.runs.items() if run.passed and run.lines}
     allowed = sum(seconds.values()) + 30
+    if trial.alive:
+        trusted(forked(lambda: noticed_afresh(unchanged(paths[0]), seconds), allowed), "afresh")
     again = race(
         trial.alive, lambda m: forked(lambda: noticed_afresh(m, seconds), allowed), asked.jobs, until
     )
     afresh = [*again]
-    killed = [*trial.dead, *(mutant for mutant, status in afresh if status)]
-    report(paths, every, killed, [mutant for mutant, status in afresh if not status])
+    killed = [*trial.dead, *(mutant for mutant, noticed in afresh if noticed)]
+    report(paths, every, killed, [mutant for mutant, noticed in afresh if not noticed])
     return 0
 
 

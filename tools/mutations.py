@@ -33,11 +33,18 @@ class Mutation:
         return f"{self.path.parent.name}/{self.path.name}:{self.first}: {self.what}"
 
     def tree(self) -> ast.Module:
-        """The file's tree with the change made."""
+        """The file's tree with the change made; a node of -1 is no change."""
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        if self.node < 0:
+            return tree
         node = list(nodes(tree))[self.node]
         list(changes(node))[self.change][2]()
         return ast.fix_missing_locations(tree)
+
+
+def unchanged(path: Path) -> Mutation:
+    """No change, to the whole of a file: no test may notice it."""
+    return Mutation(path, 1, len(path.read_text(encoding="utf-8").splitlines()), "unchanged", -1, 0)
 
 
 def mutations(path: Path) -> Iterator[Mutation]:

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from typelattice.facts.dtypes import CODES
 from typelattice.files import text as source
-from typelattice.files.order_entries import LIMIT_COVERS
+from typelattice.files.order_entries import LIMIT_COVERS, LIMIT_STATEMENTS
 from typelattice.files.reader import parse, system
 from typelattice.files.spec import LIMIT_EXTENDS
 from typelattice.files.text import LIMIT_BYTES, FormatError, UnknownSystemError
-from typelattice.files.vocabulary import LIMIT_NODES
+from typelattice.files.vocabulary import LIMIT_ENTRIES, LIMIT_NODES, Words
 
 FOLDER = Path(source.FOLDER)
 
@@ -109,27 +110,67 @@ def nodes_file(n: int) -> str:
 
 def test_too_many_nodes(tmp_path: Path) -> None:
     path = tmp_path / "nodes.toml"
-    path.write_text(nodes_file(LIMIT_NODES + 1))
-    said = f"nodes.toml, line 2, order: more than {LIMIT_NODES:,} nodes; a system file states a rule"
-    assert str(refusal(path)) == said
     path.write_text(nodes_file(LIMIT_NODES))
     assert len(system(path).order.nodes) == LIMIT_NODES
+    path.write_text(nodes_file(LIMIT_NODES).replace("d0\n", "d0; u8\n", 1))
+    said = f"nodes.toml, line 2, order: more than {LIMIT_NODES:,} nodes; a system file states a rule"
+    assert str(refusal(path)) == said
 
 
 def test_too_many_covers(tmp_path: Path) -> None:
-    """Counted before they are made."""
+    """Counted before they are made; as many as so many nodes can have are taken."""
     path = tmp_path / "covers.toml"
-    low, high = (", ".join(f"d{i}" for i in span) for span in (range(1000), range(1000, 2000)))
-    path.write_text(MINE + f'order = """\nd2000 -> d0\n{low} -> {high}\n"""\n' + own_dtypes(2001))
-    assert LIMIT_COVERS < 1000 * 1000
-    assert str(refusal(path)) == "covers.toml, line 4, order: more than 100,000 covers; a system file states a rule"
+    half = LIMIT_NODES // 2
+    low, high = (", ".join(f"d{i}" for i in span) for span in (range(half), range(half, 2 * half)))
+    path.write_text(MINE + f'order = "{low} -> {high}"\n' + own_dtypes(2 * half))
+    assert sum(len(system(path).order.covers(n)) for n in system(path).order.nodes) == LIMIT_COVERS
+    path.write_text(MINE + f'order = """\nu8 -> d0\n{low} -> {high}\n"""\n' + own_dtypes(2 * half))
+    said = f"covers.toml, line 4, order: more than {LIMIT_COVERS:,} covers; a system file states a rule"
+    assert str(refusal(path)) == said
+
+
+def test_too_many_statements(tmp_path: Path) -> None:
+    path = tmp_path / "statements.toml"
+    side = 23
+    covers = [f"d{i} -> d{side + k}" for i in range(side) for k in range(side)]
+    assert len(covers) > LIMIT_STATEMENTS
+    for taken in (LIMIT_STATEMENTS - 1, LIMIT_STATEMENTS):
+        lines = "\n".join(covers[:taken])
+        lone = f"d{side - 1}; {lines}"  # whose covers come last
+        path.write_text(f'{MINE}order = """\n{lone}\n"""\n{own_dtypes(2 * side)}')
+        if taken == LIMIT_STATEMENTS - 1:
+            assert len(system(path).order.nodes) == 2 * side
+    line = LIMIT_STATEMENTS + 2
+    said = f"line {line}, order: more than {LIMIT_STATEMENTS:,} statements; a system file states a rule"
+    assert str(refusal(path)) == f"statements.toml, {said}"
+
+
+def test_too_many_entries() -> None:
+    sets = "\n".join(f's{i} = "u8"' for i in range(LIMIT_ENTRIES + 1))
+    with pytest.raises(FormatError) as caught:
+        parse(f'{MINE}order = "u8"\n[sets]\n{sets}\n')
+    said = f"text, line 3, sets: more than {LIMIT_ENTRIES:,} entries; a system file states a rule"
+    assert str(caught.value) == said
 
 
 def test_a_list_that_sets_make_too_long_is_refused_before_it_is_made() -> None:
     sets = "\n".join(f's{i} = "{", ".join([f"s{i + 1}"] * 100)}"' for i in range(7))
     with pytest.raises(FormatError) as caught:
         parse(f'{MINE}order = "s0"\n[sets]\n{sets}\ns7 = "u8"\n')
-    assert str(caught.value) == "text, line 4, sets: a list of more than 5,000; a system file states a rule"
+    said = f"text, line 4, sets: a list of more than {LIMIT_NODES:,}; a system file states a rule"
+    assert str(caught.value) == said
+
+
+def test_a_set_is_spelled_out_once_however_often_it_is_named() -> None:
+    """Each of many sets names a long one; what they cost together must not be their product."""
+    long = ", ".join(f"d{i}" for i in range(LIMIT_NODES))
+    words = Words({f"d{i}": CODES["u8"] for i in range(LIMIT_NODES)})
+    words.sets = {"long": long, **{f"s{i}": "long" for i in range(LIMIT_ENTRIES - 1)}}
+    first = words.set("s0")
+    assert len(first) == LIMIT_NODES
+    del words.sets["long"]  # it is not read again
+    words.sets["long"] = "unknown"
+    assert [words.set(f"s{i}") for i in range(LIMIT_ENTRIES - 1)] == [first] * (LIMIT_ENTRIES - 1)
 
 
 def test_files_that_extend_one_another_too_deep(tmp_path: Path) -> None:

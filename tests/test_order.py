@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import tracemalloc
 from functools import reduce
 from itertools import chain, combinations, pairwise, permutations, product
@@ -231,6 +232,33 @@ def test_a_cycle_is_refused_and_spelled_out(covers: Covers, data: st.DataObject)
     assert walk[0] == walk[-1]
     assert all(b in closed[a] for a, b in pairwise(walk))
     assert (high, low) in pairwise(walk)
+
+
+def test_a_long_cycle_is_spelled_out_at_its_ends() -> None:
+    order = {n: [(n + 1) % 5000] for n in range(5000)}
+    with pytest.raises(OrderError) as e:
+        Order(order)
+    assert re.fullmatch(r"a cycle: (\d+ -> ){10}\(4981 more\)( -> \d+){10}; an order has none", str(e.value))
+
+
+@given(dags(), st.data())
+def test_a_cover_that_others_imply_is_refused_and_named(covers: Covers, data: st.DataObject) -> None:
+    longer = [(a, c, b) for a in covers for c in covers[a] for b in reachable(covers, c) - {c}]
+    if longer:
+        a, _, b = data.draw(st.sampled_from(longer))
+        ways = {c for c in covers[a] if b in reachable(covers, c)}
+        with pytest.raises(OrderError) as e:
+            Order({**covers, a: data.draw(st.permutations([*covers[a], b]))})
+        assert str(e.value) in {f"the cover {a} -> {b} is implied by {a} -> {c}; leave it out" for c in ways}
+
+
+def test_orders_of_thousands_of_nodes() -> None:
+    """A chain is no deeper than the stack, and of many covers of a node none is compared with each other."""
+    chain_of_many = Order({n: [n + 1] for n in range(5000)})
+    assert (chain_of_many.join(0, 5000), chain_of_many.meet(0, 5000)) == (5000, 0)
+    assert len(next(paths(chain_of_many, 0, 5000))) == 5001
+    wide = Order({n: list(range(300, 600)) for n in range(300)})
+    assert len(wide.minimal_bounds(0, 1)) == 300
 
 
 def test_a_cover_stated_twice_is_refused() -> None:

@@ -9,7 +9,7 @@ highest bit of a common up-set the only node that can be its least.
 """
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, permutations, product
@@ -20,6 +20,9 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import clipped
 
 N = TypeVar("N", bound=Hashable)
+
+
+MOST_SPELLED = 20  # nodes of a cycle in an error message
 
 
 class OrderError(TypelatticeError, ValueError):
@@ -44,14 +47,18 @@ class Order(Generic[N]):
         try:
             self._downward: tuple[N, ...] = tuple(TopologicalSorter(above).static_order())
         except CycleError as e:
-            raise OrderError(f"a cycle: {' -> '.join(map(str, e.args[1][::-1]))}; an order has none") from None
+            raise OrderError(f"a cycle: {_spelled(e.args[1][::-1])}; an order has none") from None
         self._close(above)
         for a, bs in above.items():
-            for b, c in permutations(bs, 2):
-                if b == c:
+            stated = beyond = 0
+            for b in bs:
+                if stated & self._bit[b]:
                     raise OrderError(f"the cover {a} -> {b} is stated twice")
-                if self._up[b] & self._bit[c]:
-                    raise OrderError(f"the cover {a} -> {c} is implied by {a} -> {b}; leave it out")
+                stated |= self._bit[b]
+                beyond |= self._up[b] & ~self._bit[b]
+            if stated & beyond:
+                b, c = next(pair for pair in permutations(bs, 2) if self._up[pair[0]] & self._bit[pair[1]])
+                raise OrderError(f"the cover {a} -> {c} is implied by {a} -> {b}; leave it out")
 
     def _close(self, above: Mapping[N, tuple[N, ...]]) -> None:
         """Sets all but `_downward`: what lies above and below each node, by these covers."""
@@ -147,6 +154,14 @@ class Order(Generic[N]):
         return tuple(a for a in self.nodes if self._bit[a] & mask)
 
 
+def _spelled(cycle: Sequence[object]) -> str:
+    """A cycle, node by node; of a long one the beginning and the end."""
+    shown = [str(node) for node in cycle]
+    if len(shown) > MOST_SPELLED:
+        shown[MOST_SPELLED // 2 : -MOST_SPELLED // 2] = [f"({len(shown) - MOST_SPELLED} more)"]
+    return " -> ".join(shown)
+
+
 def statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
     """(line, chain of lists of words) of each statement of arrow text, which ends at `;` or with its line."""
     for number, line in enumerate(text.split("\n")):
@@ -163,9 +178,11 @@ def collect(chains: Iterable[list[list[N]]]) -> dict[N, list[N]]:
     for chain in chains:
         for part in chain:
             for a in part:
-                if part.count(a) > 1 or (len(chain) == 1 and a in covers):
+                if len(chain) == 1 and a in covers:
                     raise OrderError(f"{a} is named twice")
                 covers.setdefault(a, [])
+            if len({*part}) < len(part):
+                raise OrderError(f"{next(a for a in part if part.count(a) > 1)} is named twice")
         for lower, upper in pairwise(chain):
             for a, b in product(lower, upper):
                 covers[a].append(b)

@@ -11,7 +11,8 @@ from typelattice.files.reading import Reading
 from typelattice.files.text import Line
 from typelattice.files.vocabulary import LIMIT_NODES, Words
 
-LIMIT_COVERS = 100_000
+LIMIT_COVERS = (LIMIT_NODES // 2) ** 2  # which is as many as so many nodes can have
+LIMIT_STATEMENTS = 500
 Chain = list[list[Node]]  # the lists between the arrows of a statement
 Covers = dict[Line, list[tuple[Node, Node | None]]]  # what each line states; None: a node is named
 
@@ -21,6 +22,9 @@ def read_order(reading: Reading, words: Words) -> tuple[Order[Node], Covers]:
     reading.value("order", "")
     if not reading.spec.order:
         raise ValueError("missing or empty; write covers such as `i8 -> i16`")
+    if len(reading.spec.order) > LIMIT_STATEMENTS:
+        reading.line = reading.spec.order[LIMIT_STATEMENTS][0]
+        raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
     covers: Covers = {}
     chains: list[Chain] = []
     count = 0

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from typelattice.files.spec import Spec
 from typelattice.files.text import FormatError, Line
-from typelattice.files.vocabulary import items
+from typelattice.files.vocabulary import LIMIT_ENTRIES, items
 
 T = TypeVar("T")
 
@@ -33,7 +33,10 @@ class Reading:
 
     def table(self, key: str) -> Iterator[tuple[str, object]]:
         """The entries of a table, one after another."""
-        for entry, value in items(self.value(key, dict[str, object]())):
+        table = self.value(key, dict[str, object]())
+        if len(table) > LIMIT_ENTRIES:
+            raise ValueError(f"more than {LIMIT_ENTRIES:,} entries; a system file states a rule")
+        for entry, value in items(table):
             self.at(key, entry)
             yield entry, value
 

@@ -19,12 +19,26 @@ BINARY = [
     if (op.form, op.most) == ("elementwise", 2) and name not in SHAPED and op.of_class not in WRITING
 ]  # fmt: skip
 UNARY = [
-    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p", "log2", "log10",
-    "reciprocal", "sin", "sinh", "sqrt", "tan", "tanh", "ceil", "floor", "trunc", "round", "sign", "conj", "imag",
-    "real", "isfinite", "isinf", "isnan", "signbit", "logical_not", "bitwise_invert", "negative", "positive", "abs",
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p", "log2",
+    "log10", "reciprocal", "sin", "sinh", "sqrt", "tan", "tanh", "ceil", "floor", "trunc", "round", "sign",
+    "conj", "imag", "real", "isfinite", "isinf", "isnan", "signbit", "logical_not", "bitwise_invert",
+    "negative", "positive", "abs",
     "square",
 ]  # fmt: skip
-REDUCTIONS = ["sum", "prod", "mean", "std", "var", "max", "min", "all", "any", "argmax", "argmin", "cumulative_sum"]
+REDUCTIONS = [
+    "sum",
+    "prod",
+    "mean",
+    "std",
+    "var",
+    "max",
+    "min",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "cumulative_sum",
+]
 WEAK = ("int32", "int64", "float32", "float64", "complex128")
 NUMBERS = {"True": True, "int": 1, "float": 1.0, "complex": 1j}
 
@@ -45,7 +59,9 @@ def answer(function: Any, *operands: Any) -> str:
     """The dtype of a result, with a star if it is weak; or that there is none."""
     try:
         result = function(*operands)
-    except tl.NamespaceError as e:  # NumPy has no kernel; the dtype that the system says is of interest all the same
+    except (
+        tl.NamespaceError
+    ) as e:  # NumPy has no kernel; the dtype that the system says is of interest all the same
         return f"lacks: {e}"
     except Exception:
         return "refused"
@@ -54,13 +70,20 @@ def answer(function: Any, *operands: Any) -> str:
 
 @pytest.mark.parametrize("op", BINARY)
 def test_every_pair_has_the_dtype_and_weakness_of_jax(op: str, jax: Any, xp: Any) -> None:
-    usual = [d.name for d in tl.system("array-api").order.nodes if isinstance(d, tl.DType)] + ["bfloat16", "float16"]
+    usual = [d.name for d in tl.system("array-api").order.nodes if isinstance(d, tl.DType)] + [
+        "bfloat16",
+        "float16",
+    ]
     names = usual + [f"{d}:weak" for d in WEAK] + [*NUMBERS]
     listed, compared, different = departures("jax"), 0, []
 
     def ours(name: str) -> Any:
         d, _, weak = name.partition(":")
-        return NUMBERS[name] if name in NUMBERS else xp._context.wrap(np.ones(2, tl.native(d, np)), tl.dtype(d), bool(weak))
+        return (
+            NUMBERS[name]
+            if name in NUMBERS
+            else xp._context.wrap(np.ones(2, tl.native(d, np)), tl.dtype(d), bool(weak))
+        )
 
     def theirs(name: str) -> Any:
         d, _, weak = name.partition(":")
@@ -92,7 +115,8 @@ def test_every_pair_has_the_dtype_and_weakness_of_jax(op: str, jax: Any, xp: Any
 
 
 KINDS = {
-    "int8": [-3, 0, 5], "uint16": [1, 2, 3], "int32": [-7, 1, 40], "float16": [-1.5, 0.25, 3], "float32": [0.5, 1.5, -2.25],
+    "int8": [-3, 0, 5], "uint16": [1, 2, 3], "int32": [-7, 1, 40], "float16": [-1.5, 0.25, 3],
+    "float32": [0.5, 1.5, -2.25],
     "float64": [0.1, 2.5, -1.75], "bfloat16": [0.5, -1.5, 2.0], "complex64": [1 + 2j, 0.5 - 1j, 2.0],
     "bool": [True, False, True],
 }  # fmt: skip
@@ -113,17 +137,30 @@ def test_values_of_two_arrays_are_those_of_jax(op: str, jax: Any, xp: Any) -> No
     for a, b in zip(KINDS, [*list(KINDS)[1:], "int8"], strict=True):
         x, y = (np.asarray(KINDS[name]).astype(tl.native(name, np)) for name in (a, b))
         y = np.abs(y) + y.dtype.type(1) if op in DIVISIONS and b != "bool" else y
-        compared += same(op, xp, jax, (xp.asarray(x), xp.asarray(y)), (jax.numpy.asarray(x), jax.numpy.asarray(y)))
+        compared += same(
+            op, xp, jax, (xp.asarray(x), xp.asarray(y)), (jax.numpy.asarray(x), jax.numpy.asarray(y))
+        )
     assert compared
 
 
-DIVISIONS = ("divide", "floor_divide", "remainder", "pow", "power", "bitwise_left_shift", "bitwise_right_shift")
+DIVISIONS = (
+    "divide",
+    "floor_divide",
+    "remainder",
+    "pow",
+    "power",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+)
 
 
 def same(op: str, xp: Any, jax: Any, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
     """Whether both have an answer; then they agree within rounding of the dtype."""
     function = getattr(jax.numpy, op, None) or {"cumulative_sum": jax.numpy.cumsum}[op]
-    if answer(getattr(xp, op), *ours).startswith(("refused", "lacks")) or answer(function, *theirs) == "refused":
+    if (
+        answer(getattr(xp, op), *ours).startswith(("refused", "lacks"))
+        or answer(function, *theirs) == "refused"
+    ):
         return False
     x, y = getattr(xp, op)(*ours), function(*theirs)
     assert str(x.dtype) == str(y.dtype), (op, ours)

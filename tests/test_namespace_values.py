@@ -1,4 +1,4 @@
-"""The values of namespaces are the library's own, bit for bit, wherever its dtypes are those of the system."""
+"""The values of namespaces are the library's own, bit for bit, where its dtypes are those of the system."""
 from __future__ import annotations
 
 import operator
@@ -20,11 +20,33 @@ pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 LIBRARIES = ("numpy", "torch", "jax.numpy", "dask.array")
 OWN = {"numpy": "numpy", "torch": "torch", "jax.numpy": "jax", "dask.array": "dask"}
 SYSTEMS = (
-    *("array-api", "numpy", "numpy1", "jax", "jax-x32", "jax-strict", "torch", "tensorflow-all", "tensorflow-legacy"),
+    *(
+        "array-api",
+        "numpy",
+        "numpy1",
+        "jax",
+        "jax-x32",
+        "jax-strict",
+        "torch",
+        "tensorflow-all",
+        "tensorflow-legacy",
+    ),
     *("mlx", "dask", "keras-jax", "tinygrad", "ndonnx", "polars", "c", "jep9407-1"),
 )
 DTYPES = (
-    *("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16"),
+    *(
+        "bool",
+        "uint8",
+        "int8",
+        "uint16",
+        "int16",
+        "uint32",
+        "int32",
+        "uint64",
+        "int64",
+        "float16",
+        "bfloat16",
+    ),
     *("float32", "float64", "complex64", "complex128"),
 )
 NOT_ASKED = {"iadd", "setitem"}  # which write into an array
@@ -75,7 +97,7 @@ def own_function(library: str, op: Operation) -> Callable[..., Any] | None:
 
 @cache
 def bare(library: str, name: str, place: int) -> Any:
-    """Values as the library's array: of the left operand each many times, of the right one all again and again."""
+    """Values as the library's array: on the left each many times, on the right all again and again."""
     own, other = values(name), 26
     data = np.repeat(own, other) if place == 0 else np.resize(own, 26 * 26)
     data = np.resize(data, 26 * 26)
@@ -96,7 +118,7 @@ def as_numpy(x: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two arrays have the same dtype, shape and bits, all NaN being one, and the sign of zeros counting."""
+    """Whether two arrays have one dtype, shape and the same bits; all NaN are one, -0 is not 0."""
     a, b = as_numpy(a), as_numpy(b)
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
@@ -133,10 +155,14 @@ def pairs(library: str, op: Operation) -> list[tuple[str, ...]]:
 
 
 def computed_alike(p: tl.Promotion, theirs: Any, system: str, library: str) -> bool:
-    """Whether the library surely computes in the dtype that the system says: its own rules, or dtypes that show it."""
+    """Whether the library surely computes in the dtype that the system says."""
     if p.dtype is None or str(theirs.dtype).removeprefix("torch.") != p.dtype.name:
         return False
-    return system == OWN[library] or p.compute is p.dtype or len({o.dtype for o in p.operands} | {p.compute}) == 1
+    return (
+        system == OWN[library]
+        or p.compute is p.dtype
+        or len({o.dtype for o in p.operands} | {p.compute}) == 1
+    )
 
 
 def differences(op: Operation, library: str, systems: tuple[str, ...]) -> Iterator[tuple[bool, Any]]:
@@ -176,9 +202,11 @@ NEVER_ALIKE: dict[str, tuple[str, ...]] = {}
 @pytest.mark.parametrize("op", [op for op in ELEMENTWISE if op.most == 2], ids=lambda op: op.name)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_values_beside_a_python_number_are_the_librarys(library: str, op: Operation) -> None:
-    """Under its own rules: PyTorch computes with the number itself where an array of half precision stands beside."""
+    """Under its own rules: PyTorch computes with the number itself beside half precision."""
     function, system = own_function(library, op), OWN[library]
-    if library == "torch" and op.method:  # where torch.sub(2, x) is refused, and torch.add(1j, x) is not 1j + x
+    if (
+        library == "torch" and op.method
+    ):  # where torch.sub(2, x) is refused, and torch.add(1j, x) is not 1j + x
         function = getattr(operator, op.method)
     xp, different, asked, compared = space(system, library), [], 0, 0
     dtypes = DTYPES if library in ("numpy", "torch") else DTYPES[::3]

@@ -182,4 +182,3 @@ class Array(Operators):
 
     def _under(self) -> str:
         return f"under {self._planner.system.name} over {self._planner.library.name}"
-

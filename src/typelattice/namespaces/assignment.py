@@ -47,8 +47,8 @@ def into(context: Context, x: Array, d: DType) -> DType:
 def in_place(context: Context, function: Callable[..., Any]) -> Callable[..., Any]:
     """The operator that writes its result into the left operand, if system and library let it.
 
-    Under a system that rebinds, such as JAX's, the result takes the place of the left operand's name, and whoever
-    else has that array keeps it as it was.
+    Under a system that rebinds, such as JAX's, the result takes the place of the left operand's name, and
+    whoever else has that array keeps it as it was.
     """
 
     rebinds = find("iadd", context.system.ops).into == "rebind"

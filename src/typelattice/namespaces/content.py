@@ -1,4 +1,4 @@
-"""What a system says, as a value: two systems that were read from the same file, say, have the same content."""
+"""What a system says, as a value: systems that were read from the same file have the same content."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence, Set

@@ -51,7 +51,8 @@ class Context:
     def taken(self, op: str, x: Any) -> Any:
         """An operand that may be no array: an array of this namespace, or a Python number.
 
-        A scalar of the library's becomes an array without dimensions. Raises NamespaceError for anything else.
+        A scalar of the library's becomes an array without dimensions. Raises NamespaceError for anything
+        else.
         """
         if x.__class__ is self.Array:
             return x
@@ -154,7 +155,8 @@ class Context:
         except (TypeError, OverflowError) as e:
             why = f"{self.library.name} makes no array of this {class_name(value)}: {e}"
             raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
-        return self.wrap(self.library.checked(data, self.library.native(d)), d, self.planner.weak_alone(d.kind))
+        data = self.library.checked(data, self.library.native(d))
+        return self.wrap(data, d, self.planner.weak_alone(d.kind))
 
     def again(self, data: Any, d: DType, weak: bool) -> Array:
         """An array that was taken apart; within a transformation `data` may be no array at all."""
@@ -212,8 +214,8 @@ class Context:
             out = self.library.array(function(*(x._data if isinstance(x, Array) else x for x in xs)))
         except OverflowError as e:
             raise self.lacking(p, e) from e
-        except Exception:  # whatever it is, it comes again if the operands are cast first, or is mended by that
-            return None
+        except Exception:
+            return None  # what is wrong comes again when the operands are cast first, or is mended by that
         return out if self.planner.is_as_said(out, p) else None
 
     def carry_out(self, plan: Plan, xs: Sequence[Any]) -> tuple[Any, Plan]:

@@ -42,7 +42,8 @@ def asarray(context: Context) -> Function:
         kind = Kind.FLOAT if _empty(obj) else highest(obj)
         if kind is None:  # an array of the library's, or of another one's
             data = _made(context, obj, None, device, copy)
-            data = context.library.cast(data, context.library.native(context.library.dtype(data)))  # byte order
+            own = context.library.native(context.library.dtype(data))
+            data = context.library.cast(data, own)  # of another byte order, it may be
             weak = context.library.weak(data) and context.planner.weak_arrays
             return context.wrap(data, None, weak)
         d = context.default(kind)
@@ -85,7 +86,7 @@ def _made(context: Context, obj: Any, to: Any, device: object, copy: bool | None
 
 
 def refuse_masked(obj: Any) -> None:
-    """Raises NamespaceError for an array with masked elements, also within sequences: no mask is kept here."""
+    """Raises NamespaceError for an array with masked elements, also within sequences."""
     if isinstance(obj, (list, tuple)):
         for item in obj:
             refuse_masked(item)

@@ -123,8 +123,9 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
 def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> Namespace:
     """An array-API namespace that computes with a library and promotes by a system; one for the same two.
 
-    Systems are the same if their files say the same: a file that is read twice, or in another process, gives one
-    namespace, whose arrays go together. A namespace that nobody holds any more goes, but for the last few.
+    Systems are the same if their files say the same: a file that is read twice, or in another process, gives
+    one namespace, whose arrays go together. A namespace that nobody holds any more goes, but for the last
+    few.
 
     `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions.
     Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
@@ -161,6 +162,6 @@ def _reduced(x: Array) -> tuple[Any, ...]:
 
 
 def _array_again(space: Namespace, data: Any, dtype: DType, weak: bool) -> Array:
-    """An array that was copied or pickled. Raises NamespaceError where the library makes another dtype of it here."""
+    """An array that was copied or pickled. Raises NamespaceError if the library changed its dtype."""
     library = space._context.library
     return space._context.wrap(library.checked(data, library.native(dtype)), dtype, weak)

@@ -37,10 +37,10 @@ class Standing:
 class Plan:
     """How an operation on operands is carried out.
 
-    `compute` gives the library's array for the library's arrays, `finish` casts it, if that has to be. `low` to
-    `high` are the values of a Python scalar for which the plan holds; it is given to the library as an array of
-    the native dtype `to`, or as it is if that is None, as all operands are then. `standing` is that of the result,
-    known once the plan has been carried out.
+    `compute` gives the library's array for the library's arrays, `finish` casts it, if that has to be. `low`
+    to `high` are the values of a Python scalar for which the plan holds; it is given to the library as an
+    array of the native dtype `to`, or as it is if that is None, as all operands are then. `standing` is that
+    of the result, known once the plan has been carried out.
     """
 
     promotion: Promotion
@@ -103,9 +103,9 @@ class Planner:
     def plan(self, op: str, operands: Sequence[Operand]) -> Plan:
         """The plan of an operation of arrays and Python scalars alone.
 
-        Where the system is the library's own, the library is asked first: what it gives is right by definition,
-        if it is of the dtype that the system says. So it is where the library computes in that dtype, and would
-        round otherwise if the casts came before.
+        Where the system is the library's own, the library is asked first: what it gives is right by
+        definition, if it is of the dtype that the system says. So it is where the library computes in that
+        dtype, and would round otherwise if the casts came before.
         """
         p = self.promote(op, operands)
         at_once = self.library.fuses and p.compute is p.dtype and all(o.tier != "scalar" for o in operands)
@@ -155,7 +155,7 @@ class Planner:
         return lambda out: out if out.dtype == result else cast(out, result)
 
     def is_as_said(self, data: Any, p: Promotion) -> bool:
-        """Whether an array of the library's is what the system says: its dtype, and its weakness if there is any."""
+        """Whether an array of the library's has the dtype, and the weakness, that the system says."""
         weak = self.weak_arrays and self.library.weak(data) != p.weak
         return data.dtype == self.library.native(p.result) and not weak
 
@@ -198,7 +198,7 @@ class Planner:
             raise NamespaceError(f"{why}; use a value within its range") from e
 
     def counted(self, value: Value, p: Promotion) -> Value:
-        """The number that the system says a Python scalar counts as: itself, or wrapped, infinite, the nearest.
+        """The number that the system says a Python scalar counts as: itself, or what becomes of it.
 
         Raises NamespaceError where the system refuses the value, or does not say what becomes of it.
         """
@@ -214,7 +214,8 @@ class Planner:
         if fit.becomes is not None:
             return fit.becomes
         if fit.outcome != "raise" and of_class in COMPARING and not isinstance(value, complex):
-            return math.inf if value > 0 else -math.inf  # compares with all that the dtype holds as the number does
+            # An infinity compares with all that the dtype holds as the number itself does.
+            return math.inf if value > 0 else -math.inf
         what = f"{_shown(value)} is out of range for {to} under {self.system.name}"
         said = WITHOUT_A_VALUE.get(fit.outcome, "")
         raise NamespaceError(f"{what}{said}; use a value within it, or cast first")
@@ -227,7 +228,7 @@ class Planner:
 
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
-WIDEST = max((d for d in DTYPES.values() if d.kind is Kind.SIGNED and (d.bits or 0) <= 64), key=lambda d: d.bits or 0)
+WIDEST = DTYPES["int64"]
 WITHOUT_A_VALUE = {  # what a system may say of a number that no library can compute with
     "unsaid": ", which does not say what becomes of it",
     "widen": ", which would compute without a limit, as no library does",

@@ -266,7 +266,9 @@ BY_NAME: dict[str, Builder] = {"clip": clip, "diff": difference}  # whose form d
 def builder(op: Operation) -> Builder | None:
     """What makes the function of an operation; None of one that asks about dtypes alone."""
     if op.form in ("elementwise", "whole") and op.name not in BY_NAME:
-        return unary if op.most == 1 else binary if (op.form, op.most) == ("elementwise", 2) else several_operands
+        if op.most == 1:
+            return unary
+        return binary if (op.form, op.most) == ("elementwise", 2) else several_operands
     return BY_NAME.get(op.name) or BY_FORM.get(op.form)
 
 

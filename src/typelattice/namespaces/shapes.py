@@ -25,7 +25,8 @@ def _length(column: tuple[int | None, ...], given: tuple[Shape, ...]) -> int | N
     lengths = {length for length in column if length != 1}
     known = lengths - {None}
     if len(known) > 1:
-        raise ValueError(f"shapes {' and '.join(map(str, given))} do not go together; each axis has one length, or 1")
+        what = f"shapes {' and '.join(map(str, given))} do not go together"
+        raise ValueError(f"{what}; each axis has one length, or 1")
     return known.pop() if known else None if lengths else 1
 
 

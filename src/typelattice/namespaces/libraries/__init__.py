@@ -1,7 +1,7 @@
 """Array libraries that namespaces compute with: each file has all that is particular to one of them.
 
-A file has the name of its library in facts/libraries.txt, and its class as LIBRARY; a library without a file is taken
-as the standard says.
+A file has the name of its library in facts/libraries.txt, and its class as LIBRARY; a library without a file
+is taken as the standard says.
 """
 from __future__ import annotations
 

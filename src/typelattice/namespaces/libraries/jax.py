@@ -24,7 +24,7 @@ class JAX(Library):
         return data.at[key].set(value)
 
     def function(self, name: str) -> Callable[..., Any]:
-        """A function as the standard has it, which counts axes from the end and calls a wrong one an IndexError."""
+        """A function as the standard has it: axes count from the end, and a wrong one is an IndexError."""
         found = super().function(name)
         if name == "permute_dims":
             return lambda x, /, axes: found(x, tuple(a + x.ndim if a < 0 else a for a in axes))

@@ -24,12 +24,12 @@ LACKS = (NotImplementedError, TypeError)  # what libraries raise where a functio
 class Library:
     """An array library: its functions, its dtypes, its casts, and how its arrays are read and written into.
 
-    `xp` has the functions under the standard's names, `module` is the library itself, `package` the root module of
-    its arrays.
+    `xp` has the functions under the standard's names, `module` is the library itself, `package` the root
+    module of its arrays.
     """
 
     exact_comparisons = False  # whether it compares integers of two signs without a common dtype
-    fuses = False  # whether it compiles a cast and what follows into one program, which rounds otherwise than two
+    fuses = False  # whether a cast and what follows are one program, which rounds otherwise than two
     remedy = "cast to a dtype that it has"  # where it gave another dtype than was asked for
 
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:

@@ -57,7 +57,7 @@ def _with_loop(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
     signature = (*(to,) * function.nin, None)
     try:
         # Nothing is computed, so that nothing is warned of.
-        *_, gives = function.resolve_dtypes((*(to,) * function.nin, None), signature=signature, casting="unsafe")
+        *_, gives = function.resolve_dtypes(signature, signature=signature, casting="unsafe")
     except TypeError:
         return None
 

@@ -35,7 +35,7 @@ class Torch(Library):
         return partial(_completed, name, super().function(name))
 
     def asarray(self, obj: Any, **options: Any) -> Any:
-        """PyTorch takes the bytes of another library's array for numbers of its default dtype; NumPy reads them."""
+        """An array; of another library's one as NumPy reads it, since PyTorch ignores its dtype."""
         if not isinstance(obj, (torch.Tensor, list, tuple, bool, int, float, complex)):
             obj = _from_buffer(obj)
         return self.xp.asarray(obj, **options)
@@ -83,7 +83,7 @@ def _from_buffer(obj: Any) -> Any:
         raise TypeError(f"PyTorch has no dtype for {data.dtype}")
     if type(data.dtype).__module__ == "numpy.dtypes":
         return torch.tensor(data)
-    same_size = numpy.dtype(f"int{8 * data.dtype.itemsize}")  # of a dtype of ml_dtypes, whose bits PyTorch shares
+    same_size = numpy.dtype(f"int{8 * data.dtype.itemsize}")  # PyTorch's bits are those of ml_dtypes
     return torch.tensor(data.view(same_size)).view(native(known, "torch"))
 
 
@@ -140,7 +140,7 @@ def _index(x: Any) -> Any:
 
 
 def _parts(key: Any, data: Any) -> tuple[Any, ...]:
-    """A key as one part an axis and those that are of none, an Ellipsis put out as the slices that it stands for."""
+    """The parts of a key, with slices in place of an Ellipsis."""
     parts = [_index(part) for part in (key if isinstance(key, tuple) else (key,))]
     for at in [i for i, part in enumerate(parts) if part is Ellipsis]:
         left_over = data.ndim - sum(map(_axes, parts))
@@ -149,7 +149,7 @@ def _parts(key: Any, data: Any) -> tuple[Any, ...]:
 
 
 def _axes(part: Any) -> int:
-    """How many axes of the array a part of a key is of: a mask of as many as it has, True and None of none."""
+    """How many axes of an array a part of a key takes: a mask its own number, True and None none."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     return part.ndim if getattr(part, "dtype", None) == torch.bool else 1

@@ -118,7 +118,16 @@ def test_jax_answers_with_its_own_arrays_and_tracers(jax: Any) -> None:
 def test_jax_has_a_native_dtype_for_each_of_its_own(jax: Any) -> None:
     jnp = jax.numpy
     names = round_trips(jnp, {n for n in vars(jnp) if n in DTYPES})
-    assert {"bool", "int8", "uint64", "bfloat16", "float16", "complex128", "float8_e4m3fn", "int4"} <= names | {"bool"}
+    assert {
+        "bool",
+        "int8",
+        "uint64",
+        "bfloat16",
+        "float16",
+        "complex128",
+        "float8_e4m3fn",
+        "int4",
+    } <= names | {"bool"}
     assert jnp.zeros(3, dtype=tl.dtype("bfloat16")).dtype == jnp.bfloat16
     assert jnp.zeros(3).astype(tl.dtype("int8")).dtype == jnp.int8
 
@@ -191,13 +200,17 @@ def test_symbolic_tensors_of_tensorflow(tf: Any) -> None:
 
     watched(tf.ones(3, tf.int8), tf.constant(1.0))
     unknown = tf.TensorSpec(None, tf.int16)
-    tf.function(watched.python_function, input_signature=[unknown, unknown], autograph=False).get_concrete_function()
+    tf.function(
+        watched.python_function, input_signature=[unknown, unknown], autograph=False
+    ).get_concrete_function()
     assert seen == [("int8", "float32:0d"), ("int16", "int16")]
 
 
 def test_tensorflow_has_a_native_dtype_for_each_of_its_own(tf: Any) -> None:
     own = {d.name for d in vars(tf.dtypes).values() if isinstance(d, tf.DType)}
-    assert round_trips(tf, own & set(DTYPES)) == {n for n in own if not n.startswith(("q", "string", "variant", "resource"))}
+    assert round_trips(tf, own & set(DTYPES)) == {
+        n for n in own if not n.startswith(("q", "string", "variant", "resource"))
+    }
     assert tf.cast(tf.ones(3), tl.native("int8", tf)).dtype == tf.int8
 
 
@@ -223,7 +236,12 @@ def test_arrays_of_dask_are_read_and_never_computed() -> None:
         raise AssertionError("computed")
 
     x = da.from_array(np.ones(3, "int8")).map_blocks(never, dtype="int8", meta=np.ones(0, "int8"))
-    assert [text(y) for y in (x, x.sum(), da.ones((), dtype="float16"), x.dtype)] == ["int8", "int64:0d", "float16:0d", "int8"]
+    assert [text(y) for y in (x, x.sum(), da.ones((), dtype="float16"), x.dtype)] == [
+        "int8",
+        "int64:0d",
+        "float16:0d",
+        "int8",
+    ]
     assert x.astype(tl.dtype("float32")).dtype == np.float32
     assert tl.native("int8", da) == np.dtype("int8")
 
@@ -238,14 +256,20 @@ def test_arrays_of_the_array_api_standard() -> None:
         assert text(xp.ones(3, dtype=d)) == name
         assert text(xp.ones((), dtype=d)) == f"{name}:0d"
         assert tl.native(name, xp) == d
-    assert tl.system("array-api").result_type(xp.ones(2, dtype=xp.int8), xp.ones(2, dtype=xp.uint8)) is tl.dtype("int16")
-    with pytest.raises(tl.DTypeError, match=r"^array_api_strict has no dtype float16; cast to one that it has$"):
+    assert tl.system("array-api").result_type(
+        xp.ones(2, dtype=xp.int8), xp.ones(2, dtype=xp.uint8)
+    ) is tl.dtype("int16")
+    with pytest.raises(
+        tl.DTypeError, match=r"^array_api_strict has no dtype float16; cast to one that it has$"
+    ):
         tl.native("float16", xp)
 
 
 def test_what_is_no_namespace_is_refused() -> None:
     for namespace in (3, None, os, "nonesuch", "os"):
-        with pytest.raises(TypeError, match=r"is no array namespace known here.*; give a module such as numpy$"):
+        with pytest.raises(
+            TypeError, match=r"is no array namespace known here.*; give a module such as numpy$"
+        ):
             tl.native("int8", namespace)  # type: ignore[arg-type]
 
 
@@ -264,7 +288,11 @@ def test_dtypes_beyond_numpys_go_through_numpy_and_back(d: str) -> None:
 
 def test_mlx_arrays_and_dtypes_are_read_and_given_back() -> None:
     mx = pytest.importorskip("mlx.core")
-    assert [text(x) for x in (mx.ones(2, mx.bool_), mx.ones((), mx.bfloat16), mx.int8)] == ["bool", "bfloat16:0d", "int8"]
+    assert [text(x) for x in (mx.ones(2, mx.bool_), mx.ones((), mx.bfloat16), mx.int8)] == [
+        "bool",
+        "bfloat16:0d",
+        "int8",
+    ]
     names = {"bool", "int8", "uint64", "bfloat16", "float32", "float64", "complex64"}
     assert round_trips(mx, names) == names
     with pytest.raises(tl.DTypeError, match="has no dtype int4; cast to one that it has"):

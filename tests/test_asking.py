@@ -74,7 +74,10 @@ UNFIT: dict[str, str] = {
 
 @pytest.mark.parametrize("name", UNFIT)
 def test_a_library_that_cannot_be_asked_is_refused_with_the_reason(name: str) -> None:
-    with pytest.raises(TypelatticeError, match=UNFIT[name]) as caught, LibraryProcess(getattr(hostile, name), LONG):
+    with (
+        pytest.raises(TypelatticeError, match=UNFIT[name]) as caught,
+        LibraryProcess(getattr(hostile, name), LONG),
+    ):
         pass
     assert str(caught.value).isprintable()
 
@@ -105,7 +108,10 @@ def test_a_library_is_held_to_the_same_in_this_process() -> None:
 @pytest.mark.parametrize(
     "name, message",
     (
-        ("hostile:NOTHING", "hostile:NOTHING is no library: it cannot be called; name a class, or a function that makes one"),
+        (
+            "hostile:NOTHING",
+            "hostile:NOTHING is no library: it cannot be called; name a class, or a function that makes one",
+        ),
         ("hostile:Missing", "has no attribute 'Missing'; write module:attribute"),
         ("nowhere_to_be_found:Library", "No module named 'nowhere_to_be_found'; write module:attribute"),
         (":", "Empty module name; write module:attribute"),
@@ -181,7 +187,9 @@ def test_a_folder_as_output_is_refused_before_the_library_is_asked(tmp_path: Pat
 def test_a_library_that_hangs_does_not_outlive_who_asked_it(tmp_path: Path, ended_by: str) -> None:
     words, env = command("conform", "hostile:Leaves", "--system", "numpy", "--live", "5")
     asking = subprocess.Popen(words, env=env, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True)
-    asked = wait_for(lambda: (tmp_path / "asked").exists() and (tmp_path / "asked").read_text(encoding="ascii"))
+    asked = wait_for(
+        lambda: (tmp_path / "asked").exists() and (tmp_path / "asked").read_text(encoding="ascii")
+    )
     asking.send_signal(getattr(signal, ended_by))
     assert asking.communicate(timeout=60)[1] == b""
     assert wait_for(lambda: not alive(int(asked)))
@@ -212,9 +220,13 @@ def test_what_strangers_wrote_does_not_reach_the_terminal_raw(tmp_path: Path) ->
     wrong = recording["answers"].index("int8")
     recording["answers"][wrong] = "\x1b[2Jint8"
     (tmp_path / "own.json").write_text(json.dumps(recording), encoding="utf-8")
-    listed = '[[departure]]\ncalls = ".*type.int8."\nreason = "\\u001b[1mwhy"\nsource = "\\u001b]0;here\\u0007"\n'
+    listed = (
+        '[[departure]]\ncalls = ".*type.int8."\nreason = "\\u001b[1mwhy"\nsource = "\\u001b]0;here\\u0007"\n'
+    )
     (tmp_path / "own.toml").write_text(listed, encoding="utf-8")
-    done = typelattice("conform", "arrow-unify", "--recording", "own.json", "--departures", "own.toml", cwd=tmp_path)
+    done = typelattice(
+        "conform", "arrow-unify", "--recording", "own.json", "--departures", "own.toml", cwd=tmp_path
+    )
     assert done.returncode == 1 and done.stderr == ""
     assert "listed:" in done.stdout and "int8, the system says" in done.stdout
     assert all(line.isprintable() for line in done.stdout.splitlines())

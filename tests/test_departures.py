@@ -61,13 +61,17 @@ def test_the_first_departure_that_covers_a_call_counts() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no alarms")
-def test_an_expression_that_would_never_end_is_refused_and_other_alarms_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_expression_that_would_never_end_is_refused_and_other_alarms_stand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rung: list[int] = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
     try:
         signal.setitimer(signal.ITIMER_REAL, 600)
         monkeypatch.setattr(module, "LIMIT_SECONDS", 0.1)
-        message = r"calls = '\(a\+\)\+b' takes longer than 0\.1 s to match 'a{37}\.\.\.'; write it without repeats"
+        message = (
+            r"calls = '\(a\+\)\+b' takes longer than 0\.1 s to match 'a{37}\.\.\.'; write it without repeats"
+        )
         with pytest.raises(DepartureError, match=message):
             departure_of("a" * 60, (Departure("(a+)+b", "why", "here"),))
         assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 600

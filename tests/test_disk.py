@@ -22,7 +22,9 @@ def test_no_more_is_read_than_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("use", [lambda p: read_bytes(p, 9), lambda p: write_text(p, "x"), check_writable])
-@pytest.mark.parametrize(("make", "why"), [(os.mkfifo, "it is a pipe or a device"), (os.mkdir, "it is a folder")])
+@pytest.mark.parametrize(
+    ("make", "why"), [(os.mkfifo, "it is a pipe or a device"), (os.mkdir, "it is a folder")]
+)
 def test_only_regular_files_are_read_and_replaced(
     tmp_path: Path, use: Callable[[Path], object], make: Callable[[Path], None], why: str
 ) -> None:

@@ -84,7 +84,11 @@ def test_facts_by_all_bit_patterns(d: DType) -> None:
         return
     values = decoded(d)
     finite = values[np.isfinite(values)]
-    assert (d.min, d.max, d.smallest) == (finite.min(), finite.max(), finite[finite > 0].min() if d.max else 1)
+    assert (d.min, d.max, d.smallest) == (
+        finite.min(),
+        finite.max(),
+        finite[finite > 0].min() if d.max else 1,
+    )
     assert d.finite_only == (finite.size == values.size)
     here = {
         "s": (values < 0).any(), "z": (values == 0).any(), "m": np.signbit(values[values == 0]).any(),
@@ -95,7 +99,9 @@ def test_facts_by_all_bit_patterns(d: DType) -> None:
         significands = [int(abs(v) / d.smallest) for v in finite if v]
         odd = [n // (n & -n) for n in significands]
         assert max(n.bit_length() for n in odd) == d.precision
-        normal = {np.frexp(abs(v))[1] - 1 for v in finite if v and (abs(v) / d.smallest) >= 2 ** (d.precision - 1)}
+        normal = {
+            np.frexp(abs(v))[1] - 1 for v in finite if v and (abs(v) / d.smallest) >= 2 ** (d.precision - 1)
+        }
         assert min(normal) == d.min_exponent
         exact = {*finite[finite == np.floor(finite)].tolist()}
         assert all(float(n) in exact for n in range(1, int(min(2**d.precision, d.max or 0)) + 1))
@@ -130,7 +136,8 @@ def test_a_complex_dtype_has_the_facts_of_its_parts(d: DType) -> None:
     assert part.kind is Kind.FLOAT
     assert d.bits is not None and part.bits == d.bits // 2
     assert all(
-        getattr(d, fact) == getattr(part, fact) for fact in ("max", "min", "smallest", "precision", "min_exponent", "specials")
+        getattr(d, fact) == getattr(part, fact)
+        for fact in ("max", "min", "smallest", "precision", "min_exponent", "specials")
     )
     native = as_numpy(d)
     assert native not in np_numbers() or np.zeros(1, native).real.dtype == as_numpy(part)
@@ -142,7 +149,13 @@ def test_the_part_of_a_real_dtype_is_itself() -> None:
 
 def test_ranks_compare_kinds_as_numpy_and_python_do() -> None:
     assert [k.rank for k in Kind] == [0, 1, 1, 2, 3]
-    assert [d.kind.rank for d in map(tl.dtype, ("bool", "uint8", "int8", "float16", "complex64"))] == [0, 1, 1, 2, 3]
+    assert [d.kind.rank for d in map(tl.dtype, ("bool", "uint8", "int8", "float16", "complex64"))] == [
+        0,
+        1,
+        1,
+        2,
+        3,
+    ]
 
 
 # names and codes
@@ -184,7 +197,8 @@ def test_a_code_is_taken_in_bits_or_refused_if_numpy_reads_bytes(code: str) -> N
 
 def test_codes_of_one_reading_are_taken() -> None:
     assert [str(tl.dtype(c)) for c in ("i32", "u64", "f16", "bf16", "tf32", "c64", "c128", "f8_e4m3fn")] == [
-        "int32", "uint64", "float16", "bfloat16", "tensor_float32", "complex64", "complex128", "float8_e4m3fn",
+        "int32", "uint64", "float16", "bfloat16", "tensor_float32", "complex64", "complex128",
+        "float8_e4m3fn",
     ]  # fmt: skip
 
 
@@ -210,7 +224,21 @@ def test_a_near_miss_is_pointed_out(wrong: str, right: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "int8 ", "étoile", "i" * 10_000, "int8\n", "[('a', 'i4')]", "datetime64", "object", "str", "void", "\0"]
+    "text",
+    [
+        "",
+        " ",
+        "int8 ",
+        "étoile",
+        "i" * 10_000,
+        "int8\n",
+        "[('a', 'i4')]",
+        "datetime64",
+        "object",
+        "str",
+        "void",
+        "\0",
+    ],
 )
 def test_a_text_that_names_nothing_is_refused_in_one_short_line(text: str) -> None:
     with pytest.raises(tl.DTypeError) as e:
@@ -224,7 +252,8 @@ def test_a_text_that_names_nothing_is_refused_in_one_short_line(text: str) -> No
 )
 def test_an_object_that_is_no_name_is_refused(x: object) -> None:
     with pytest.raises(
-        tl.DTypeError, match=f"^a {re.escape(type(x).__name__)} is no name of a dtype; give one such as 'int8'$"
+        tl.DTypeError,
+        match=f"^a {re.escape(type(x).__name__)} is no name of a dtype; give one such as 'int8'$",
     ):
         tl.dtype(x)
 
@@ -236,7 +265,9 @@ def test_an_object_that_is_no_name_is_refused(x: object) -> None:
 def test_copies_and_pickles_are_the_same_object(d: DType) -> None:
     assert copy.copy(d) is d
     assert copy.deepcopy(d) is d
-    assert all(pickle.loads(pickle.dumps(d, protocol)) is d for protocol in range(pickle.HIGHEST_PROTOCOL + 1))
+    assert all(
+        pickle.loads(pickle.dumps(d, protocol)) is d for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
+    )
 
 
 def test_weak_nodes_are_the_same_object_after_a_copy() -> None:
@@ -282,7 +313,9 @@ def test_what_names_no_dtype_is_another_thing(other: object) -> None:
     assert not d == other  # noqa: SIM201
 
 
-@pytest.mark.parametrize("other", ["float32", "f32", "int8", float, np.float32, np.dtype("float32"), ml_dtypes.bfloat16])
+@pytest.mark.parametrize(
+    "other", ["float32", "f32", "int8", float, np.float32, np.dtype("float32"), ml_dtypes.bfloat16]
+)
 def test_a_dtype_compared_with_what_names_one_says_why_not(other: object) -> None:
     d = tl.dtype("float32")
     how = "typelattice.dtype(...)" if isinstance(other, str) else "typelattice.operand(...).dtype"
@@ -360,7 +393,10 @@ def test_a_dtype_that_nobody_uses_is_gone() -> None:
 def test_two_dtypes_of_one_name_are_two() -> None:
     """The files that define them are not mixed up."""
     narrow, wide = (
-        parse(f'name = "{bits}"\norder = "mine -> f64"\ndtypes = {{ mine = {{ kind = "signed", bits = {bits} }} }}')
+        parse(
+            f'name = "{bits}"\norder = "mine -> f64"\n'
+            f'dtypes = {{ mine = {{ kind = "signed", bits = {bits} }} }}'
+        )
         for bits in (8, 16)
     )
     a, b = narrow.result_type("mine", "mine"), wide.result_type("mine", "mine")

@@ -20,7 +20,19 @@ from typelattice.files.text import FormatError
 
 FOLDER = Path(source.FOLDER)
 
-NAMES = ("bool", "uint8", "uint64", "int4", "int8", "int16", "float16", "bfloat16", "float32", "float8_e5m2", "complex64")
+NAMES = (
+    "bool",
+    "uint8",
+    "uint64",
+    "int4",
+    "int8",
+    "int16",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float8_e5m2",
+    "complex64",
+)
 LOOSE = ("int", "float", "complex", "True", "int8:0d", "float32:weak")
 OPS = ("add", "divide", "logical_and", "power", "equal", "bitwise_left_shift")
 
@@ -64,7 +76,9 @@ def single(name: str) -> list[Rule]:
     return files
 
 
-def changes(rule: Rule, name: str, op: str | None, operands: tuple[str, ...], said: tuple[object, ...]) -> bool:
+def changes(
+    rule: Rule, name: str, op: str | None, operands: tuple[str, ...], said: tuple[object, ...]
+) -> bool:
     """Whether a system without those lines exists and answers differently."""
     rest = without(name, rule)
     return rest is not None and answer(rest.explain(*operands, op=op)) != said

@@ -20,7 +20,11 @@ RUN = f"import doctest, sys; raise SystemExit(doctest.testfile(sys.argv[1], Fals
 
 def test_the_page_is_what_the_recordings_say() -> None:
     run = subprocess.run(
-        [sys.executable, "tools/findings.py", "--check"], cwd=ROOT, env={"PYTHONPATH": "src"}, capture_output=True, text=True
+        [sys.executable, "tools/findings.py", "--check"],
+        cwd=ROOT,
+        env={"PYTHONPATH": "src"},
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
 
@@ -30,5 +34,7 @@ def test_the_page_is_what_the_recordings_say() -> None:
 def test_a_snippet_does_what_it_shows(finding: dict[str, str], tmp_path: Path) -> None:
     page = tmp_path / "snippet.txt"
     page.write_text(finding["snippet"], encoding="utf-8")
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", RUN, str(page)], capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", RUN, str(page)], capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stdout + run.stderr[-500:]

@@ -42,7 +42,9 @@ def cast(x: object, d: DType) -> object:
     with np.errstate(all="ignore"):
         wide = np.array([x]).astype(native(d))
         return (
-            wide.astype(np.complex128 if d.kind is Kind.COMPLEX else np.float64 if d.kind is Kind.FLOAT else object)
+            wide.astype(
+                np.complex128 if d.kind is Kind.COMPLEX else np.float64 if d.kind is Kind.FLOAT else object
+            )
         ).tolist()[0]
 
 
@@ -89,7 +91,11 @@ def edges(d: DType) -> list[float]:
         points = [d.max, d.max + ulp / 2, d.max + ulp, d.max - ulp / 2]
         step = np.float64 if hasattr(np, d.name) else np.float32
         around = [float(np.nextafter(step(p), step(to))) for p in points for to in (-math.inf, math.inf)]
-    return [v for v in [*points, *around, d.smallest, d.smallest / 2, d.smallest / 4, 0.0, 1.0] if math.isfinite(v)]
+    return [
+        v
+        for v in [*points, *around, d.smallest, d.smallest / 2, d.smallest / 4, 0.0, 1.0]
+        if math.isfinite(v)
+    ]
 
 
 @pytest.mark.parametrize("d", INFINITE, ids=repr)
@@ -160,7 +166,9 @@ def test_complex_overflows_part_by_part_as_numpys_casts_do(d: DType) -> None:
                 math.isinf(p) for p in (real.real, real.imag)
             ]
             assert all(
-                a == b for a, b in zip((becomes.real, becomes.imag), (real.real, real.imag), strict=True) if math.isinf(b)
+                a == b
+                for a, b in zip((becomes.real, becomes.imag), (real.real, real.imag), strict=True)
+                if math.isinf(b)
             )
 
 

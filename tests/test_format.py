@@ -1,4 +1,5 @@
 """System files as a product: what a file may say, and what it then means."""
+
 from __future__ import annotations
 
 import copy
@@ -29,8 +30,11 @@ order = '''
 u8, i8 -> i16 -> posit16 -> posit32   # posits hold the shorter integers
 '''
 sets = { posits = "posit16, p32" }
-ops  = { divide = { takes = "all", to = { int = "p32" } }, sqrt = { takes = "float", loops = "posits", own = "posit16" } }
 fit  = { float = "raise" }
+
+[ops]
+divide = { takes = "all", to = { int = "p32" } }
+sqrt   = { takes = "float", loops = "posits", own = "posit16" }
 
 [dtypes.posit16]
 kind = "float"
@@ -39,8 +43,13 @@ max  = 72057594037927936.0
 values   = "unknown"
 specials = "szn"
 
-[dtypes]
-posit32 = { kind = "float", code = "p32", bits = 32, max = 1.329227995784916e36, values = "unknown", specials = "szn" }
+[dtypes.posit32]
+kind = "float"
+code = "p32"
+bits = 32
+max  = 1.329227995784916e36
+values   = "unknown"
+specials = "szn"
 """
 MINE = 'name = "mine"\norder = "u8, i8 -> i16 -> f32 -> c64"\n'
 
@@ -89,7 +98,9 @@ def test_every_key_that_a_file_gives_is_one_that_it_needs(name: str) -> None:
     values = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     base = read(FOLDER / f"{values['extends']}.toml").values if "extends" in values else {}
     about = ("title", "source", "library")
-    assert [key for key, value in values.items() if key not in about and value == base.get(key, KEYS[key]())] == []
+    assert [
+        key for key, value in values.items() if key not in about and value == base.get(key, KEYS[key]())
+    ] == []
 
 
 def test_systems_are_sorted_and_each_has_a_file() -> None:
@@ -103,13 +114,25 @@ def test_a_file_of_two_keys_is_enough() -> None:
     s = parse('name = "a"\norder = "i8"')
     assert (s.title, s.source, s.library) == ("", "", "")
     assert (s.combine, s.tiers, s.first, s.weak) == ("join", ("array",), False, "kind")
-    assert not (s.ties or s.overrides or s.refusals or s.defaults or s.before or s.after or s.fit or s.ops or s.own_dtypes)
+    assert not (
+        s.ties
+        or s.overrides
+        or s.refusals
+        or s.defaults
+        or s.before
+        or s.after
+        or s.fit
+        or s.ops
+        or s.own_dtypes
+    )
     assert s.result_type("int8", "int8") is tl.dtype("int8")
 
 
 def test_comments_blank_lines_and_either_line_end_do_not_count() -> None:
     plain = parse('name = "a"\norder = "i8 -> i16; u8 -> i16"')
-    assert answers(parse('name = "a"\norder = """\n\n# first\ni8 -> i16  # -> f32\n\n  ;; u8 -> i16;\n"""')) == answers(plain)
+    assert answers(
+        parse('name = "a"\norder = """\n\n# first\ni8 -> i16  # -> f32\n\n  ;; u8 -> i16;\n"""')
+    ) == answers(plain)
     assert answers(parse('name = "a"\r\norder = """\r\ni8 -> i16\r\nu8 -> i16\r\n"""\r\n')) == answers(plain)
     assert answers(parse('name = "a"\norder = "i8 -> i16\\nu8 -> i16"')) == answers(plain)
 
@@ -204,7 +227,12 @@ def test_facts_that_are_left_out_follow_from_the_others() -> None:
         'logical = { kind = "bool" }\nword = { kind = "unsigned" }\n'
         'f99 = { kind = "float", max = 3, precision = 2, min_exponent = 0 }\n'
     ).own_dtypes  # fmt: skip
-    assert (own["i12"].min, own["i12"].max, own["i12"].storage_bits, own["i12"].specials) == (-2048, 2047, 16, "sz")
+    assert (own["i12"].min, own["i12"].max, own["i12"].storage_bits, own["i12"].specials) == (
+        -2048,
+        2047,
+        16,
+        "sz",
+    )
     assert (own["u12"].min, own["u12"].max, own["u12"].storage_bits) == (0, 4095, 12)
     assert (own["word"].bits, own["word"].max, own["word"].min) == (None, None, 0)
     assert (own["logical"].bits, own["logical"].min, own["logical"].max) == (1, 0, 1)
@@ -302,7 +330,9 @@ def test_a_key_that_needs_another_needs_it_in_some_operation_only() -> None:
 
 
 def test_an_empty_table_of_an_operation_empties_that_of_its_class() -> None:
-    numpy = tl.system("numpy").replace(ops={"maths": {"to": {"int": "f64"}, "takes": "all"}, "sqrt": {"to": {}}})
+    numpy = tl.system("numpy").replace(
+        ops={"maths": {"to": {"int": "f64"}, "takes": "all"}, "sqrt": {"to": {}}}
+    )
     assert numpy.ops["sqrt"]["to"] == {}
     assert tl.system("numpy").replace(ops={"multiply": {"fit": {}}}).ops["multiply"]["fit"] == {}
 
@@ -343,7 +373,19 @@ def test_a_system_does_not_change() -> None:
     s = tl.system("numpy-ml-dtypes")
     with pytest.raises(dataclasses.FrozenInstanceError):
         s.name = "mine"  # type: ignore[misc]
-    fields = ("ties", "overrides", "refusals", "defaults", "before", "after", "fit", "ops", "stand_in", "dtypes", "entries")
+    fields = (
+        "ties",
+        "overrides",
+        "refusals",
+        "defaults",
+        "before",
+        "after",
+        "fit",
+        "ops",
+        "stand_in",
+        "dtypes",
+        "entries",
+    )
     for field in fields:
         with pytest.raises(TypeError):
             getattr(s, field)["x"] = 1

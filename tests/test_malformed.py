@@ -1,8 +1,9 @@
 """Every file in malformed/ is refused, with the message that its first line expects, whole.
 
-An expectation that ends in `not TOML` leaves the rest to tomllib, whose words differ among Pythons. What is no text,
-or has no room for a comment, is in malformed/expected.json.
+An expectation that ends in `not TOML` leaves the rest to tomllib, whose words differ among Pythons. What is
+no text, or has no room for a comment, is in malformed/expected.json.
 """
+
 from __future__ import annotations
 
 import json
@@ -94,7 +95,8 @@ def test_a_pipe_or_a_device_is_refused_without_waiting_for_it(tmp_path: Path) ->
         done = subprocess.run(
             [sys.executable, "-c", program, path], capture_output=True, text=True, timeout=120, env=env
         )
-        said = f"cannot read {path!r}: it is a pipe or a device, and no regular file; give the path of a .toml file"
+        why = "it is a pipe or a device, and no regular file"
+        said = f"cannot read {path!r}: {why}; give the path of a .toml file"
         assert done.stderr.splitlines()[-1] == f"typelattice.files.text.UnknownSystemError: {said}"
 
 
@@ -193,13 +195,23 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
 @pytest.mark.parametrize(
     ("which", "message"),
     [
-        ("pyhton", "unknown system 'pyhton'; did you mean python?; `typelattice systems` lists them; a path ends in .toml"),
+        (
+            "pyhton",
+            "unknown system 'pyhton'; did you mean python?; "
+            "`typelattice systems` lists them; a path ends in .toml",
+        ),
         ("", "unknown system ''; `typelattice systems` lists them; a path ends in .toml"),
-        ("n" * 500, f"unknown system '{'n' * 37}...'; `typelattice systems` lists them; a path ends in .toml"),
+        (
+            "n" * 500,
+            f"unknown system '{'n' * 37}...'; `typelattice systems` lists them; a path ends in .toml",
+        ),
         ("a\nb", "unknown system 'a\\nb'; `typelattice systems` lists them; a path ends in .toml"),
         ("none.toml", "cannot read 'none.toml': No such file or directory; give the path of a .toml file"),
         ("none/none", "cannot read 'none/none': No such file or directory; give the path of a .toml file"),
-        ("a\0b.toml", "cannot read 'a\\x00b.toml': a path has no null characters; give the path of a .toml file"),
+        (
+            "a\0b.toml",
+            "cannot read 'a\\x00b.toml': a path has no null characters; give the path of a .toml file",
+        ),
         (Path("numpy"), "cannot read 'numpy': No such file or directory; give the path of a .toml file"),
         (3, "a int is no system; give a name such as 'jax' or the path of a .toml file"),
         (None, "a NoneType is no system; give a name such as 'jax' or the path of a .toml file"),
@@ -228,7 +240,10 @@ def test_a_folder_a_long_name_and_a_locked_file_cannot_be_read(tmp_path: Path) -
     [
         ({"defualts": {}}, "defualts: unknown key; did you mean defaults or refusals?"),
         ({"tiers": ("array",)}, "tiers: should be a list, is a tuple"),
-        ({"extends": "jax"}, "extends: is read from files only; replace other keys, or write a file that extends this one"),
+        (
+            {"extends": "jax"},
+            "extends: is read from files only; replace other keys, or write a file that extends this one",
+        ),
         ({"defaults": {"float": 64}}, "defaults: this should be a string, is a whole number"),
         ({"order": "...\nu8 -> u16"}, "line 2, order: the cover uint8 -> uint16 is stated twice"),
         ({"order": "i8 -> i99"}, "line 1, order: unknown dtype 'i99'"),
@@ -247,7 +262,10 @@ def test_replacing_keys_of_a_system_is_checked_alike(keys: dict[str, object], me
         ({"ops": {"add": {1: "all"}}}, "ops: the entries of a table are strings, not a whole number"),
         ({"defaults": {None: "f32"}}, "defaults: the entries of a table are strings, not a NoneType"),
         ({"defaults": {"int": 10**5000}}, "defaults: this should be a string, is a whole number"),
-        ({"combine": "join\0" * 1000}, "combine: should be one of join, fold, comparable, value, is 'join\\x00join"),
+        (
+            {"combine": "join\0" * 1000},
+            "combine: should be one of join, fold, comparable, value, is 'join\\x00join",
+        ),
     ],
 )
 def test_what_only_a_program_can_say_is_refused_alike(keys: dict[str, object], message: str) -> None:
@@ -272,7 +290,9 @@ def test_an_error_in_a_list_names_the_line_of_the_element() -> None:
 def test_what_does_not_go_with_a_replaced_key_is_named_where_it_stands() -> None:
     with pytest.raises(FormatError) as caught:
         system("numpy").replace(order="i8 -> i16")
-    line = 1 + (FOLDER / "numpy.toml").read_text().splitlines().index('ties = { "i16, f16" = "i16", "i32, f32" = "i32" }')
+    line = 1 + (FOLDER / "numpy.toml").read_text().splitlines().index(
+        'ties = { "i16, f16" = "i16", "i32, f32" = "i32" }'
+    )
     cause = "float16 is not in the order (numpy.toml with order replaced extends it)"
     assert str(caught.value) == f"numpy.toml, line {line}, ties: {cause}"
 

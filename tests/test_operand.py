@@ -67,7 +67,9 @@ def test_operand_strings(text: str, read: tuple[object, ...]) -> None:
 def test_bool_is_a_dtype_and_not_a_scalar() -> None:
     assert fields("bool") == ("bool", "bool", False, "array", None)
     assert fields(bool) == ("bool", "bool", False, "scalar", True)
-    assert str(tl.operand(bool)) == "True", "no rule depends on which bool it is, and a bool alone is an array's dtype"
+    assert str(tl.operand(bool)) == "True", (
+        "no rule depends on which bool it is, and a bool alone is an array's dtype"
+    )
 
 
 VALUES = {
@@ -90,7 +92,9 @@ def operands(draw: st.DrawFn) -> Operand:
     if form == "value":
         return tl.operand(value)
     if "=" in form:
-        exact = {Kind.BOOL: "bool", Kind.SIGNED: "int64", Kind.FLOAT: "float64", Kind.COMPLEX: "complex128"}[kind]
+        exact = {Kind.BOOL: "bool", Kind.SIGNED: "int64", Kind.FLOAT: "float64", Kind.COMPLEX: "complex128"}[
+            kind
+        ]
         value = value % 2**63 if kind is Kind.SIGNED else value
         return Operand(DTYPES[exact], DTYPES[exact].kind, "weak" in form, "0d", value)
     return Operand(d, d.kind, "weak" in form, "0d" if "0d" in form else "array")
@@ -186,7 +190,15 @@ def test_no_string_gives_another_error(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["9" * 4000, "int64:0d=" + "9" * 4000, "int8:" + "x" * 5000, "x" * 5000, "1e" + "9" * 5000, "1" + "_1" * 3000]
+    "text",
+    [
+        "9" * 4000,
+        "int64:0d=" + "9" * 4000,
+        "int8:" + "x" * 5000,
+        "x" * 5000,
+        "1e" + "9" * 5000,
+        "1" + "_1" * 3000,
+    ],
 )
 def test_long_strings_are_answered_in_few_words(text: str) -> None:
     try:
@@ -254,7 +266,12 @@ def test_one_true_and_one_float_are_told_apart() -> None:
     """They are equal, and equal as keys."""
     assert [fields(x)[1] for x in (1, True, 1.0, 1 + 0j)] == ["signed", "bool", "float", "complex"]
     jax = tl.system("jax")
-    assert [str(jax.result_type("int8", x)) for x in (1, True, 1.0, 1 + 0j)] == ["int8", "int8", "float64", "complex128"]
+    assert [str(jax.result_type("int8", x)) for x in (1, True, 1.0, 1 + 0j)] == [
+        "int8",
+        "int8",
+        "float64",
+        "complex128",
+    ]
 
 
 def test_types_stand_for_scalars_of_any_value() -> None:
@@ -274,11 +291,13 @@ def test_a_subclass_of_str_is_a_string() -> None:
 
 
 @pytest.mark.parametrize(
-    "x", [None, b"int8", [1, 2], (1,), {"a": 1}, Fraction(1, 2), Decimal(1), object(), ..., str, list, lambda: 1]
+    "x",
+    [None, b"int8", [1, 2], (1,), {"a": 1}, Fraction(1, 2), Decimal(1), object(), ..., str, list, lambda: 1],
 )
 def test_other_objects_take_no_part(x: object) -> None:
     with pytest.raises(
-        tl.OperandError, match=r"takes no part in promotion; give an array, a dtype, a number or a string such as 'int8'$"
+        tl.OperandError,
+        match=r"takes no part in promotion; give an array, a dtype, a number or a string such as 'int8'$",
     ):
         tl.operand(x)
 
@@ -352,7 +371,8 @@ NO_NUMBERS = [
 @pytest.mark.parametrize("x", NO_NUMBERS, ids=repr)
 def test_dtypes_of_numpy_that_are_no_numbers_here(x: object) -> None:
     with pytest.raises(
-        (tl.DTypeError, tl.OperandError), match=r"is in no promotion table; tables are of numbers: convert it first$"
+        (tl.DTypeError, tl.OperandError),
+        match=r"is in no promotion table; tables are of numbers: convert it first$",
     ):
         tl.operand(x)
 

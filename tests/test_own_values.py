@@ -1,4 +1,4 @@
-"""Dtypes of a file's own: their values enumerated by the definition of each fact, and what casts among them lose."""
+"""Dtypes of a file's own: their values, enumerated by the definition of each fact, and what casts lose."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Own:
         return round(v / unit) * unit  # a tie goes to the even one
 
     def keeps(self, v: Fraction) -> bool:
-        """Whether a value is within the range, once rounded; next to zero, a format without it rounds to its nearest."""
+        """Whether a value is within the range, once rounded; a format without zero rounds to its nearest."""
         if v > 0 and min(self.values) > 0:
             return self.rounded(v) <= max(self.values)
         if v < 0 and max(self.values) < 0:
@@ -102,7 +102,11 @@ def floats(draw: st.DrawFn) -> Own:
     ]
     top = draw(st.sampled_from(normal))
     above = {n * smallest for n in range(1, 2 ** (precision - 1))} | {v for v in normal if v <= top}
-    values = above | ({-v for v in above} if "s" in specials else set()) | ({Fraction(0)} if "z" in specials else set())
+    values = (
+        above
+        | ({-v for v in above} if "s" in specials else set())
+        | ({Fraction(0)} if "z" in specials else set())
+    )
     d = own(kind="float", max=float(top), precision=precision, min_exponent=exponent, specials=specials)
     return Own(d, frozenset(values), "float", precision, smallest)
 
@@ -157,7 +161,10 @@ def test_what_our_dtypes_lose_is_said_in_words() -> None:
 def test_the_ends_and_the_smallest_follow_from_the_values(own: Own) -> None:
     d = own.dtype
     assert (d.min, d.max) == (min(own.values), max(own.values))
-    assert ("s" in d.specials, "z" in d.specials) == (min(own.values) < 0 or d.kind is Kind.SIGNED, 0 in own.values)
+    assert ("s" in d.specials, "z" in d.specials) == (
+        min(own.values) < 0 or d.kind is Kind.SIGNED,
+        0 in own.values,
+    )
     if any(v > 0 for v in own.values):
         assert d.smallest == min(v for v in own.values if v > 0)
 
@@ -274,5 +281,10 @@ def test_a_bool_has_two_values_whatever_the_file_calls_it() -> None:
 
 
 def test_a_fact_that_cannot_be_is_refused_by_file_line_and_key() -> None:
-    with pytest.raises(FormatError, match=r"^text, line 4, dtypes: a complex dtype needs the fact bits, an even number"):
-        parse('name = "a"\norder = "c99"\n[dtypes]\nc99 = { kind = "complex", max = 3, precision = 2, min_exponent = 0 }')
+    with pytest.raises(
+        FormatError, match=r"^text, line 4, dtypes: a complex dtype needs the fact bits, an even number"
+    ):
+        parse(
+            'name = "a"\norder = "c99"\n[dtypes]\n'
+            'c99 = { kind = "complex", max = 3, precision = 2, min_exponent = 0 }'
+        )

@@ -170,8 +170,9 @@ def test_every_place_is_where_it_was_written(written: Written, windows: bool) ->
 # -- whatever tomllib reads, and what it does not
 
 PIECES = st.sampled_from([
-    "a", "b", "a", "b", ".", ".", "=", "=", " = 1\n", " = 1\n", " = {}\n", "\n", "\n", "[", "]", "[a]\n", "[b]\n",
-    "[a.b]\n", "[[a]]\n", "[[a.b]]\n", "{", "}", ",", " ", '"', "'", '"""', "'''", "\\", "#", "a.b = 1\n", "b.a = 1\n",
+    "a", "b", "a", "b", ".", ".", "=", "=", " = 1\n", " = 1\n", " = {}\n", "\n", "\n", "[", "]", "[a]\n",
+    "[b]\n", "[a.b]\n", "[[a]]\n", "[[a.b]]\n", "{", "}", ",", " ", '"', "'", '"""', "'''", "\\", "#",
+    "a.b = 1\n", "b.a = 1\n",
     "1", "true", '"a"', "\r\n", "é",
 ])  # fmt: skip
 

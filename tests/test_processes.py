@@ -137,7 +137,16 @@ def test_a_pipe_or_a_device_is_no_file(tmp_path: Path, argv: str) -> None:
 @pytest.mark.parametrize("program", ["laws", "design numpy --repair --every"])
 def test_a_process_that_ignores_interrupts_goes_on_ignoring_them(program: str) -> None:
     """So a shell starts what it runs in the background."""
-    started = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-c", INTERRUPTED, *program.split()]
+    started = [
+        "sh",
+        "-c",
+        'trap "" INT; exec "$@"',
+        "sh",
+        sys.executable,
+        "-c",
+        INTERRUPTED,
+        *program.split(),
+    ]
     p = subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
     assert p.stderr
     assert p.stderr.readline() == b"ready\n"

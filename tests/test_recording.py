@@ -84,9 +84,15 @@ def test_every_ordered_pair_is_asked(tiny: Recording) -> None:
 
 def test_a_call_that_raises_hangs_or_crashes_is_an_answer_and_the_next_is_asked(tiny: Recording) -> None:
     wrong = {c.operands: c.answer for c in tiny.calls() if c.answer.startswith("!")}
-    assert wrong == {("int8", "int16"): "!ValueError", ("int16", "int8"): "!hang", ("float32", "int8"): "!crash"}
+    assert wrong == {
+        ("int8", "int16"): "!ValueError",
+        ("int16", "int8"): "!hang",
+        ("float32", "int8"): "!crash",
+    }
     assert tiny.answer("pow", "float32", "int16") == "float32"
-    assert tiny.errors["!ValueError"].startswith("no such power!!!") and len(tiny.errors["!ValueError"]) == 160
+    assert (
+        tiny.errors["!ValueError"].startswith("no such power!!!") and len(tiny.errors["!ValueError"]) == 160
+    )
 
 
 def test_recording_survives_its_file(tiny: Recording, tmp_path: Path) -> None:
@@ -176,9 +182,13 @@ DAMAGE: dict[str, Callable[[dict], object]] = {
     r"binary\.add, row 3: there is no row 2 above": lambda d: d["binary"]["add"]["rows"].__setitem__(2, 2),
     r"binary\.pow: 2 rows for 3 operands": lambda d: d["binary"]["pow"]["rows"].pop(),
     r"binary\.add\.rows: is not a list": lambda d: d["binary"]["add"].pop("rows"),
-    r"binary\.add\.operands, entry 1: there is no operand 9": lambda d: d["binary"]["add"].update(operands=[9, 1, 2]),
+    r"binary\.add\.operands, entry 1: there is no operand 9": lambda d: d["binary"]["add"].update(
+        operands=[9, 1, 2]
+    ),
     r"unary\.negative: is not a string": lambda d: d["unary"].update(negative=[1, 2, 3]),
-    r"unary\.negative: 3 characters, not 2": lambda d: d["unary"].update(negative={"operands": [0, 2], "row": "!!!"}),
+    r"unary\.negative: 3 characters, not 2": lambda d: d["unary"].update(
+        negative={"operands": [0, 2], "row": "!!!"}
+    ),
     r"unary\.negative\.operands, entry 2: there is no operand 3": lambda d: d["unary"].update(
         negative={"operands": [0, 3], "row": "!!"}
     ),

@@ -17,7 +17,9 @@ def told(found: Report) -> str:
     """What a system answers otherwise than its library, but for the listed departures; by cause, in words."""
     assert found.compared > 100
     groups = found.groups().items()
-    return "\n".join(f"{len(group)} × {cause}, e.g. {'; '.join(map(str, group[:3]))}" for cause, group in groups)
+    return "\n".join(
+        f"{len(group)} × {cause}, e.g. {'; '.join(map(str, group[:3]))}" for cause, group in groups
+    )
 
 
 @pytest.mark.parametrize("name", recorded())

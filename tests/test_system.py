@@ -41,7 +41,10 @@ def said(s: tl.System, *operands: object, op: str | None = None) -> str:
 
 def steps(s: tl.System, *operands: object, op: str | None = None) -> list[tuple[object, ...]]:
     """The steps, in words."""
-    return [(x.key, x.entry, tuple(map(str, x.nodes)), x.node and str(x.node)) for x in s.explain(*operands, op=op).steps]
+    return [
+        (x.key, x.entry, tuple(map(str, x.nodes)), x.node and str(x.node))
+        for x in s.explain(*operands, op=op).steps
+    ]
 
 
 # -- join
@@ -63,7 +66,15 @@ def test_operands_meet_at_their_join(operands: tuple[str, ...], answer: str) -> 
     s = make(CHAIN)
     assert said(s, *operands) == said(s, *reversed(operands)) == answer
     p = s.explain(*operands)
-    assert (str(p.node), p.compute, p.weak, p.op, p.reason, p.remedy, p.fits) == (answer, p.dtype, False, None, None, None, ())
+    assert (str(p.node), p.compute, p.weak, p.op, p.reason, p.remedy, p.fits) == (
+        answer,
+        p.dtype,
+        False,
+        None,
+        None,
+        None,
+        (),
+    )
     assert p.decision == Joined(tuple(dict.fromkeys(o.dtype for o in p.operands if o.dtype)), p.dtype)
     assert p.bounds == (p.dtype,)
     assert s.promote(*operands).dtype is s.result_type(*operands) is p.dtype
@@ -90,13 +101,19 @@ def test_two_minimal_bounds_and_no_tie_are_a_refusal() -> None:
 
 def test_three_minimal_bounds_all_lie_above() -> None:
     s = make("u8, i8 -> i16, f16, bf16")
-    assert said(s, "uint8", "int8") == "- int16 and float16 and bfloat16 all lie above, and no tie is recorded"
+    assert (
+        said(s, "uint8", "int8") == "- int16 and float16 and bfloat16 all lie above, and no tie is recorded"
+    )
 
 
 def test_no_bound_is_a_refusal() -> None:
     s = make("b; i8; u8")
     p = s.explain("bool", "int8")
-    assert (p.reason, p.remedy, p.bounds) == ("nothing lies above both", "cast one operand to the other's dtype", ())
+    assert (p.reason, p.remedy, p.bounds) == (
+        "nothing lies above both",
+        "cast one operand to the other's dtype",
+        (),
+    )
     assert said(s, "bool", "int8", "uint8") == "- nothing lies above all"
     assert said(s, "bool", "int8", "int8") == "- nothing lies above both"
 
@@ -140,7 +157,11 @@ def test_pairs_are_folded_from_the_left() -> None:
     assert said(s, "uint8", "int8", "float16") == "float32"
     assert said(s, "uint8", "float16", "int8") == "float16"
     assert said(make(DIAMOND, ties={"i16, f16": "i16"}), "uint8", "int8", "float16") == "float16"
-    assert [x[2] for x in steps(s, "uint8", "int8", "float16")] == [("uint8",), ("uint8", "int8"), ("int16", "float16")]
+    assert [x[2] for x in steps(s, "uint8", "int8", "float16")] == [
+        ("uint8",),
+        ("uint8", "int8"),
+        ("int16", "float16"),
+    ]
 
 
 def test_a_fold_of_one_and_of_the_same() -> None:
@@ -283,7 +304,9 @@ def test_without_a_scalar_tier_a_scalar_needs_a_node() -> None:
 
 
 def test_the_least_complex_above_a_float_is_the_narrowest() -> None:
-    s = make("f16 -> c128; f16 -> c64; b -> f32 -> c128", tiers=["array", "scalar"], defaults={"complex": "c128"})
+    s = make(
+        "f16 -> c128; f16 -> c64; b -> f32 -> c128", tiers=["array", "scalar"], defaults={"complex": "c128"}
+    )
     assert said(s, "float16", complex) == "complex64"
     assert said(s, "float32", complex) == "complex128"
     lonely = make("f16; c64", tiers=["array", "scalar"], defaults={"complex": "c64"})
@@ -310,7 +333,9 @@ def test_what_the_file_says_of_a_scalar_goes_first() -> None:
 
 def test_a_bool_scalar_is_an_array_where_no_default_says_otherwise() -> None:
     order = "b -> u8 -> i16\nb -> i8 -> i16"
-    plain, own = (make(order, tiers=["array", "scalar"], **keys) for keys in ({}, {"defaults": {"bool": "b"}}))
+    plain, own = (
+        make(order, tiers=["array", "scalar"], **keys) for keys in ({}, {"defaults": {"bool": "b"}})
+    )
     assert [x[0] for x in steps(plain, "int8", True)] == ["order"]
     assert [x[0] for x in steps(own, "int8", True)] == ["order", "order", "tiers"]
     assert said(plain, True) == said(own, True) == said(own, True, True) == "bool"
@@ -337,7 +362,12 @@ def test_a_scalar_that_comes_first_counts_as_an_array() -> None:
 
 def test_alike_operands_meet_at_the_dtype_of_each() -> None:
     s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"ordering": {"alike": True}})
-    assert said(s, "int8", "int8", op="less") == said(s, "int8", 1, op="less") == said(s, 1, "int8", op="less") == "bool"
+    assert (
+        said(s, "int8", "int8", op="less")
+        == said(s, "int8", 1, op="less")
+        == said(s, 1, "int8", op="less")
+        == "bool"
+    )
     assert said(s, "int8", "int16", op="less") == "- less does not promote: operands have to be of one dtype"
     assert said(s, "int16", "int8", op="less").startswith("- less does not promote")
     assert said(s, "int8", 1.5, op="less").startswith("- less does not promote")  # a float is no int8
@@ -358,7 +388,10 @@ def test_weak_nodes_of_a_kind() -> None:
     assert said(s, int, float) == "float32*"
     assert said(s, "int8:weak", "uint8") == "uint8"
     assert said(s, "uint8:weak", "int8") == "int8"  # an unsigned kind has no node: it counts as the signed
-    assert steps(s, "int16", float) == [("order", None, ("int16", "f*"), "f*"), ("defaults", "float", ("f*",), "float32")]
+    assert steps(s, "int16", float) == [
+        ("order", None, ("int16", "f*"), "f*"),
+        ("defaults", "float", ("f*",), "float32"),
+    ]
     assert said(s, "int8", complex) == "- nothing is said of a Python complex"
 
 
@@ -423,7 +456,9 @@ def test_what_comes_in_and_what_goes_out_may_be_mapped() -> None:
 
 
 def test_a_dtype_may_come_in_as_a_kind_and_a_kind_go_out_as_a_dtype() -> None:
-    s = make("i* -> f* -> c*", before={"b": "i*"}, after={"f*": "f16"}, defaults={"int": "i64", "float": "f64"})
+    s = make(
+        "i* -> f* -> c*", before={"b": "i*"}, after={"f*": "f16"}, defaults={"int": "i64", "float": "f64"}
+    )
     assert said(s, True, int) == "int64*"
     assert said(s, True, float) == "float16"
     assert said(s, complex) == "- a Python complex alone has no dtype here"
@@ -503,7 +538,13 @@ def test_an_operation_with_loops_takes_kinds_of_operands() -> None:
 
 
 def test_scalars_meet_the_arrays_before_a_search_or_stand_in() -> None:
-    s = make(f"{CHAIN}\nu1", **NUMPYLIKE, ops=LOOPS, both_ways=["u1 + i8, i16"], stand_in={"beside": "u1", "int": "i8"})
+    s = make(
+        f"{CHAIN}\nu1",
+        **NUMPYLIKE,
+        ops=LOOPS,
+        both_ways=["u1 + i8, i16"],
+        stand_in={"beside": "u1", "int": "i8"},
+    )
     assert said(s, "int8", 1, op="add") == "int16"
     assert said(s, "uint8", 1, op="add") == "uint8"
     assert said(s, "uint1", 1, op="add") == "int16"
@@ -515,8 +556,13 @@ def test_a_weak_result_may_lose_its_weakness_in_an_operation() -> None:
     order = f"b -> i*\n{JAXLIKE}"
     keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
     assert said(make(order, **keys), "int8:weak", op="negative") == "int8*"
-    assert said(make(order, **keys, ops={"negative": {"weak": "strip"}}), "int8:weak", op="negative") == "int8"
-    assert said(make(order, **keys, ops={"negative": {"weak": "default"}}), "int8:weak", op="negative") == "int32*"
+    assert (
+        said(make(order, **keys, ops={"negative": {"weak": "strip"}}), "int8:weak", op="negative") == "int8"
+    )
+    assert (
+        said(make(order, **keys, ops={"negative": {"weak": "default"}}), "int8:weak", op="negative")
+        == "int32*"
+    )
     assert said(make(order, **keys, ops={"negative": {"weak": "default"}}), "int8", op="negative") == "int8"
     assert said(make(order, **keys), "int16", 2.5, op="add") == "float32*"
 
@@ -537,11 +583,17 @@ def test_an_integer_on_the_right_may_leave_the_left_its_dtype() -> None:
 
 
 def test_a_value_out_of_range_is_a_refusal_in_an_operation_only() -> None:
-    s = make(CHAIN, **NUMPYLIKE, fit={"int": "raise", "float": "inf"}, ops={"equal": {"fit": {"int": "exact"}}})
+    s = make(
+        CHAIN, **NUMPYLIKE, fit={"int": "raise", "float": "inf"}, ops={"equal": {"fit": {"int": "exact"}}}
+    )
     p = s.explain("int8", 300)
     assert (p.dtype, p.fits[0].outcome, p.fits[0].value) == (tl.dtype("int8"), "raise", 300)
     p = s.explain("int8", 300, op="add")
-    assert (p.dtype, p.reason, p.remedy) == (None, "300 is out of range for int8", "use a value within it, or a wider dtype")
+    assert (p.dtype, p.reason, p.remedy) == (
+        None,
+        "300 is out of range for int8",
+        "use a value within it, or a wider dtype",
+    )
     assert p.decision == Misfit((tl.dtype("int8"),), None, "int")
     assert said(s, "int8", 30, op="add") == "int8"
     assert said(s, "float32", 1e300, op="add") == "float32"

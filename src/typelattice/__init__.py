@@ -8,7 +8,9 @@ from importlib import import_module
 
 from typelattice.facts.words import WORDS
 
-TYPE_CHECKING = False  # type checkers know the name, and take it for true; to import it costs more than all else here
+TYPE_CHECKING = (
+    False  # type checkers know the name, and take it for true; to import it costs more than all else here
+)
 if TYPE_CHECKING:
     from typelattice.designer import ConflictError, MissingSolverError, PlanError, design
     from typelattice.engine.answer import Promotion, PromotionError

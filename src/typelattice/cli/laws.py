@@ -11,7 +11,7 @@ from typelattice.cli.command import FEW, Command, Paragraphs, UsageError
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import layout
-from typelattice.study.asked import Asked, BeyondReachError, common_dtypes, has_arrays
+from typelattice.study.asked import Asked, common_dtypes, has_arrays
 from typelattice.study.survey import survey
 
 STUB = 16  # columns of the headings
@@ -56,7 +56,7 @@ def _data(s: tl.System, tier: Asked, dtypes: list[object] | None) -> dict[str, o
     try:
         priced = tl.criteria(s, tier, dtypes).data()["criteria"]
         return {**tl.laws(s, tier, dtypes).data(), "criteria": priced}
-    except (tl.DTypeError, BeyondReachError) as e:
+    except tl.DTypeError as e:
         return {"system": s.name, "not judged": str(e)}
 
 

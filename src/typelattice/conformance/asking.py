@@ -63,7 +63,9 @@ class Asker:
         two = getattr(library, "two_at_most", ())
         return Catalogue(
             name=_text("name", library.name),
-            versions={_text("versions", key): _text("versions", library.versions[key]) for key in library.versions},
+            versions={
+                _text("versions", key): _text("versions", library.versions[key]) for key in library.versions
+            },
             how=_text("how", library.how),
             python=platform.python_version(),
             dtypes=dtypes,
@@ -90,7 +92,9 @@ class Asker:
             answer = self._library.read(result)
         except NotAskedError as error:
             return NOT_ASKED, str(error)
-        except BaseException as error:  # a Rust panic, for one, is no Exception; a KeyboardInterrupt may be faked
+        except (
+            BaseException
+        ) as error:  # a Rust panic, for one, is no Exception; a KeyboardInterrupt may be faked
             return exception_answer(error)
         if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= ANSWER:
             return str(answer), ""
@@ -109,7 +113,9 @@ def _operations(library: Library) -> dict[str, Callable[..., object]]:
     """A library's functions by the one name of each operation. Raises OpError too."""
     found = dict(library.operations())
     if not found:
-        raise CannotAskError("the library cannot be asked: operations() names none; give at least one, such as add")
+        raise CannotAskError(
+            "the library cannot be asked: operations() names none; give at least one, such as add"
+        )
     for op, function in found.items():
         if not callable(function):
             what = f"operations() has {short(repr(function))} for {short(str(op))}, which cannot be called"
@@ -120,7 +126,9 @@ def _operations(library: Library) -> dict[str, Callable[..., object]]:
 def _texts(what: str, given: object) -> tuple[str, ...]:
     """A sequence of strings that the library gave."""
     if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise CannotAskError(f"the library cannot be asked: {what} must be a list of strings, not {short(repr(given))}")
+        raise CannotAskError(
+            f"the library cannot be asked: {what} must be a list of strings, not {short(repr(given))}"
+        )
     return tuple(_text(what, each) for each in given)
 
 
@@ -134,7 +142,9 @@ def _text(what: str, given: object) -> str:
 
 def _raised(what: str, error: BaseException) -> CannotAskError:
     """The error for a library whose own code fails before it is asked anything."""
-    return CannotAskError(f"the library cannot be asked: {what} raises {type(error).__name__}: {_message(error)}")
+    return CannotAskError(
+        f"the library cannot be asked: {what} raises {type(error).__name__}: {_message(error)}"
+    )
 
 
 def _message(error: BaseException) -> str:

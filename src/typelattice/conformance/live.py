@@ -36,7 +36,9 @@ def compare_live(
 def shrunk(asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()) -> Mismatch:
     """The smallest call that is still a mismatch, and no listed one."""
     while True:
-        questions = [question for question in _smaller(m.call) if set(question[1]) <= {*asked.catalogue.operands}]
+        questions = [
+            question for question in _smaller(m.call) if set(question[1]) <= {*asked.catalogue.operands}
+        ]
         found = (compare(system, _calls(asked, [question]), listed).mismatches for question in questions)
         smaller = next((mismatches[0] for mismatches in found if mismatches), None)
         if smaller is None:

@@ -79,7 +79,9 @@ def candidates(dtypes: Sequence[str], extra: Sequence[str] = ()) -> tuple[str, .
     return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *EDGES, *extra
 
 
-def plan(operands: Sequence[str], operations: Sequence[str], several: Sequence[str], calls: int, seed: int) -> Plan:
+def plan(
+    operands: Sequence[str], operations: Sequence[str], several: Sequence[str], calls: int, seed: int
+) -> Plan:
     """What is asked of operands: each operation of one or two of them, and those of `several` of so many at random."""
     drawn = random.Random(seed)
     arrays = asked_of("concat", operands)

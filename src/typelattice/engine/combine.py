@@ -98,6 +98,8 @@ def _settled(rules: Rules, node: Node, is_weak: bool, trail: list[Step]) -> tupl
     found = after.dtype or (rules.defaults.get(after.kind) if after in rules.order else None)
     step = Defaulted((after,), found, after.kind.word)
     if found is None:
-        raise RefusalError(f"a Python {after.kind.word} alone has no dtype here", "give an array or a dtype too", step)
+        raise RefusalError(
+            f"a Python {after.kind.word} alone has no dtype here", "give an array or a dtype too", step
+        )
     trail.append(step)
     return found, True

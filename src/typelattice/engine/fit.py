@@ -12,7 +12,9 @@ from typelattice.operands.operand import Operand
 
 OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact")
 BEYOND_FLOATS = 2**1024  # integers that Python's own float cannot hold
-DEFAULT = "default "  # a prefix: raise first if even the default dtype of the value's kind cannot hold the value
+DEFAULT = (
+    "default "  # a prefix: raise first if even the default dtype of the value's kind cannot hold the value
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Fit:
     if held:
         return Fit(kind, value, to, "fits", None)
     if isinstance(value, int) and to.precision is not None and abs(value) >= BEYOND_FLOATS:
-        return Fit(kind, value, to, "raise", None)  # Python makes no float of it, whatever the library would do then
+        return Fit(
+            kind, value, to, "raise", None
+        )  # Python makes no float of it, whatever the library would do then
     decides = kind if to.kind.rank <= kind.rank else to.kind
     outcome = policy.get(decides.word, "unsaid").removeprefix(DEFAULT)
     if outcome == "saturate":

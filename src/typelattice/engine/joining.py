@@ -29,7 +29,9 @@ def enter(rules: Rules, o: Operand, trail: list[Step]) -> Node:
     if node is not own:
         trail.append(Entered((own,), node, str(own)))
     if node not in rules.order:
-        raise RefusalError(f"{rules.name} has no {node}", "cast it to a dtype that it has", Joined((node,), None))
+        raise RefusalError(
+            f"{rules.name} has no {node}", "cast it to a dtype that it has", Joined((node,), None)
+        )
     return node
 
 
@@ -65,7 +67,9 @@ def _fold(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
     """Pair by pair, from the left."""
     first = join(rules, nodes[:1], trail)
     pair = _comparable if rules.combine == "comparable" else join
-    return reduce(lambda a, b: stated_pair(rules, a, b, trail) or pair(rules, (a, b), trail), nodes[1:], first)
+    return reduce(
+        lambda a, b: stated_pair(rules, a, b, trail) or pair(rules, (a, b), trail), nodes[1:], first
+    )
 
 
 def _comparable(rules: Rules, pair: Sequence[Node], trail: list[Step]) -> Node:

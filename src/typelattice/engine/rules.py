@@ -49,4 +49,6 @@ class Rules:
         >>> system("array-api").dtypes[:3]
         (bool, uint8, uint16)
         """
-        return tuple(sorted({n for n in (*self.order.nodes, *self.before) if isinstance(n, DType)}, key=place))
+        return tuple(
+            sorted({n for n in (*self.order.nodes, *self.before) if isinstance(n, DType)}, key=place)
+        )

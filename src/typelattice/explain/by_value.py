@@ -21,7 +21,9 @@ def intervals(p: Promotion) -> list[Span]:
     (-32768, -129, int16)
     """
     operands = p.promoting
-    unknown = [i for i, o in enumerate(operands) if o.tier != "array" and o.kind.rank == 1 and o.value is None]
+    unknown = [
+        i for i, o in enumerate(operands) if o.tier != "array" and o.kind.rank == 1 and o.value is None
+    ]
     if len(unknown) != 1:
         return []
     i, d = unknown[0], operands[unknown[0]].dtype

@@ -27,7 +27,12 @@ def data(p: Promotion) -> dict[str, object]:
 
 
 def _step_data(s: Step) -> dict[str, object]:
-    return {"key": s.key, "entry": s.entry, "nodes": [str(n) for n in s.nodes], "node": s.node and str(s.node)}
+    return {
+        "key": s.key,
+        "entry": s.entry,
+        "nodes": [str(n) for n in s.nodes],
+        "node": s.node and str(s.node),
+    }
 
 
 def _cast_data(cast: Cast) -> dict[str, object]:
@@ -39,6 +44,7 @@ def _cast_data(cast: Cast) -> dict[str, object]:
 def _fit_data(f: Fit) -> dict[str, object]:
     """A fit; what JSON has no number for is text: complex, inf, nan."""
     value, becomes = (
-        str(x) if isinstance(x, complex) or (isinstance(x, float) and x - x != 0) else x for x in (f.value, f.becomes)
+        str(x) if isinstance(x, complex) or (isinstance(x, float) and x - x != 0) else x
+        for x in (f.value, f.becomes)
     )
     return {"value": value, "in": f.target.name, "outcome": f.outcome, "becomes": becomes}

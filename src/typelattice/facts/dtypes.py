@@ -42,20 +42,20 @@ class DTypeError(TypelatticeError, ValueError):
 class DType:
     """An element type and its facts; equal facts are the same object.
 
-    `bits` are those used, `storage_bits` those occupied; None where the platform decides. `min` and `max` are the most
-    negative and the largest finite value. Which values lie between them is said in one of three ways, and if in none of
-    them it is unknown:
+    `bits` are those used, `storage_bits` those occupied; None where the platform decides. `min` and `max` are
+    the most negative and the largest finite value. Which values lie between them is said in one of three
+    ways, and if in none of them it is unknown:
 
     - `precision` counts the bits of a binary float's significand (integers up to 2**precision are exact), and
       `min_exponent` is the smallest exponent of a normal value;
     - `step` is the distance of neighbours: 1 for integers, a power of two for fixed point;
     - `values` lists them all, from the least to the greatest.
 
-    `specials` has a letter for each that it has: s(ign), z(ero), m(inus zero), i(nf), n(an). The facts of a complex
-    dtype are those of its parts, but for its bits.
+    `specials` has a letter for each that it has: s(ign), z(ero), m(inus zero), i(nf), n(an). The facts of a
+    complex dtype are those of its parts, but for its bits.
 
-    A DType equals itself alone, as its hash says; one compared with what another library calls by the same name, or
-    with a string, raises DTypeError, since `x.dtype == np.float32` would be false without a word.
+    A DType equals itself alone, as its hash says; one compared with what another library calls by the same
+    name, or with a string, raises DTypeError, since `x.dtype == np.float32` would be false without a word.
     """
 
     name: str
@@ -94,7 +94,9 @@ class DType:
         if self is other:
             return True
         if not isinstance(other, (DType, Weak)) and _names_a_dtype(other):
-            what = f"{self} is compared with {short(str(other))}, which is no DType, and so never equal to one"
+            what = (
+                f"{self} is compared with {short(str(other))}, which is no DType, and so never equal to one"
+            )
             how = "typelattice.dtype(...)" if isinstance(other, str) else "typelattice.operand(...).dtype"
             raise DTypeError(f"{what}; compare with {how}, a namespace's own dtype, or compare names: str(d)")
         return NotImplemented
@@ -108,7 +110,7 @@ class DType:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Weak:
-    """A node of an order for operands that count by kind, `i*`, or by kind and width, `i32*`; `weak` makes it."""
+    """A node for operands that count by kind, `i*`, or by kind and width, `i32*`; `weak` makes it."""
 
     kind: Kind
     dtype: DType | None
@@ -120,8 +122,8 @@ class Weak:
         return weak, (self.kind, self.dtype)
 
 
-# Each DType and Weak that is in use, by its facts. Held weakly, so that the dtypes of files that are read again and
-# again do not pile up; under a lock, so that two threads never make two of one.
+# Each DType and Weak that is in use, by its facts. Held weakly, so that the dtypes of files that are read
+# again and again do not pile up; under a lock, so that two threads never make two of one.
 _DEFINED: WeakValueDictionary[tuple[object, ...], DType] = WeakValueDictionary()
 _WEAK: WeakValueDictionary[tuple[object, ...], Weak] = WeakValueDictionary()
 _LOCK = Lock()
@@ -152,7 +154,7 @@ NATIVE: dict[str, Callable[[DType], object]] = {}  # framework -> DType to its o
 
 
 def _names_a_dtype(x: object) -> bool:
-    """Whether an object means a dtype to some library that has an adapter, or to Python: float, np.float32, "int8"."""
+    """Whether an object means a dtype to a library with an adapter, or to Python: float, np.float32, "int8"."""
     if isinstance(x, str):
         return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # a kind is called bool, too
     cls = x if isinstance(x, type) else type(x)
@@ -179,7 +181,7 @@ def _row(line: str) -> DType:
 
 
 def least_of_float(top: float, precision: int, exponent: int, specials: str) -> float:
-    """The most negative value of a binary float; without a sign zero, or the smallest where there is no zero."""
+    """The most negative value of a binary float; without a sign zero, or the smallest if there is no zero."""
     return -top if "s" in specials else 0.0 if "z" in specials else 2.0 ** (exponent - precision + 1)
 
 
@@ -203,7 +205,7 @@ def dtype(name: object) -> DType:
     >>> dtype("i4")
     Traceback (most recent call last):
         ...
-    typelattice.facts.dtypes.DTypeError: 'i4' reads as int4 (in bits) or as int32 (in bytes, as NumPy counts): write the name
+    typelattice.facts.dtypes.DTypeError: 'i4' reads as int4 (in bits) or as int32 (in bytes, ...
     """
     if isinstance(name, DType):
         return name
@@ -213,14 +215,16 @@ def dtype(name: object) -> DType:
         return DTYPES[name]
     if as_numpy := numpy_reading(name):
         ours = CODES.get(name) or f"a {name[1:]}-bit {as_numpy.kind}"
-        raise DTypeError(f"{name!r} reads as {ours} (in bits) or as {as_numpy} (in bytes, as NumPy counts): write the name")
+        raise DTypeError(
+            f"{name!r} reads as {ours} (in bits) or as {as_numpy} (in bytes, as NumPy counts): write the name"
+        )
     if name in CODES:
         return CODES[name]
     raise DTypeError(f"unknown dtype {short(name)}{nearest(name, DTYPES)}")
 
 
 def place(node: Node) -> tuple[int, int, int, str]:
-    """A sort key: kind by kind from narrow to wide, weak nodes last; the order in which documents list dtypes."""
+    """A sort key, as documents list dtypes: kind by kind from narrow to wide, weak nodes last."""
     d = node if isinstance(node, DType) else node.dtype
     return not isinstance(node, DType), list(Kind).index(node.kind), (d.bits if d else 0) or 65, str(node)
 
@@ -232,7 +236,8 @@ def part_of(d: DType) -> DType:
     (float32, int8)
     """
     floats = (x for x in DTYPES.values() if x.kind is Kind.FLOAT)
-    return next((x for x in floats if (x.max, x.precision) == (d.max, d.precision)), d) if d.kind is Kind.COMPLEX else d
+    parts = (x for x in floats if (x.max, x.precision) == (d.max, d.precision))
+    return next(parts, d) if d.kind is Kind.COMPLEX else d
 
 
 def complex_of(d: DType) -> DType:

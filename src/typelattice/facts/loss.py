@@ -14,11 +14,12 @@ SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
 class Loss:
     """What some values of one dtype lose in another; false where no value loses anything.
 
-    `magnitude`: a finite value beyond the target's range (an integer wraps; a float becomes inf, nan or the largest).
-    `precision`: a value within it without an exact counterpart; `first_inexact` is the first such positive integer.
-    `underflow`: a nonzero value becomes zero in a float. `sign`, `imaginary`: negative values, imaginary parts have no
-    place. `special`: which of inf, nan, -0, zero have no counterpart. `unknown`: the facts of one of the two do not say
-    which values it has, so that precision may be lost, and nothing more is known than the rest says.
+    `magnitude`: a finite value beyond the target's range (an integer wraps; a float becomes inf, nan or the
+    largest). `precision`: a value within it without an exact counterpart; `first_inexact` is the first such
+    positive integer. `underflow`: a nonzero value becomes zero in a float. `sign`, `imaginary`: negative
+    values, imaginary parts have no place. `special`: which of inf, nan, -0, zero have no counterpart.
+    `unknown`: the facts of one of the two do not say which values it has, so that precision may be lost, and
+    nothing more is known than the rest says.
     """
 
     magnitude: bool = False
@@ -37,7 +38,7 @@ class Loss:
 
 @lru_cache(maxsize=4096)  # a pair of each of ours; the dtypes of files come and go
 def loss(source: DType, target: DType) -> Loss:
-    """What casting from `source` to `target` can lose, rounding to nearest even, or cutting off into an integer.
+    """What a cast can lose, rounding to nearest even, or cutting off into an integer.
 
     >>> from typelattice import dtype
     >>> loss(dtype("int64"), dtype("float64")).first_inexact == 2**53 + 1
@@ -68,11 +69,12 @@ def loss(source: DType, target: DType) -> Loss:
 
 
 def kept(d: DType, its: Values) -> tuple[int, int]:
-    """The ends of what a cast to a dtype keeps within its range: of whole numbers what is less than one beyond.
+    """The ends of what a cast keeps within the range of a dtype: of an integer, what is less than one beyond.
 
-    Half a unit above the largest value of a float, or of fixed point, is a tie: it goes to the even neighbour, which is
-    the largest itself in the formats that spend their last significand on nan. How a list of values is rounded to, its
-    format says; here what lies beyond its ends is beyond. Without zero, what lies next to it goes to the nearest value.
+    Half a unit above the largest value of a float, or of fixed point, is a tie: it goes to the even
+    neighbour, which is the largest itself in the formats that spend their last significand on nan. How a list
+    of values is rounded to, its format says; here what lies beyond its ends is beyond. Without zero, what
+    lies next to it goes to the nearest value.
     """
     if d.kind.rank < Kind.FLOAT.rank and not its.listed:
         return its.low - SCALE + 1, its.high + SCALE - 1
@@ -90,20 +92,20 @@ def _beyond(its: Values, top: int) -> int:
 
 
 def _known_beyond(source: DType, target: DType) -> bool:
-    """Whether a source's largest value, or most negative one, lies beyond the target's; False if that is unknown."""
+    """Whether an end of the source's range lies beyond the target's; False if that is unknown."""
     above = source.max is not None and target.max is not None and scaled(source.max) > scaled(target.max)
     below = source.min is not None and target.min is not None and scaled(source.min) < scaled(target.min)
     return above or (below and "s" in target.specials)
 
 
 def _vanishes(have: Values, take: Values) -> bool:
-    """Whether a value is rounded to zero, though it is none: one of at most half the smallest on its side of zero."""
+    """Whether a value that is not zero is rounded to it: one of at most half the smallest on its side."""
     sides = zip(have.nearest_to_zero(), take.nearest_to_zero(), strict=True)
     return any(0 < 2 * smallest <= least for smallest, least in sides)
 
 
 def _first_inexact(have: Values, take: Values) -> int | None:
-    """The first positive integer that is a value of the one and, though within its range, not of the other."""
+    """The first positive integer that the one has and the other, within its range, has not."""
     top = min(have.high, take.high)
     if have.listed:
         lost = (v for v in have.listed if 0 < v <= top and v % SCALE == 0 and not take.holds(v))

@@ -4,8 +4,8 @@ A set of nodes is a bit mask. `up(a)` is all that lies above a, a included, and
 
     join(a, b) = c   exactly when   up(a) & up(b) = up(c)
 
-so a join is one AND a node and one look-up: bits are handed out from the top of the order down, which makes the
-highest bit of a common up-set the only node that can be its least.
+so a join is one AND a node and one look-up: bits are handed out from the top of the order down, which makes
+the highest bit of a common up-set the only node that can be its least.
 """
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Order(Generic[N]):
         """The lowest of the upper bounds. One: the join. None, or several: there is no join."""
         common, found = self._common(self._up, *nodes), list[N]()
         while common:
-            lowest = self._downward[common.bit_length() - 1]  # what lies below it has a higher bit, and is gone
+            lowest = self._downward[common.bit_length() - 1]  # what lies below has a higher bit, and is gone
             common &= ~self._up[lowest]
             found.append(lowest)
         return tuple(sorted(found, key=self._place.__getitem__) if len(found) > 1 else found)

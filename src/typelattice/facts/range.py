@@ -9,11 +9,11 @@ Value = bool | int | float | complex  # a Python number
 
 
 def fitted(value: Value, target: DType) -> tuple[bool, Value | None]:
-    """Whether a value lies within the range of a dtype, once rounded; and what it wraps to, or overflows to, if not.
+    """Whether a value lies within the range of a dtype, once rounded; if not, what it wraps or overflows to.
 
-    A real dtype holds no complex number with an imaginary part, an integer dtype neither NaN nor an infinity. Into an
-    integer a fraction is cut off, as casts do. What no rule tells is None: what becomes of a fraction beyond the range
-    of an integer, or of an integer beyond a range that is not the whole of its bits.
+    A real dtype holds no complex number with an imaginary part, an integer dtype neither NaN nor an infinity.
+    Into an integer a fraction is cut off, as casts do. What no rule tells is None: what becomes of a fraction
+    beyond the range of an integer, or of an integer beyond a range that is not the whole of its bits.
 
     >>> from typelattice import dtype
     >>> fitted(300, dtype("uint8")), fitted(1e39, dtype("float32")), fitted(7.5, dtype("int4"))
@@ -53,7 +53,7 @@ def nearest(value: Value, target: DType) -> Value:
 
 
 def _has(d: DType, v: float) -> bool:
-    """Whether a dtype has a value for a real number, once rounded; where nothing is known of its range it has."""
+    """Whether a dtype has a value for a real number, once rounded; true if its range is unknown."""
     if d.min is not None and d.max is not None and d.min <= v <= d.max:
         return True
     if d.kind.rank < Kind.FLOAT.rank:

@@ -1,4 +1,4 @@
-"""The finite values that a dtype has, as far as its facts say, so that two dtypes can be compared value by value.
+"""The finite values of a dtype, as far as its facts say, so that dtypes can be compared value by value.
 
 Numbers are integers here: each is a value times SCALE, which makes an integer of every finite float64.
 """
@@ -15,11 +15,11 @@ PLATFORM = (32, 64)  # bits of an integer whose width the platform decides
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Either the multiples of `unit` (a power of two) from `low` to `high` that have at most `bits` significant bits, or
-    those of a list.
+    """Multiples of a unit within a range, of few significant bits; or the values of a list.
 
-    Integers and fixed point have no limit of significant bits (None). A binary float has one: what lies on its grid of
-    subnormal values and has so many bits is one of its values.
+    Multiples of `unit` (a power of two) from `low` to `high` that have at most `bits` significant bits.
+    Integers and fixed point have no limit of significant bits (None). A binary float has one: what lies on
+    its grid of subnormal values and has so many bits is one of its values.
     """
 
     unit: int
@@ -43,7 +43,9 @@ class Values:
         if low > high:
             return 0
         zero = low <= 0 <= high
-        return zero + self._positive(high) - self._positive(low - 1) + self._positive(-low) - self._positive(-high - 1)
+        above = self._positive(high) - self._positive(low - 1)
+        below = self._positive(-low) - self._positive(-high - 1)
+        return zero + above + below
 
     def _positive(self, top: int) -> int:
         """How many multiples of the unit with so few significant bits lie above zero and not above `top`.
@@ -54,7 +56,7 @@ class Values:
             return 0
         if self.bits is None or top <= self.unit << self.bits:
             return top // self.unit
-        exponent = top.bit_length() - 1  # of the doubling in which top lies, with 1 << exponent as its first value
+        exponent = top.bit_length() - 1  # of the doubling in which top lies; it begins at 1 << exponent
         doublings = exponent - (self.unit.bit_length() - 1) - self.bits
         within = (top - (1 << exponent)) >> (exponent - self.bits + 1)
         return (1 << self.bits) + doublings * (1 << self.bits - 1) + within

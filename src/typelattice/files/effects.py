@@ -1,6 +1,7 @@
 """What a system file states and nothing uses, or what goes against the rest of it, is refused.
 
-A file is asked for what it says itself, not for what it inherits: a variant may leave a set of the other unused.
+A file is asked for what it says itself, not for what it inherits: a variant may leave a set of the other
+unused.
 """
 from __future__ import annotations
 
@@ -60,7 +61,11 @@ def _named(node: Node, rules: Rules) -> bool:
     Where the order has weak nodes alone, as Python's has, dtypes are but names for its numbers.
     """
     weak_alone = not any(isinstance(n, DType) for n in rules.order.nodes)
-    return weak_alone or _enters(node, rules) or (isinstance(node, DType) and weak(node.kind, node) in rules.order)
+    return (
+        weak_alone
+        or _enters(node, rules)
+        or (isinstance(node, DType) and weak(node.kind, node) in rules.order)
+    )
 
 
 def _defaults(rules: Rules) -> Iterator[Finding]:
@@ -95,7 +100,11 @@ def _loops(rules: Rules) -> Iterator[Finding]:
         if said:
             yield key, None, "says nothing where no operation of `ops` has `loops`"
     if rules.refusals and rules.combine == "value":
-        yield "refusals", None, 'says nothing where `combine` is "value" and no operation of `ops` has `loops`'
+        yield (
+            "refusals",
+            None,
+            'says nothing where `combine` is "value" and no operation of `ops` has `loops`',
+        )
 
 
 def _ops(rules: Rules) -> Iterator[Finding]:
@@ -129,13 +138,16 @@ def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
 def _matters(entry: str, key: str, rules: Rules) -> bool:
     """Whether what an entry says by a key has an effect in one of the operations that it is about."""
     own = [o for o in OPERATIONS.values() if o.name == entry]
-    members = own or [o for o in OPERATIONS.values() if o.of_class == entry and key not in rules.ops.get(o.name, {})]
+    members = own or [
+        o for o in OPERATIONS.values() if o.of_class == entry and key not in rules.ops.get(o.name, {})
+    ]
     inherited = {name: said for name, said in rules.ops.items() if name != entry}
     return any(_NEEDS[key][1](o, find(o.name, rules.ops), find(o.name, inherited), rules) for o in members)
 
 
 _LEFT = ("left",)
-_Needs = Callable[[Operation, Op, Op, Rules], bool]  # of an operation, as it is, and as it were without the entry
+# Of an operation, what it does, and what it would do without the entry.
+_Needs = Callable[[Operation, Op, Op, Rules], bool]
 # Of a key of an operation: what to say where it has no effect, and when it has one.
 _NEEDS: dict[str, tuple[str, _Needs]] = {
     "own": ("own says nothing without `loops`", lambda o, op, without, rules: bool(op.loops)),
@@ -149,7 +161,10 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         'first says nothing of one operand, or where `tiers` does not tell "scalar" apart',
         lambda o, op, without, rules: o.most != 1 and "scalar" in rules.tiers,
     ),
-    "to": ("an empty `to` empties nothing here; leave it out", lambda o, op, without, rules: bool(op.to or without.to)),
+    "to": (
+        "an empty `to` empties nothing here; leave it out",
+        lambda o, op, without, rules: bool(op.to or without.to),
+    ),
     "fit": (
         "an empty `fit` empties nothing here; leave it out",
         lambda o, op, without, rules: bool(op.fit or (rules.fit if without.fit is None else without.fit)),

@@ -17,7 +17,7 @@ TIERS = ["array", "0d", "scalar"]
 
 @dataclass(frozen=True, slots=True)
 class OperationEntries:
-    """Reads the entries of `ops` and `fit`; `present` lets nodes of the order pass. All methods raise ValueError."""
+    """Reads the entries of `ops` and `fit`; `present` lets nodes of the order pass. Raises ValueError."""
 
     words: Words
     present: Callable[[Node], Node]

@@ -60,7 +60,7 @@ def _fault(chains: Sequence[Chain]) -> str:
 
 
 def _blamed(cause: str, line: Line, covers: Covers) -> Line:
-    """The line to name for a fault that shows with a line: of a cover that is implied, its own line in that file."""
+    """The line to name for a fault that shows with a line: of an implied cover, its own line in that file."""
     for other, stated in covers.items():
         implied = tuple(f"the cover {a} -> {b} is implied" for a, b in stated)
         if other[0] == line[0] and cause.startswith(implied):

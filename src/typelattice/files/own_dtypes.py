@@ -20,7 +20,8 @@ FACTS: dict[str, str] = {  # what each should be
 KNOWN_AS = {str: ["a string"], int: ["a whole number", "a number"], float: ["a number"], list: ["a list"]}
 BETWEEN = {  # the least and the greatest that a fact may be
     "bits": (1, 512), "storage_bits": (1, 4096), "precision": (1, 1024), "min_exponent": (-1074, 1023),
-    "min": (-float_info.max, float_info.max), "max": (-float_info.max, float_info.max), "step": (0, float_info.max),
+    "min": (-float_info.max, float_info.max), "max": (-float_info.max, float_info.max),
+    "step": (0, float_info.max),
 }  # fmt: skip
 COMMON = ("kind", "code", "bits", "storage_bits")
 FORMS = {  # ways to say which values a dtype has: the facts that each takes, beside those of all
@@ -36,7 +37,7 @@ UNKNOWN = "unknown"
 
 
 def own_dtype(words: Words, name: str, facts: object) -> DType:
-    """A dtype of the file's own, from then on one of its words. Raises ValueError for facts that cannot be."""
+    """A dtype of the file's own, from then on one of its words. Raises ValueError if its facts cannot be."""
     given = _checked(facts)
     kind, code = Kind(one_of(given["kind"], Kind)), text(given.get("code", name))
     form = _form(kind, given)
@@ -143,7 +144,9 @@ def _ends(kind: Kind, given: Mapping[str, object]) -> tuple[Number | None, Numbe
     return low, high
 
 
-def _whole_ends(kind: Kind, bits: int | None, given: Mapping[str, object]) -> tuple[Number | None, Number | None]:
+def _whole_ends(
+    kind: Kind, bits: int | None, given: Mapping[str, object]
+) -> tuple[Number | None, Number | None]:
     """The least and the greatest of an integer: all that its bits can say, or less."""
     low, high = _ends(kind, given)
     if bits is None:
@@ -154,7 +157,9 @@ def _whole_ends(kind: Kind, bits: int | None, given: Mapping[str, object]) -> tu
     most = 2**bits - 1 + least
     low, high = least if low is None else low, most if high is None else high
     if not least <= low <= 0 <= high <= most:
-        raise ValueError(f"an integer of {bits} bits lies between {least} and {most}, and zero within its range")
+        raise ValueError(
+            f"an integer of {bits} bits lies between {least} and {most}, and zero within its range"
+        )
     return low, high
 
 
@@ -165,7 +170,9 @@ def _binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
         cause = "a float needs the facts max, precision and min_exponent; or min, max and step; or values"
         raise ValueError(cause)
     if exponent - precision < -1075:
-        cause = "the facts precision and min_exponent make its smallest value less than a Python float can say"
+        cause = (
+            "the facts precision and min_exponent make its smallest value less than a Python float can say"
+        )
         raise ValueError(cause)
     high = float(high)
     if high < 2.0**exponent:
@@ -183,7 +190,9 @@ def _fixed(given: Mapping[str, object]) -> tuple[float, float, float]:
     if low is None or high is None or not step:
         raise ValueError("fixed point needs the facts min, max and step")
     if frexp(step)[0] != 0.5:
-        raise ValueError('the fact step should be a power of two, as 0.25; of decimals say values = "unknown"')
+        raise ValueError(
+            'the fact step should be a power of two, as 0.25; of decimals say values = "unknown"'
+        )
     if low > 0 or high < 0 or low % step or high % step:
         raise ValueError("the facts min and max should be multiples of step, and zero between them")
     return low, high, step
@@ -217,7 +226,9 @@ def _specials(form: str, kind: Kind, low: Number | None, given: Mapping[str, obj
     if not {*found} <= {*"szmin"} or len({*found}) < len(found):
         raise ValueError("the fact specials should have letters of szmin, each once")
     if derived and {*found} & {*"sz"} != {*own}:
-        raise ValueError(f"the fact specials should have {' and '.join(own) or 'neither s nor z'}, as its values do")
+        raise ValueError(
+            f"the fact specials should have {' and '.join(own) or 'neither s nor z'}, as its values do"
+        )
     if form == "a dtype of unknown values" and low is not None and ("s" in found) != ("s" in own):
         raise ValueError("the facts min and specials should agree on the sign")
     if "s" in found and "z" not in found and not derived:

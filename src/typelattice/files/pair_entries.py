@@ -16,10 +16,10 @@ Pair = frozenset[Node]
 
 @dataclass(frozen=True, slots=True)
 class PairEntries:
-    """Reads the tables of pairs, where `combine` and `tiers` say how nodes meet. All methods raise ValueError.
+    """Reads the tables of pairs; `combine` and `tiers` say how nodes join. Raises ValueError.
 
-    `names` keeps how the file wrote each tie, override and refusal; `ties` are those read so far, since an override
-    or refusal that repeats one is refused.
+    `names` keeps how the file wrote each tie, override and refusal; `ties` are those read so far, since an
+    override or refusal that repeats one is refused.
     """
 
     reading: Reading
@@ -47,7 +47,9 @@ class PairEntries:
                 raise ValueError("a tie is among two nodes or more")
             if not self._occurs(tie):
                 named = ", ".join(map(str, bounds))
-                raise ValueError(f"{named} are never the minimal bounds of anything, so this tie cannot occur")
+                raise ValueError(
+                    f"{named} are never the minimal bounds of anything, so this tie cannot occur"
+                )
             if not any(self.order.le(a, self.present(winner)) for a in bounds):
                 cause = f"{winner} lies above none of them; the winner is one of the bounds or lies above one"
                 raise ValueError(cause)
@@ -80,7 +82,7 @@ class PairEntries:
                 yield pair, phrase(reason)
 
     def _pairs(self, entry: str, node: Node | None) -> Iterator[Pair]:
-        """The pairs of an entry that sends them to a node, or refuses them; what holds without it is refused."""
+        """The pairs of an entry that sends them to a node, or rejects them, unless that holds without it."""
         for a, b in self.words.pairs(entry):
             pair = frozenset((a, b))
             told = self.names.get(("overrides", pair)) or self.names.get(("refusals", pair))
@@ -106,7 +108,7 @@ class PairEntries:
             raise ValueError(cause)
 
     def _check_tiers(self, a: Node, b: Node, node: Node | None) -> None:
-        """Checks what is said of a node and the weak one of a kind, which stands for scalars of a lower tier."""
+        """Checks what is said of a node and a weak one, which stands for scalars of a lower tier."""
         for n in (a, b):
             if len(self.tiers) == 1 or isinstance(n, DType) or n.dtype:
                 self.present(n)
@@ -118,7 +120,7 @@ class PairEntries:
             raise ValueError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
 
     def _check_not_below(self, a: Node, b: Node, node: Node | None) -> None:
-        """Raises ValueError for an override that gives less than one of its operands: no promotion goes down."""
+        """Raises ValueError for an override to less than one of its operands: no promotion goes down."""
         low = next((n for n in (a, b) if node and n is not node and self.order.le(node, n)), None)
         if low:
             raise ValueError(f"{node} lies below {low}, and no pair is promoted to less than one of it")

@@ -1,8 +1,8 @@
 """Where in a TOML text its keys, entries, elements and lines of strings stand.
 
-`tomllib` says what a text means, and nothing of where it says so. This scanner finds the places and judges nothing: it
-reads the text once from left to right, by the grammar of https://toml.io/en/v1.0.0, and stops at the first thing that
-is no TOML, about which `tomllib` has its own words.
+`tomllib` says what a text means, and nothing of where it says so. This scanner finds the places and judges
+nothing: it reads the text once from left to right, by the grammar of https://toml.io/en/v1.0.0, and stops at
+the first thing that is no TOML, about which `tomllib` has its own words.
 """
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ SCALAR = re.compile(
     r"|[^\"'\n,\]}#\[{]++",  # a number, a date, true or false
     re.DOTALL,
 )
-NEW_LINE = re.compile(r"\n|\\n|\\[ \t]*\n[ \t\n]*|\\.")  # of a string in double quotes; the third is no part of it
+NEW_LINE = re.compile(
+    r"\n|\\n|\\[ \t]*\n[ \t\n]*|\\."
+)  # of a string in double quotes; the third is no part of it
 
 
 class Place(NamedTuple):
@@ -51,7 +53,9 @@ class Positions:
     values: dict[Path, int]
     starts: list[int]  # of the lines
     repeated: tuple[Path, Place, Place] | None = None  # the first key that is given twice
-    too_deep: Place | None = None  # of a key of too many parts, or of a value nested too deep; nothing after it is read
+    too_deep: Place | None = (
+        None  # of a key of too many parts, or of a value nested too deep; nothing after it is read
+    )
 
     def place(self, *path: str | int) -> Place | None:
         """Where a key, an entry or an element stands; None if the text has none of that path."""
@@ -59,7 +63,7 @@ class Positions:
         return None if offset is None else place(self.starts, offset)
 
     def rows(self, *path: str | int) -> tuple[int, ...]:
-        """The line of the text on which each line of a string begins; empty if no string stands at that path."""
+        """The line on which each line of a string begins; empty if no string stands at that path."""
         start = self.values.get(path)
         found = SCALAR.match(self.text, start) if start is not None else None
         if start is None or found is None or found[0][0] not in "\"'":
@@ -90,7 +94,7 @@ def place(starts: list[int], offset: int) -> Place:
 
 
 def positions(text: str) -> Positions:
-    """The places of a text: of all of it if it is TOML, else of what stands before the first thing that is none.
+    """The places of a text: of all of it, or of what stands before the first thing that is no TOML.
 
     >>> found = positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
     >>> found.place("ops", "divide", "to", "b"), found.place("ops", "add")
@@ -119,8 +123,9 @@ class _Stop(Exception):
 class _Scanner:
     """Reads a text from left to right; `offset` is where it is.
 
-    `made` says how each path came to be, since that decides whether it may be given again: by "value", by "header", by
-    "list" (of tables), "above" a header, or, for a table that a dotted key opens, in which section.
+    `made` says how each path came to be, since that decides whether it may be given again: by "value", by
+    "header", by "list" (of tables), "above" a header, or, for a table that a dotted key opens, in which
+    section.
     """
 
     def __init__(self, text: str) -> None:

@@ -17,7 +17,9 @@ from typelattice.facts.order import Order, OrderError
 from typelattice.files.spec import Spec
 from typelattice.files.text import FormatError, Line
 
-Covers = Mapping[Line, Sequence[tuple[Node, Node | None]]]  # what each line of an order states; None: a node alone
+Covers = Mapping[
+    Line, Sequence[tuple[Node, Node | None]]
+]  # what each line of an order states; None: a node alone
 Lines = tuple[Line, ...]
 NONE, PRESENCE, RELATION = range(3)  # how an answer changes without some lines of the order
 # Keys that an answer may rest on though none of its steps names them.

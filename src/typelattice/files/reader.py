@@ -52,7 +52,7 @@ def _shipped(name: str) -> System:
 
 
 def parse(text: str, file: str = "text") -> System:
-    """The system that a text describes; it may extend those that come with typelattice. Raises FormatError."""
+    """The system that a text describes; it may extend one that comes with typelattice. Raises FormatError."""
     return build(spec(Text(file, text)))
 
 

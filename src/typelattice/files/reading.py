@@ -1,4 +1,4 @@
-"""The place in a system file that is being read, so that whatever is wrong there is named by file, line and key."""
+"""The place in a system file that is being read, so that an error there names its file, line and key."""
 from __future__ import annotations
 
 from collections.abc import Iterator

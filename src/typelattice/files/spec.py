@@ -22,7 +22,7 @@ LIMIT_EXTENDS = 8  # files, one extending another
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """The keys of a file and of those that it extends, the text that gave each, and the order's statements by line.
+    """The keys of a file and of those that it extends, the text that gave each, the order by its statements.
 
     `own` are the keys that the main text gives, on top of those of `base`.
     """
@@ -46,7 +46,9 @@ class Spec:
                     cause = "`...` stands, once, for the order of the file that `extends` names"
                     raise FormatError(*line, "order", cause)
                 order += self.order if dots else [(line, chain)]
-        return Spec({**self.values, **keys}, {**self.texts, **dict.fromkeys(keys, text)}, order, text, keys, self)
+        return Spec(
+            {**self.values, **keys}, {**self.texts, **dict.fromkeys(keys, text)}, order, text, keys, self
+        )
 
     def says(self, key: str) -> bool:
         """Whether a key is given by the main text itself, in a spec from which nothing was left out."""
@@ -60,10 +62,12 @@ class Spec:
     def replaced(self, keys: Mapping[str, object]) -> Spec:
         """The same with other values for keys, as a program gives them; of a table, for the entries given.
 
-        An empty table empties the other. Raises FormatError for what no file could say, and for `extends`, which is
-        read from files only.
+        An empty table empties the other. Raises FormatError for what no file could say, and for `extends`,
+        which is read from files only.
         """
-        text = Text(f"{self.main.file} with {', '.join(keys)} replaced", str(keys.get("order", "")), is_toml=False)
+        text = Text(
+            f"{self.main.file} with {', '.join(keys)} replaced", str(keys.get("order", "")), is_toml=False
+        )
         if "extends" in keys:
             cause = "is read from files only; replace other keys, or write a file that extends this one"
             raise text.error(cause, "extends")
@@ -116,7 +120,7 @@ def _values(text: Text) -> dict[str, object]:
 
 
 def _checked(values: Mapping[str, object], text: Text) -> dict[str, object]:
-    """Keys that are all known and of the right types; lists of operations are told apart. Raises FormatError."""
+    """Keys that are known and of the right types, lists of operations told apart. Raises FormatError."""
     for key, value in values.items():
         if key not in KEYS:
             near = nearest(key, KEYS) or f"; the keys are {', '.join(KEYS)}"

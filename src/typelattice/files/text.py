@@ -1,4 +1,4 @@
-"""The text of one system file: read within bounds, its TOML, and where in it things stand. Nothing is executed."""
+"""The text of one system file: read within bounds, its TOML, and where in it things stand."""
 from __future__ import annotations
 
 import os
@@ -20,7 +20,7 @@ Chain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
 class FormatError(TypelatticeError, ValueError):
-    """A system file that cannot be right: its file, line, key and the cause; the message is one line, and bounded."""
+    """A system file that cannot be right: its file, line, key and the cause, in one bounded line."""
 
     def __init__(self, file: str, line: int | None, key: str, cause: str) -> None:
         self.file, self.line = _one_line(file, 80), line
@@ -38,7 +38,7 @@ class UnknownSystemError(TypelatticeError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text, the file it comes from, and where in it things stand. Raises FormatError for one that is too large.
+    """A text, the file it comes from, and where in it things stand. Raises FormatError if it is too large.
 
     A text that is no TOML is the value of `order` alone, as a program gives it.
     """
@@ -56,7 +56,7 @@ class Text:
         object.__setattr__(self, "positions", positions(self.text if self.is_toml else ""))
 
     def line(self, key: str, entry: str | int | None = None) -> int | None:
-        """The line of a key, or of an entry under it, be it one of a list: `divide` stands in `"mean, divide" = …`."""
+        """The line of a key or of an entry under it, which may stand in a list: `"mean, divide" = …`."""
         places = self.positions
         place = None if entry is None else places.place(key, entry)
         if entry is not None and place is None:
@@ -75,7 +75,9 @@ class Text:
         import tomllib  # loaded with the first file; a program that asks for none does without
 
         if deep := self.positions.too_deep:
-            cause = f"nested too deep: more than {LIMIT_PARTS} parts of a key, or {LIMIT_NESTED} lists and tables"
+            cause = (
+                f"nested too deep: more than {LIMIT_PARTS} parts of a key, or {LIMIT_NESTED} lists and tables"
+            )
             raise FormatError(self.file, deep.line, "", cause)
         try:
             return tomllib.loads(self.text)
@@ -85,7 +87,9 @@ class Text:
             why = str(e)[: at.start()] if at else "a number of too many digits"
         if (twice := self.positions.repeated) and line and line >= twice[2].line:
             path, first, again = twice
-            cause = f"{short('.'.join(map(str, path)))} is given twice; it stands on line {first.line} already"
+            cause = (
+                f"{short('.'.join(map(str, path)))} is given twice; it stands on line {first.line} already"
+            )
             raise FormatError(self.file, again.line, str(path[0]), cause)
         raise FormatError(self.file, line, "", f"not TOML: {why}")
 
@@ -107,7 +111,7 @@ def systems() -> tuple[str, ...]:
 
 
 def read_text(where: str | os.PathLike[str]) -> Text:
-    """The text of a file. Raises UnknownSystemError where it cannot be read, FormatError where it is no text."""
+    """The text of a file. Raises UnknownSystemError if it cannot be read, FormatError if it is no text."""
     name = os.path.basename(where)
     try:
         data = read_bytes(where, LIMIT_BYTES + 1)

@@ -59,7 +59,7 @@ class Words:
     def set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
         """The members of a named set, which are found once."""
         if name in within:
-            raise ValueError(f"a circle of sets: {' -> '.join((*within[within.index(name):], name))}")
+            raise ValueError(f"a circle of sets: {' -> '.join((*within[within.index(name) :], name))}")
         if name not in self.members:
             # Counted from both ends: the sets that this one stands in, and those that stand in it.
             members = self.nodes(self.sets[name], (*within, name)) if len(within) <= LIMIT_SETS else []

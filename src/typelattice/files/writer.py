@@ -35,7 +35,9 @@ def _kept(system: System, order: Order[Node]) -> dict[str, object]:
     """The keys that still say something beside another order."""
     assert isinstance(system.origin, Provenance)
     kept = {key: value for key, value in system.origin.spec.values.items() if key not in GONE}
-    plain = replace(system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset())
+    plain = replace(
+        system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset()
+    )
     for key, entry, _ in idle_keys(plain):
         table = kept.get(key)
         if entry is not None and isinstance(table, Mapping):
@@ -70,7 +72,7 @@ def reduced(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Or
 
 
 def chains(order: Order[Node]) -> list[str]:
-    """The covers of an order as lines of arrow text, each a chain as long as it goes; nodes without covers by themselves."""
+    """The covers of an order as lines of arrow text: chains as long as they go, and nodes without covers."""
     left = {a: list(order.covers(a)) for a in order.nodes}
     below = {b for bs in left.values() for b in bs}
     lines = []
@@ -93,7 +95,11 @@ def code(node: Node) -> str:
 def _value(value: object) -> str:
     """A value in TOML; strings as in JSON, which TOML reads alike."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{dumps(str(k), ensure_ascii=False)} = {_value(v)}" for k, v in value.items()) + " }"
+        return (
+            "{ "
+            + ", ".join(f"{dumps(str(k), ensure_ascii=False)} = {_value(v)}" for k, v in value.items())
+            + " }"
+        )
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     return dumps(value, ensure_ascii=False)

@@ -10,7 +10,9 @@ from typelattice.facts.range import Value
 from typelattice.operands.notation import number, parse
 from typelattice.operands.operand import SCALARS, Operand, OperandError, of, scalar
 
-MOST_CLASSES = 512  # classes remembered; a program has a few, one that makes classes without end should not fill memory
+MOST_CLASSES = (
+    512  # classes remembered; a program has a few, one that makes classes without end should not fill memory
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +28,13 @@ class Reader:
     mark_of: Callable[[type], Callable[[Any], Hashable] | None] = lambda cls: None
 
 
-FINDERS: list[Callable[[str], Reader | None]] = []  # find the reader for a class's root module; the adapters' is here
+FINDERS: list[
+    Callable[[str], Reader | None]
+] = []  # find the reader for a class's root module; the adapters' is here
 STANDARD = "__array_namespace__"  # what has it is an array of the array API standard
-PLAIN: set[type] = set()  # array classes of which dtype and number of dimensions say all; the adapters fill it
+PLAIN: set[type] = (
+    set()
+)  # array classes of which dtype and number of dimensions say all; the adapters fill it
 MARKS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
 _OF_CLASS: dict[type, tuple[Reader, ...]] = {}
 

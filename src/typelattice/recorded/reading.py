@@ -141,7 +141,9 @@ class Reader:
             row.append(index)
         return tuple(row)
 
-    def call(self, value: object, where: str, operands: int, answers: int) -> tuple[str, tuple[int, ...], int]:
+    def call(
+        self, value: object, where: str, operands: int, answers: int
+    ) -> tuple[str, tuple[int, ...], int]:
         parts = self.list_of(value, where)
         if len(parts) != 3 or not isinstance(parts[0], str):
             raise self.fault(where, "is not [operation, operands, answer]")

@@ -14,7 +14,7 @@ from typelattice.operands.reading import operand
 Asked = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
 TIERS: tuple[Tier, ...] = get_args(Tier)
 SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind
-MOST = 400  # operands: of more a table is of no use, and laws take minutes to judge
+MOST = 300  # operands, as many as an order may have nodes; a table of more takes minutes
 
 
 class BeyondReachError(TypelatticeError, ValueError):
@@ -62,8 +62,8 @@ def read(x: object, systems: Sequence[System]) -> Operand:
 def check_size(operands: int, of_what: str) -> None:
     """Raises BeyondReachError for more operands than can be asked in seconds."""
     if operands > MOST:
-        too_many = f"{of_what} has {operands:,} dtypes, and at most {MOST} are asked at once"
-        raise BeyondReachError(f"{too_many}; name some with dtypes= or --dtypes")
+        too_many = f"{of_what} is asked of {operands:,} operands, and at most {MOST} are taken together"
+        raise BeyondReachError(f"{too_many}; name fewer with dtypes= or --dtypes")
 
 
 def domain(
@@ -73,8 +73,7 @@ def domain(
 
     `dtypes` chooses among the dtypes of the system; what the system lacks is left out. A Python scalar named
     there is asked beside them. Python scalars are asked if the system takes any, arrays without dimensions by
-    tier `all` if it tells them from other arrays. Raises DTypeError if the system has none of the dtypes,
-    BeyondReachError.
+    tier `all` if it tells them from other arrays. Raises DTypeError if the system has none of the dtypes.
     """
     have, named = system.dtypes, tuple[Operand, ...]()
     if dtypes is not None:
@@ -84,7 +83,6 @@ def domain(
         have = tuple(d for d in have if d in wanted)
         if not have and not named:
             raise DTypeError(f"{system.name} has none of these dtypes; see `typelattice check {system.name}`")
-    check_size(len(have), system.name)
     arrays = tuple(map(of, have))
     scalars = named or (*(of(d, weak=True) for d in weak_widths(system)), *map(parse, ("True", *SCALARS)))
     taken = tuple(o for o in scalars if any(system.explain(o, x).dtype for x in (*arrays, o)))

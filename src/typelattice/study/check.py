@@ -10,7 +10,7 @@ from typelattice.engine.system import System
 from typelattice.explain.english import Section
 from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
 from typelattice.files.reader import system as find_system
-from typelattice.study.asked import SCALARS, BeyondReachError, check_size
+from typelattice.study.asked import SCALARS
 from typelattice.study.criteria import SHOWN, Criteria, criteria
 from typelattice.study.laws import Laws, laws
 
@@ -24,8 +24,7 @@ SPLIT, UNBOUNDED = "refused, with several minimal bounds and no tie", "refused, 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Check:
-    """What is in a system and what it costs. `unjudged` says why `laws` and `criteria` are missing, if they
-    are.
+    """What is in a system and what it costs.
 
     `without_join` has the pairs of nodes that have no join, by what becomes of them instead; `split` is
     whether any pair has several lowest bounds, which a repair of the order would end.
@@ -34,9 +33,8 @@ class Check:
     system: System
     without_join: Mapping[str, tuple[Pair, ...]]
     split: bool
-    laws: Laws | None
-    criteria: Criteria | None
-    unjudged: str = ""
+    laws: Laws
+    criteria: Criteria
 
     @property
     def weak(self) -> tuple[Weak, ...]:
@@ -60,8 +58,7 @@ class Check:
             [f"{len(self.weak)}: {' '.join(map(str, self.weak))}" if self.weak else "none in the order"],
         )
         yield "tiers", [", ".join(s.tiers)]
-        if not self.unjudged:
-            yield "no join", self._no_join()
+        yield "no join", self._no_join()
         yield "ties", [f"{', '.join(bounds)}: {winner}" for bounds, winner in self._ties()] or ["none"]
         if s.overrides or s.refusals:
             yield "said outright", [f"{len(s.overrides)} pairs in overrides, {len(s.refusals)} in refusals"]
@@ -86,9 +83,8 @@ class Check:
             "overrides": len(self.system.overrides),
             "refusals": len(self.system.refusals),
             "defaults": {kind: d.name for kind, d in self.defaults.items()},
-            "laws": self.laws and self.laws.data()["laws"],
-            "criteria": self.criteria and self.criteria.data()["criteria"],
-            "not judged": self.unjudged,
+            "laws": self.laws.data()["laws"],
+            "criteria": self.criteria.data()["criteria"],
         }
 
     @property
@@ -113,9 +109,6 @@ class Check:
 
     def _judgement(self) -> Iterator[Section]:
         """The laws that fail and the criteria that pairs break, in as few lines as that takes."""
-        if self.laws is None or self.criteria is None:
-            yield "laws", [f"not judged: {self.unjudged}"]
-            return
         failing = [f"not {law}: {v.counterexample}" for law, v in self.laws.items() if v.holds is False]
         unknown = [f"{law} {v}" for law, v in self.laws.items() if v.holds is None]
         kept = ", ".join(law for law, v in self.laws.items() if v) or "none"
@@ -130,7 +123,7 @@ class Check:
 
 
 def check(system: str | Path | System) -> Check:
-    """Looks a system over. One of hundreds of dtypes is not judged by laws and criteria.
+    """Looks a system over.
 
     Raises UnknownSystemError, FormatError.
 
@@ -140,11 +133,6 @@ def check(system: str | Path | System) -> Check:
     """
     found = find_system(system)
     nodes = sorted(found.order.nodes, key=place)
-    try:
-        check_size(len(nodes), found.name)
-        judged, priced = laws(found), criteria(found)
-    except BeyondReachError as e:
-        return Check(found, {}, False, None, None, str(e))
     fates: dict[str, list[Pair]] = {}
     split = False
     for a, b in combinations(nodes, 2):
@@ -152,7 +140,7 @@ def check(system: str | Path | System) -> Check:
             bounds = found.order.minimal_bounds(a, b)
             split |= len(bounds) > 1
             fates.setdefault(_instead(found, (a, b), bounds), []).append((a, b))
-    return Check(found, {fate: tuple(pairs) for fate, pairs in fates.items()}, split, judged, priced)
+    return Check(found, {fate: tuple(pairs) for fate, pairs in fates.items()}, split, laws(found), criteria(found))
 
 
 def _instead(system: System, pair: Pair, bounds: tuple[Node, ...]) -> str:

@@ -192,8 +192,7 @@ def criteria(
 
     `dtypes`: only these, as far as the system has them. By tier `all` each array is also paired with a Python
     int, float and complex, which lose what their default dtypes would, and are as wide; two Python scalars
-    are no business of a library's. Raises UnknownSystemError, FormatError; DTypeError where no dtype is left,
-    BeyondReachError where there are too many.
+    are no business of a library's. Raises UnknownSystemError, FormatError; DTypeError where no dtype is left.
 
     >>> import typelattice as tl
     >>> option = tl.criteria("jep9407-1")

@@ -151,8 +151,7 @@ def laws(system: str | Path | System, tier: Asked = "array", dtypes: Iterable[ob
 
     `dtypes`: only these, as far as the system has them. A refusal equals a refusal. The smallest
     counterexample has the fewest operands, then the fewest bits. Two Python scalars beside arrays are
-    Python's to add. Raises UnknownSystemError, FormatError; DTypeError where no operand is left,
-    BeyondReachError where there are too many.
+    Python's to add. Raises UnknownSystemError, FormatError; DTypeError where no operand is left.
 
     >>> import typelattice as tl
     >>> numpy = tl.laws("numpy")

@@ -30,7 +30,7 @@ def survey(
     along.
 
     `tier` and `dtypes` are as in `laws` and `criteria`. A system without such operands gets `-`. Raises
-    UnknownSystemError, FormatError, BeyondReachError.
+    UnknownSystemError, FormatError.
 
     >>> from typelattice.study.survey import survey
     >>> print(survey(["numpy", "jax"], dtypes=["int8", "uint8", "float16"]).cells[0][:4])

@@ -78,7 +78,10 @@ class JAX(Library):
         spaces = (jnp, jnp.linalg, jnp.fft)
         found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)))
         found |= {"iadd": into_array(operator.iadd), "expand_dims": lambda x: jnp.expand_dims(x, 0)}
-        found |= {"unique_values": lambda x: jnp.unique(x, size=1), "nonzero": lambda x: jnp.nonzero(x, size=1)[0]}
+        found |= {
+            "unique_values": lambda x: jnp.unique(x, size=1),
+            "nonzero": lambda x: jnp.nonzero(x, size=1)[0],
+        }
         return {name: _traced(function) for name, function in found.items()} | {
             "result_type": _result_type,
             "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
@@ -171,4 +174,6 @@ LAX: Mapping[str, Callable[..., object]] = {
     "cumulative_sum": lax.cumsum,
 }
 
-LIBRARIES: Mapping[str, Callable[[], Library]] = {library.name: library for library in (JAX, JAX32, JAXStrict, JAXLax)}
+LIBRARIES: Mapping[str, Callable[[], Library]] = {
+    library.name: library for library in (JAX, JAX32, JAXStrict, JAXLax)
+}

@@ -113,7 +113,9 @@ class NumPy1(NumPy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.extra_operands = [f"{dtype}:0d={value}" for dtype in DTYPES for value in _limits(np.dtype(dtype))]
+        self.extra_operands = [
+            f"{dtype}:0d={value}" for dtype in DTYPES for value in _limits(np.dtype(dtype))
+        ]
 
 
 def _limits(dtype: np.dtype[Any]) -> list[str]:
@@ -134,4 +136,6 @@ def _limits(dtype: np.dtype[Any]) -> list[str]:
     return [str(edge) for edge in sorted(edges) if info.min <= edge <= info.max]
 
 
-LIBRARIES: Mapping[str, Callable[[], Library]] = {library.name: library for library in (NumPy, NumPyWithMlDtypes, NumPy1)}
+LIBRARIES: Mapping[str, Callable[[], Library]] = {
+    library.name: library for library in (NumPy, NumPyWithMlDtypes, NumPy1)
+}

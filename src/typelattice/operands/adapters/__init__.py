@@ -66,7 +66,9 @@ def attribute(d: DType, module: object) -> object:
     try:
         return getattr(module, d.name)
     except AttributeError:
-        raise DTypeError(f"{getattr(module, '__name__', module)} has no dtype {d}; cast to one that it has") from None
+        raise DTypeError(
+            f"{getattr(module, '__name__', module)} has no dtype {d}; cast to one that it has"
+        ) from None
 
 
 def known(name: str, framework: str) -> DType:

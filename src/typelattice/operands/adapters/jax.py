@@ -23,7 +23,11 @@ def read(x: Any) -> Operand | None:
         return None
     found = _known(d)
     aval = getattr(x, "aval", x)
-    return of(found, bool(getattr(aval, "weak_type", False)), "0d" if getattr(aval, "shape", None) == () else "array")
+    return of(
+        found,
+        bool(getattr(aval, "weak_type", False)),
+        "0d" if getattr(aval, "shape", None) == () else "array",
+    )
 
 
 def mark_of(cls: type) -> Any:

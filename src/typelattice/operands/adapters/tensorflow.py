@@ -15,7 +15,11 @@ def read(x: Any) -> Operand | None:
     if not isinstance(name, str) or (d is None and type(x).__name__ != "DType"):
         return None
     rank = getattr(getattr(x, "shape", None), "rank", None)
-    return of(known(name.removesuffix("_ref"), "TensorFlow"), type(x).__name__ == "WeakTensor", "0d" if rank == 0 else "array")
+    return of(
+        known(name.removesuffix("_ref"), "TensorFlow"),
+        type(x).__name__ == "WeakTensor",
+        "0d" if rank == 0 else "array",
+    )
 
 
 def mark_of(cls: type) -> Any:

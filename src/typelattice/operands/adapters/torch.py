@@ -18,7 +18,9 @@ def read(x: Any) -> Operand | None:
         return of(known(str(x).removeprefix("torch."), "PyTorch"))
     if isinstance(x, torch.Tensor):
         PLAIN.add(torch.Tensor)
-        return of(known(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array")
+        return of(
+            known(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array"
+        )
     return None
 
 

@@ -1,4 +1,4 @@
-"""Libraries are asked in processes of their own: what hangs, crashes, exits, prints or lies costs no more than its call."""
+"""Libraries are asked in processes of their own: one that hangs, crashes, prints or lies costs one call."""
 from __future__ import annotations
 
 import json

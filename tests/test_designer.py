@@ -255,7 +255,8 @@ def test_counts_are_the_criteria_of_the_system() -> None:
     same = {"lattice": "refused", "overflow": "overflow", "magnitude": "magnitude", "precision": "precision"}
     same |= {"width": "wider", "width64": "64 bits"}
     arrays = partial(
-        "u8 -> u16 -> u32 -> u64; i8 -> i16 -> i32 -> i64; u8 -> i16; u16 -> i32; u32 -> i64; f16 -> f32 -> f64"
+        "u8 -> u16 -> u32 -> u64; i8 -> i16 -> i32 -> i64; u8 -> i16; u16 -> i32; u32 -> i64; "
+        "f16 -> f32 -> f64"
     )
     for costs in (["width", "precision"], ["precision", "width"]):
         c = design(arrays, costs=costs)[0]

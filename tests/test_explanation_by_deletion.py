@@ -38,7 +38,7 @@ OPS = ("add", "divide", "logical_and", "power", "equal", "bitwise_left_shift")
 
 
 def calls(system: tl.System) -> Iterator[tuple[str | None, tuple[str, ...]]]:
-    """Every two of a sample of operands, every fourth also in an operation; some of one and of three, some values."""
+    """All pairs of sample operands, every fourth in an operation too; some of one and three; some values."""
     operands = [n for n in NAMES if tl.dtype(n) in system.order] + list(LOOSE)
     pairs = list(product(operands, operands))
     yield from product([None], pairs)

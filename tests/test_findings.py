@@ -15,7 +15,8 @@ FINDINGS = tomllib.loads((ROOT / "docs" / "findings.toml").read_text(encoding="u
 HERE = "max" if find_spec("max") else "live" if find_spec("jax") else "numpy1"
 SHOWN = [f for f in FINDINGS if "snippet" in f and f.get("env", "live") == HERE]
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-RUN = f"import doctest, sys; raise SystemExit(doctest.testfile(sys.argv[1], False, optionflags={OPTIONS}).failed)"
+TESTED = f"doctest.testfile(sys.argv[1], False, optionflags={OPTIONS})"
+RUN = f"import doctest, sys; raise SystemExit({TESTED}.failed)"
 
 
 def test_the_page_is_what_the_recordings_say() -> None:

@@ -303,9 +303,11 @@ import os, sys, warnings
 warnings.filterwarnings("ignore"); os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import typelattice as tl
 def answer(x):
-    d = x.types[0] if hasattr(x, "types") else getattr(x, "dtype", x if hasattr(x, "name") else getattr(x, "type", x))
+    own = x if hasattr(x, "name") else getattr(x, "type", x)
+    d = x.types[0] if hasattr(x, "types") else getattr(x, "dtype", own)
     name = getattr(d, "name", None) or str(d)
-    return {"double": "float64", "float": "float32", "halffloat": "float16", "bool_": "bool"}.get(name, name.split(".")[-1])
+    ours = {"double": "float64", "float": "float32", "halffloat": "float16", "bool_": "bool"}
+    return ours.get(name, name.split(".")[-1])
 for law, v in tl.laws(sys.argv[1], sys.argv[2]).items():
     if v.counterexample and v.counterexample.setup:
         c, scope = v.counterexample, {}

@@ -1,4 +1,4 @@
-"""Every system gives the recorded answers of its library, but for the departures that are listed with their reasons."""
+"""Every system gives the recorded answers of its library, but for listed departures, each with a reason."""
 from __future__ import annotations
 
 from itertools import islice

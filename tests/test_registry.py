@@ -165,7 +165,8 @@ def test_its_arrays_are_operands(house: Path) -> None:
 
 def test_nothing_of_it_is_imported_before_the_program_does(house: Path) -> None:
     program = (
-        "import sys, typelattice as tl; tl.system('gadget').result_type('int8', 'int16'); tl.native('int8', 'gadget'); "
+        "import sys, typelattice as tl; "
+        "tl.system('gadget').result_type('int8', 'int16'); tl.native('int8', 'gadget'); "
         "print('gadget' in sys.modules)"
     )
     assert run(house, "-c", program) == "False\n"

@@ -211,7 +211,7 @@ def test_comparable_must_be_one_of_the_operands() -> None:
 
 
 def test_comparable_is_asked_pair_by_pair_as_tensorflow_asks() -> None:
-    """tnp.result_type(uint8, int8, int16) raises in its mode safe, result_type(int16, uint8, int8) is int16."""
+    """In its safe mode tnp.result_type(uint8, int8, int16) raises, (int16, uint8, int8) gives int16."""
     for s in (make(CHAIN, combine="comparable"), tl.system("tensorflow-safe")):
         assert said(s, "uint8", "int8", "int16") == "- neither represents all values of the other"
         assert said(s, "int16", "uint8", "int8") == "int16"
@@ -706,7 +706,7 @@ def test_systems_are_equal_to_themselves_alone() -> None:
 
 @pytest.mark.parametrize("into", ["same", "kind", "category", "rebind"])
 def test_what_an_operator_in_place_may_write_into_the_left_operand(into: str) -> None:
-    """The results of uint8 += uint8, int16 += uint8, uint8 += int8 and int8 += float32, which meet at themselves or higher."""
+    """uint8 += uint8, int16 += uint8 join at the left dtype, uint8 += int8, int8 += float32 above it."""
     s = make("u8 -> i16 -> f32; i8 -> i16", ops={"in-place": {"into": into}})
     pairs = (("uint8", "uint8"), ("int16", "uint8"), ("uint8", "int8"), ("int8", "float32"))
     found = [s.explain(*pair, op="iadd") for pair in pairs]

@@ -32,7 +32,7 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What a library has: the operands that it makes, its operations, and which of them take three and more."""
+    """What a library has: operands and operations. Those in `several` take three operands and more."""
 
     name: str
     versions: Mapping[str, str]
@@ -92,9 +92,8 @@ class Asker:
             answer = self._library.read(result)
         except NotAskedError as error:
             return NOT_ASKED, str(error)
-        except (
-            BaseException
-        ) as error:  # a Rust panic, for one, is no Exception; a KeyboardInterrupt may be faked
+        # A Rust panic, for one, is no Exception, and a library may raise a KeyboardInterrupt of its own.
+        except BaseException as error:
             return exception_answer(error)
         if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= ANSWER:
             return str(answer), ""
@@ -104,7 +103,7 @@ class Asker:
 
 
 def exception_answer(error: BaseException) -> Answer:
-    """An exception as an answer, by its nearest class that is not private; its message on one line, and cut."""
+    """An exception as an answer: the name of its nearest public class, and its message on one line, cut."""
     public = next(cls.__name__ for cls in type(error).__mro__ if not cls.__name__.startswith("_"))
     return f"!{public[:ANSWER]}", _message(error)
 

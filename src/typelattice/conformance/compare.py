@@ -27,7 +27,7 @@ class Mismatch:
 
     @property
     def cause(self) -> str:
-        """What calls with the same trouble have in common: the class of the operation, and who answers what."""
+        """The group of a mismatch: the class of the operation, and which side answers, refuses or raises."""
         theirs = self.call.answer
         if theirs.startswith("!"):
             who = f"the library raises {theirs[1:]}, the system answers"
@@ -47,8 +47,9 @@ class Mismatch:
 class Report:
     """What a comparison found.
 
-    Calls compared; calls for which the library has no kernel; mismatches, those that are listed apart; and what the
-    library calls operations that no table knows, whose calls are left out.
+    `compared` and `no_kernel` count calls: those compared, and those for which the library has no kernel.
+    `listed` holds the mismatches that a known departure covers, `mismatches` all others. Calls of `unknown`
+    operations, which are in no table of ours, are left out.
     """
 
     compared: int
@@ -64,7 +65,7 @@ class Report:
         return excused / max(1, self.compared + self.no_kernel)
 
     def groups(self) -> dict[str, list[Mismatch]]:
-        """The mismatches by cause, the commonest first; in each those that differ most from one another first."""
+        """The mismatches by cause, the commonest first; each group begins with examples that differ."""
         found: dict[str, list[Mismatch]] = {}
         for mismatch in self.mismatches:
             found.setdefault(mismatch.cause, []).append(mismatch)
@@ -99,7 +100,7 @@ def said(p: Promotion) -> str:
 
 
 def _varied(mismatches: Sequence[Mismatch]) -> list[Mismatch]:
-    """The same mismatches, first one for each way in which calls look apart from the widths and values in them."""
+    """The same mismatches, but first one of each form: calls that differ only in numbers have one form."""
     looks = [re.sub(r"\d[\d.e]*", "", mismatch.call.question) for mismatch in mismatches]
     first = sorted({look: i for i, look in reversed([*enumerate(looks)])}.values())
     return [mismatches[i] for i in (*first, *(i for i in range(len(looks)) if i not in {*first}))]

@@ -14,7 +14,7 @@ Function = Callable[..., object]
 
 MATRIX_CLASSES = ("linear", "matrix-power", "spectrum", "rank")
 MATRICES = ("trace", "tril", "triu", "diagonal", "matrix_transpose", "matrix_norm")
-"""Classes of operations on matrices, and further operations that are; any other takes arrays of one dimension."""
+"""Operations on matrices: those of these classes, and these. Any other takes arrays of one dimension."""
 
 ARGUMENTS: Mapping[str, tuple[object, ...]] = {
     "tensordot": (1,),
@@ -31,7 +31,7 @@ ARGUMENTS: Mapping[str, tuple[object, ...]] = {
 """What operations take behind their operands."""
 
 BY_HAND = ("promote_types", "cond", "cross", "squeeze", "meshgrid", "broadcast_arrays", "take_along_axis")
-"""Operations that are called too differently from library to library: one that is to be asked defines them itself."""
+"""Operations whose arguments differ between libraries: a library's own file defines those that are asked."""
 
 
 def functions(
@@ -42,9 +42,9 @@ def functions(
 ) -> dict[str, Function]:
     """The functions of a library, by operation.
 
-    They are looked for in namespaces, the main one first, under the name given in `renamed`, else under those that
-    the operation goes by. `condition` is a true array, for `where` to choose by and `take` to find an index with. A
-    `matrix` is made of an array of one dimension, the diagonal one if nothing is said.
+    They are looked for in the namespaces, the main one first: by the name in `renamed`, or by all names of
+    the operation. `condition` is a true array, from which `where` chooses and `take` gets its index. `matrix`
+    makes a matrix of an array of one dimension; by default it makes a diagonal one.
     """
     main = spaces[0]
     matrix = matrix or (lambda x: main.tril(main.triu(main.broadcast_to(x, (2, 2)))))
@@ -82,7 +82,7 @@ def first(result: Any) -> Any:
 
 
 def _first_function(spaces: Sequence[Any], names: Sequence[str]) -> Callable[..., Any] | None:
-    """The first of these namespaces' attributes that can be called: numpy.fft is no function, numpy.fft.fft is."""
+    """The first attribute of a namespace that can be called: numpy.fft is no function, numpy.fft.fft is."""
     found = (getattr(space, name, None) for name in names for space in spaces)
     return next(filter(callable, found), None)
 

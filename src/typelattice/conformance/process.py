@@ -1,7 +1,7 @@
 """A library in a process of its own, where it may hang, print, crash or exit.
 
-The process first sends a catalogue of what the library has, and then one answer a call. When it falls silent or
-dies, the call that it was at is answered `!hang` or `!crash`, and another process goes on behind it.
+The process first sends a catalogue of what the library has, and then one answer for each call. When it falls
+silent or dies, the answer to that call is `!hang` or `!crash`, and another process goes on with the next.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class LibraryProcess:
         return catalogue
 
     def _too_slow(self) -> CannotAskError:
-        what = f"it was not ready within {STARTING * self._limit:g} seconds, {STARTING} times the limit of a call"
-        return CannotAskError(f"the library cannot be asked: {what}")
+        waited = f"{STARTING * self._limit:g} seconds, {STARTING} times the limit of a call"
+        return CannotAskError(f"the library cannot be asked: it was not ready within {waited}")
 
     def _end(self) -> None:
         if self._process is not None:

@@ -1,7 +1,7 @@
 """The check for authors of array libraries, as a function and as pytest tests.
 
-Four methods make a library known, those of `library.Library`. It is asked in this process, every operation over
-every pair of operands, and compared with any system.
+A library is an object with the four methods of `library.Library`. It is asked in this process, every
+operation over every pair of operands, and compared with any system.
 
     from typelattice.conformance.pytest import promotion_tests
 
@@ -35,7 +35,7 @@ def compare_all(
     listed: Sequence[Departure] = (),
     op: str | None = None,
 ) -> Report:
-    """How a library and a system differ over every call, or those of one operation; `listed` are known departures."""
+    """How a library and a system differ, over every call or those of `op`; `listed` are known departures."""
     return compare(find_system(system), calls(library, op), listed)
 
 
@@ -56,9 +56,10 @@ def calls(library: Library, op: str | None = None) -> Iterator[Call]:
 def promotion_tests(
     make: Callable[[], Library], system: str | Path | System, baseline: str | Path | None = None
 ) -> Callable[[str], None]:
-    """A pytest test, parametrised by the library's operations: no mismatch beyond the baseline, which must not grow.
+    """A pytest test of each operation of a library: it fails for a mismatch that the baseline does not list.
 
-    `baseline` is a TOML file of `[[departure]]` tables, see `recorded.departures`.
+    It also fails if a departure in the baseline covers more calls than it counts. `baseline` is a TOML file
+    of `[[departure]]` tables, see `recorded.departures`.
     Needs pytest: `pip install typelattice[conformance]`.
     """
     import pytest

@@ -1,4 +1,4 @@
-"""The questions to a library: operands that it may have, which operations are asked of which, calls at random."""
+"""The questions to a library: the operands that it may have, and the calls that are made with them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def candidates(dtypes: Sequence[str], extra: Sequence[str] = ()) -> tuple[str, .
 def plan(
     operands: Sequence[str], operations: Sequence[str], several: Sequence[str], calls: int, seed: int
 ) -> Plan:
-    """What is asked of operands: each operation of one or two of them, and those of `several` of so many at random."""
+    """The calls to make: all of one and two operands, and random ones of more for operations in `several`."""
     drawn = random.Random(seed)
     arrays = asked_of("concat", operands)
     return Plan(
@@ -140,7 +140,7 @@ def random_questions(
 
 
 def _pool(op: str, operands: Sequence[str]) -> list[str]:
-    """The operands that a random call of an operation draws from: of every standing if it is asked of every dtype."""
+    """The operands for random calls of an operation: of every tier if it is asked of every dtype."""
     if NAMES[op].name not in EVERY_DTYPE or _takes_arrays_only(op):
         return [operands[i] for i in asked_of(op, operands)]
     return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]

@@ -22,9 +22,10 @@ def record(
 ) -> Recording:
     """The recording of every call that is planned.
 
-    `make` is called in another process, so it must be picklable. `limit`: seconds that a call may take; `several`:
-    how many random calls of three to five operands an operation is asked that takes them. `progress` is given the
-    calls done, those planned, and the operation. Raises CannotAskError, UnknownLibraryError, MissingLibraryError.
+    `make` is called in another process, so it must be picklable. `limit`: seconds that a call may take.
+    `several`: random calls of three to five operands, for each operation that takes so many. `progress` is
+    given the number of calls done, that of calls planned, and the operation. Raises CannotAskError,
+    UnknownLibraryError, MissingLibraryError.
     """
     with LibraryProcess(make, limit) as asked:
         has = asked.catalogue

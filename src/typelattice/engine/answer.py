@@ -1,4 +1,4 @@
-"""An answer: what a system makes of operands, with all that led to it. Everything that shows an answer reads this."""
+"""An answer: what a system makes of operands, and why. Everything that shows an answer reads this."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from typelattice.operands.operand import Operand
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The lines of a file without which an answer would be another; `quoted` are those lines as they stand there."""
+    """The lines of a file that an answer rests on: without them it is another. `quoted` is their text."""
 
     file: str
     key: str
@@ -31,7 +31,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """An operand that changes its dtype on the way in. A Python scalar has a kind only, and its loss is its `Fit`."""
+    """An implicit cast of an operand. A Python scalar is cast from its kind; its `Fit` tells of the value."""
 
     operand: Operand
     source: DType | Kind
@@ -41,10 +41,11 @@ class Cast:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Promotion:
-    """An answer and all that led to it. Where the system refuses, `dtype` is None; `reason` and `remedy` say why.
+    """An answer and all that led to it. Of a refusal `dtype` is None, and `reason` and `remedy` say why.
 
-    The operands join at `node` and are cast to `compute`; `dtype` is the result's, another only for `equal` or the like.
-    `find_rule` knows the files of the system, and finds the lines behind an answer.
+    The operands join at `node` and are cast to `compute`, the dtype computed in. `dtype` is that of the
+    result: most operations give what they compute in, `equal` gives a bool. `find_rule` knows the files of
+    the system, and finds the lines behind an answer.
     """
 
     system: Rules
@@ -93,7 +94,7 @@ class Promotion:
 
     @property
     def bounds(self) -> tuple[Node, ...]:
-        """The minimal bounds of the nodes that decided; one of them is the join, several are a tie or a refusal."""
+        """The minimal bounds of the nodes that decided: one is the join, several are a tie or a refusal."""
         nodes = [n for n in self.decision.nodes if n in self.system.order]
         return self.system.order.minimal_bounds(*nodes) if nodes else ()
 

@@ -16,7 +16,10 @@ from typelattice.operands.operand import Operand
 def ask(
     rules: Rules, operands: tuple[Operand, ...], op: str | None, find_rule: Callable[[Promotion], Rule]
 ) -> Promotion:
-    """What becomes of operands, and why; also of a refusal. Raises OpError for an operation that does not take them."""
+    """The answer to a question: the dtype that operands promote to, alone or in an operation, or a refusal.
+
+    Raises OpError for an operation that is unknown or takes no such operands.
+    """
     trail: list[Step] = []
     promoting = operands
     if op is not None:

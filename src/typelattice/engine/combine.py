@@ -1,4 +1,4 @@
-"""From operands to one node and its dtype: each tier joins its own operands, a lower tier counts only by its kind."""
+"""Operands become one node: each tier joins its own operands, and a lower tier counts only by its kind."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def combine(
 def _own_widths(rules: Rules, operands: Sequence[Operand]) -> list[Node]:
     """The dtypes of weak operands that join by their widths; empty unless they do.
 
-    They do among themselves where the file says `weak = "width"`, and one weak array alone keeps its dtype everywhere.
+    They do so among themselves in a system with `weak = "width"`; one weak array alone does in every system.
     """
     alone = len(operands) == 1 and operands[0].dtype is not None
     if not all(o.weak for o in operands) or not (alone or rules.weak == "width"):
@@ -56,7 +56,7 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: lis
 def _tier(rules: Rules, o: Operand, first: bool) -> str:
     """The operand's own tier where the file tells it apart, else the highest.
 
-    Python's bool counts as an array of bool, unless the file gives it a default dtype as it does to Python's numbers.
+    Python's bool counts as an array of bool, unless the file gives bool a default dtype, as PyTorch's does.
     """
     plain_bool = o.kind is Kind.BOOL and o.tier == "scalar" and Kind.BOOL not in rules.defaults
     return rules.tiers[0] if plain_bool or first or o.tier not in rules.tiers else o.tier
@@ -79,7 +79,7 @@ def _lowered(rules: Rules, low: Node, high: Node, trail: list[Step]) -> Node:
 def _raised(rules: Rules, low: Node, high: Node) -> Node | None:
     """Where a node goes that a lower tier of a higher kind raises; None if no rule says.
 
-    A float beside a complex scalar goes to the narrowest complex dtype above it, whatever the scalar's default is.
+    A float beside a complex scalar goes to the narrowest complex dtype above it, whatever the default is.
     """
     if high.kind is Kind.FLOAT and high in rules.order:
         above = [n for n in rules.order.bounds(high) if n.kind is Kind.COMPLEX]

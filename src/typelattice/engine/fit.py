@@ -12,16 +12,16 @@ from typelattice.operands.operand import Operand
 
 OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact")
 BEYOND_FLOATS = 2**1024  # integers that Python's own float cannot hold
-DEFAULT = (
-    "default "  # a prefix: raise first if even the default dtype of the value's kind cannot hold the value
-)
+# A prefix of an outcome: raise first if even the default dtype of the value's kind cannot hold the value.
+DEFAULT = "default "
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A value and the dtype that it is to take: `outcome` is `fits`, what the system does with it, or `unsaid`.
+    """Whether the dtype that a Python scalar is cast to holds its value, and what the system does if not.
 
-    `becomes` is the value after wrapping or overflow, None where it stays what it is.
+    `outcome` is `fits`, one of OUTCOMES, or `unsaid` if the system says nothing. `becomes` is the value after
+    wrapping or overflow, None where it stays what it is.
     """
 
     kind: Kind
@@ -32,8 +32,8 @@ class Fit:
 
 
 def fits(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) -> Iterator[Fit]:
-    """What becomes of each Python scalar of known value that is cast to a dtype, in an operation or without."""
-    # Beside some dtypes a scalar stands for another dtype (`stand-in`), and is then bound to what that can hold.
+    """The fit of each Python scalar of known value in a dtype; `op` is the operation, if there is one."""
+    # Beside some dtypes a scalar takes part as another (`stand-in`); its default dtype has to hold it then.
     stands = op is not None and bool(op.loops) and any(o.dtype in rules.beside for o in operands)
     own_policy = op.fit if op is not None and not (stands and not op.fit) else None
     policy = rules.fit if own_policy is None else own_policy
@@ -53,14 +53,13 @@ def _default_bound(rules: Rules, policy: Mapping[str, str], o: Operand, stands: 
 
 
 def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Fit:
-    """A value in a dtype; the policy is that of the higher kind, since an int beside floats is a float first."""
+    """The fit of one value. The policy for the higher kind decides: an int beside floats is a float first."""
     held, becomes = fitted(value, to)
     if held:
         return Fit(kind, value, to, "fits", None)
     if isinstance(value, int) and to.precision is not None and abs(value) >= BEYOND_FLOATS:
-        return Fit(
-            kind, value, to, "raise", None
-        )  # Python makes no float of it, whatever the library would do then
+        # Python itself cannot make a float of it, whatever the library would do with one.
+        return Fit(kind, value, to, "raise", None)
     decides = kind if to.kind.rank <= kind.rank else to.kind
     outcome = policy.get(decides.word, "unsaid").removeprefix(DEFAULT)
     if outcome == "saturate":

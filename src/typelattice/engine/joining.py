@@ -36,9 +36,10 @@ def enter(rules: Rules, o: Operand, trail: list[Step]) -> Node:
 
 
 def _enter_weak(rules: Rules, o: Operand) -> Node:
-    """A weak operand's node: of its kind, of its kind and width, or its default dtype; the first that the order has.
+    """A weak operand's node: the weak one of its kind, or of its kind and width, or its default dtype.
 
-    Where the order has none of them the weak node of the kind stands for the operand, which then counts by kind only.
+    The first that the order has is taken. If it has none, the operand counts by its kind only, which the weak
+    node of the kind stands for.
     """
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
     own = o.dtype or rules.defaults.get(o.kind)
@@ -83,7 +84,7 @@ def _comparable(rules: Rules, pair: Sequence[Node], trail: list[Step]) -> Node:
 
 
 def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Step]) -> Node | None:
-    """What the file says of a pair outright: an override or nothing. Raises RefusalError for a pair it refuses."""
+    """The override for a pair, if the file has one. Raises RefusalError for a pair that the file refuses."""
     pair = frozenset((a, b))
     if pair in rules.refusals:
         step = Rejected((a, b), None, rules.entries["refusals", pair])

@@ -1,8 +1,8 @@
-"""The search for a loop: an operation computes in one of its own dtypes, the first to which every operand casts.
+"""The search for a loop: of the dtypes that it computes in, an operation takes the first that all cast to.
 
-NumPy's ufuncs do not promote their operands: they take the first loop to which each operand casts by itself, an
-operand's own loop before all others, so `add` may answer where promotion refuses. Sources: NumPy's linear search over
-the loops of a ufunc; the casts that ml_dtypes registers (github.com/jax-ml/ml_dtypes, issue 189).
+NumPy's ufuncs work so. They do not promote their operands: each casts by itself, and the loop of an operand's
+own dtype comes before all others. `add` may therefore answer where promotion refuses. Sources: NumPy's linear
+search over the loops of a ufunc; the casts that ml_dtypes registers (github.com/jax-ml/ml_dtypes, issue 189).
 """
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""NumPy 1, the one rule that is no data: what has no dimensions counts as the smallest dtype that holds its value.
+"""NumPy 1's promotion by value: a scalar or 0-d array counts as the smallest dtype that holds its value.
 
-Source: github.com/numpy/numpy/blob/v1.26.4/numpy/core/src/multiarray/convert_datatype.c, from PyArray_MinScalarType on.
+It is the one rule that no system file can state. Source, from PyArray_MinScalarType on:
+github.com/numpy/numpy/blob/v1.26.4/numpy/core/src/multiarray/convert_datatype.c
 """
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ UNKNOWN = 1  # the value that counts where none is known
 class Count:
     """The dtype that an operand counts as: beside bool and unsigned operands, and beside any other.
 
-    They part for a positive integer, which counts as the unsigned dtype beside the former and as the signed one of the
-    same width beside the latter, if that holds it.
+    The two differ for a positive integer. It counts as unsigned beside unsigned operands, and beside others
+    as the signed dtype of the same width, if that holds it.
     """
 
     beside_unsigned: DType
@@ -56,15 +57,15 @@ def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], tr
 
 
 def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Step]) -> Count:
-    """Two counted operands: the dtype at which they join. Two flexible ones stay flexible, as NumPy's flag does."""
+    """The join of two counts. If each may be signed or unsigned, so may the join, as NumPy has a flag for."""
     node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], trail)
     assert isinstance(node, DType)  # the order of a value-based system has no weak nodes among its dtypes
-    both_flexible = a.beside_unsigned is not a.beside_other and b.beside_unsigned is not b.beside_other
-    return Count(node, SIGNED[UNSIGNED.index(node)] if both_flexible else node)
+    both = a.beside_unsigned is not a.beside_other and b.beside_unsigned is not b.beside_other
+    return Count(node, SIGNED[UNSIGNED.index(node)] if both else node)
 
 
 def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -> tuple[DType, ...]:
-    """The first of these loops to which every operand casts, in either way that it counts; empty if there is none."""
+    """The first of these loops to which all operands cast, as either dtype that they count as; or nothing."""
     own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
     if len(own) < len(operands):
         return ()
@@ -77,7 +78,7 @@ def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -
 
 
 def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
-    """Whether values count at all: unless there are no arrays, or an operand without dimensions is of a higher category.
+    """Whether values count: there are arrays, and no scalar or 0-d array is of a higher category than they.
 
     The categories are bool, integers, and the inexact numbers together.
     """
@@ -89,7 +90,7 @@ def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
 
 
 def _at_least(o: Operand, own: DType) -> DType:
-    """The dtype of an operand; of a Python scalar that its default dtype does not hold, the smallest that does."""
+    """The dtype of an operand; for a Python scalar beyond its default dtype, the smallest that holds it."""
     beyond = not o.dtype and o.value and not fitted(o.value, own)[0]
     return smallest(own, o.value).beside_unsigned if beyond else own
 

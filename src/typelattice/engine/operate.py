@@ -17,7 +17,7 @@ from typelattice.operands.operand import BOOL, Operand
 
 
 class Outcome(NamedTuple):
-    """What operands come to: the node at which they joined, if they did, and what is computed in and given."""
+    """What operands come to: the node of their join, if they join, the dtype computed in, the result's."""
 
     node: Node | None
     compute: DType
@@ -43,7 +43,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     compute, result = _applied(rules, op, dtypes, trail)
     if op.gives == "left":
         result = written_into(rules, op, result, operands[0], trail)
-    # Where only scalars may be ignored, an ignored exponent is a constant: neither its value nor its weakness counts.
+    # If the operation ignores only scalars, the exponent is a constant: its value and weakness do not count.
     is_constant = ignored and "array" not in op.left
     values = tuple(fits(rules, operands[:1] if is_constant else operands, compute, op))
     _check_values(values)
@@ -96,7 +96,7 @@ def _check_values(values: Sequence[Fit]) -> None:
 
 
 def _applied(rules: Rules, op: Op, dtypes: tuple[DType, ...], trail: list[Step]) -> tuple[DType, DType]:
-    """(the dtype computed in, the dtype of the result) of operands that joined, or that each search a loop."""
+    """(the dtype computed in, the dtype of the result); `dtypes`: the join, or those that search a loop."""
     highest = max((d.kind for d in dtypes), key=lambda kind: kind.rank)
     compute = _computed_in(rules, op, dtypes)
     if compute is None or (highest if op.loops else compute.kind) not in op.takes:

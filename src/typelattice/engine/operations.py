@@ -36,7 +36,7 @@ class Op:
     - `to`: dtype or kind → the dtype to compute in.
     - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
     - `own`: dtypes that are tried before the loops where an operand is of them.
-    - `gives`: the dtype of the result, if it is not the one computed in: a dtype, the default dtype of a kind,
+    - `gives`: the dtype of the result; None: the one computed in. Else a dtype, the default dtype of a kind,
       `real` for that of its parts, `complex` for that of which it is a part, `left` for the left operand's.
     - `into`: what may be written into the left operand, if `gives` is `left`.
     - `weak`: what becomes of a weak result: `keep`, `strip`, or the `default` dtype of its kind.

@@ -12,10 +12,10 @@ Pair = frozenset[Node]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rules:
-    """One library's promotion as data, loaded and checked by `typelattice.system`; the fields are the keys of its file.
+    """One library's promotion as data, checked by `typelattice.system`; the fields are the keys of its file.
 
-    `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file wrote a tie, an
-    override or a refusal, so that an explanation can quote it.
+    `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file wrote
+    a tie, an override or a refusal, so that an explanation can quote it.
     """
 
     name: str

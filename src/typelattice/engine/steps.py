@@ -1,7 +1,7 @@
 """Steps: the decisions on the way from operands to an answer, one class for each sort of decision.
 
-All have the same three facts, so that whoever lists them need not tell them apart; whoever explains them matches on
-the class.
+All have the same three fields, so they can be listed without telling them apart; explanations match on the
+class.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typelattice.facts.dtypes import Node
 class Step:
     """One decision: `nodes` became `node`, or were refused where that is None.
 
-    `key` is the key of the system file that decides such things, `entry` the entry under it, where there are entries.
+    `key` is the key of the system file that decides this sort of thing, `entry` the entry under it, if any.
     """
 
     nodes: tuple[Node, ...]

@@ -33,9 +33,9 @@ class Origin(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class System(Rules):
-    """One library's promotion, or your own. Immutable: `replace` gives a variant. `typelattice.system` finds one.
+    """One library's promotion rules, or your own, and their answers: `result_type`, `promote`, `explain`.
 
-    It is its rules, and answers with `result_type`, `promote` and `explain`.
+    Immutable: `replace` gives a variant. `typelattice.system` finds one.
     """
 
     origin: Origin
@@ -50,9 +50,10 @@ class System(Rules):
         return self.origin.rebuild()
 
     def replace(self, **keys: object) -> System:
-        """A variant with other values for keys of the file; of a table, for the entries given, and an empty one empties it.
+        """A variant with other values for some keys of the file.
 
-        Raises FormatError for values that no file could have.
+        Of a table only the entries given change; an empty table removes all entries. Raises FormatError for
+        values that no file could have.
 
         >>> from typelattice import system
         >>> system("torch").replace(defaults={"float": "float64"}).result_type("int8", 1.5)
@@ -61,7 +62,7 @@ class System(Rules):
         return self.origin.replace(keys)
 
     def operand(self, x: object) -> Operand:
-        """The operand that an object is to this system: as `typelattice.operand`, the file's own dtypes known.
+        """The operand that an object is, as `typelattice.operand` says; the file's own dtypes are known too.
 
         Raises OperandError, DTypeError.
 
@@ -80,7 +81,7 @@ class System(Rules):
         >>> system("jax").result_type("int8", "uint8")
         int16
         """
-        # Two dtypes are two look-ups; unpacking `more` to nothing is the cheapest way to see that it is empty.
+        # Two dtypes cost two look-ups. Unpacking `more` to nothing is the cheapest test that it is empty.
         if type(a) is DType:
             try:
                 () = more
@@ -106,7 +107,7 @@ class System(Rules):
         return self._remembered[MARKS[cls](a), MARKS[type(b)](b)]
 
     def _remember(self, operands: tuple[Any, ...], found: DType) -> None:
-        """Keeps the dtype for operands like these. Where values count, those without dimensions are not kept."""
+        """Keeps the dtype for operands like these; in a value-based system, for arrays and dtypes only."""
         match operands:
             case (DType() as a, DType() as b):
                 self._pairs.setdefault(a, {})[b] = found

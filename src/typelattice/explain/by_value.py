@@ -14,7 +14,9 @@ Span = tuple[int, int, DType | None]  # least value, greatest value, dtype; None
 
 
 def intervals(p: Promotion) -> list[Span]:
-    """The spans of values between which the answer changes; empty unless the value of just one integer is unknown.
+    """Spans of values of an integer, each with the dtype that the operands come to for these values.
+
+    Empty unless the value of exactly one integer is unknown.
 
     >>> from typelattice import system
     >>> intervals(system("numpy1").explain("int8", "int"))[2]

@@ -154,7 +154,7 @@ NATIVE: dict[str, Callable[[DType], object]] = {}  # framework -> DType to its o
 
 
 def _names_a_dtype(x: object) -> bool:
-    """Whether an object means a dtype to a library with an adapter, or to Python: float, np.float32, "int8"."""
+    """Whether an object names a dtype, to Python or a library with an adapter: float, np.float32, "int8"."""
     if isinstance(x, str):
         return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # a kind is called bool, too
     cls = x if isinstance(x, type) else type(x)

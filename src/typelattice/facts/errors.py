@@ -4,5 +4,5 @@
 class TypelatticeError(Exception):
     """Something that typelattice was given and cannot be right, or that a system refuses.
 
-    Each error is also a ValueError, TypeError, LookupError or ImportError, whichever Python programmers would expect.
+    Each error is also a ValueError, TypeError, LookupError or ImportError, as Python programmers expect.
     """

@@ -1,4 +1,4 @@
-"""The libraries that typelattice knows, stated in libraries.txt: their names, modules, packages, recordings."""
+"""The libraries that typelattice knows: names, modules, packages, recordings, as in libraries.txt."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ N = TypeVar("N", bound=Hashable)
 
 
 def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
-    """The chains of covers that lead from a up to b, made as they are asked for; the first is one of the shortest.
+    """The chains of covers that lead from a up to b, made one by one; the first is one of the shortest.
 
     Raises OrderError for a node that the order does not have.
 

@@ -43,7 +43,7 @@ class Provenance:
         return _again, (self.build, self.spec)
 
     def rule(self, p: Promotion) -> Rule:
-        """The lines behind an answer: of the step that decided it, or of another key, or of the standard's operations."""
+        """The lines behind an answer: of the step that decided, of another key, or of the standard."""
         step = p.decision
         rule = self.named(step.key, step.entry)
         if not isinstance(step, Joined) and self.matters(rule, p):
@@ -87,10 +87,10 @@ class Provenance:
     def order_lines(self, p: Promotion) -> Rule | None:
         """The smallest set of order lines whose removal changes the answer; one line if possible.
 
-        Of single lines that change it, one that leaves all nodes of the answer in the order comes first, since it is the
-        relation that decides then and not the mere presence of a dtype; among those the last. A refusal that several
-        bounds cause rests on the ways to all of them: every such line is named. Without a single line, all lines that
-        the answer needs together are found by leaving out one after another.
+        Of several such lines the one named leaves all nodes of the answer in the order: the relation that it
+        states decides, not the mere presence of a dtype. Among those it is the last. A refusal with several
+        bounds rests on the ways to all of them, so every such line is named. If no single line changes the
+        answer, the lines that it needs together are found by leaving out one after another.
         """
         lines = tuple(self.covers)
         last = self._last_alone(p, lines)
@@ -124,7 +124,7 @@ class Provenance:
         return tuple(line for line in lines if line[0] == last[0] and self._change(p, (line,)) == most)
 
     def _change(self, p: Promotion, lines: Lines) -> int:
-        """How the answer changes without these lines: a node of it is gone, the nodes are related otherwise, or not."""
+        """What these lines change: NONE, a RELATION between nodes of the answer, or the PRESENCE of one."""
         order = self._order_without(lines)
         if p.system.combine == "value" and len(order.nodes) < len(p.system.order.nodes):
             return NONE  # without its dtypes a value-based system is none

@@ -1,6 +1,7 @@
 """What takes part in a promotion, and how strings and frameworks' objects are read as that.
 
-Whoever reads operands finds the frameworks' adapters known: they are registered here, and loaded when an object comes by.
+The frameworks' adapters are registered here, so that every reader of operands knows them. Each is loaded when
+the first object of its framework comes by.
 """
 from typelattice.operands.adapters import register
 

@@ -1,4 +1,4 @@
-"""Operand strings: `int8`, `int8:0d`, `int8:weak`, `int16:0d=300`, `float`, `1.5`, `True`; they survive a shell."""
+"""Operand strings such as `int8`, `int8:0d`, `int8:weak`, `int16:0d=300`, `float`, `1.5`: safe in a shell."""
 from __future__ import annotations
 
 import re
@@ -49,7 +49,7 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
 
 
 def number(value: Value) -> Operand:
-    """The operand that a Python number is. Raises OperandError for an int that is too wide to be computed with."""
+    """The operand that a Python number is. Raises OperandError for an int of more than WIDEST bits."""
     if isinstance(value, int) and value.bit_length() > WIDEST:
         raise OperandError(f"an int of {value.bit_length():,} bits; no dtype holds more than {WIDEST:,}")
     return scalar(SCALARS[type(value)], value)

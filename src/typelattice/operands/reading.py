@@ -1,4 +1,4 @@
-"""How objects are read as operands: by their class first, so that the second array of a class is read at once."""
+"""How objects are read as operands: by their class, which is looked up once, so that this is fast."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
@@ -10,37 +10,34 @@ from typelattice.facts.range import Value
 from typelattice.operands.notation import number, parse
 from typelattice.operands.operand import SCALARS, Operand, OperandError, of, scalar
 
-MOST_CLASSES = (
-    512  # classes remembered; a program has a few, one that makes classes without end should not fill memory
-)
+# Classes remembered. A program has a few; one that makes classes without end must not fill the memory.
+MOST_CLASSES = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
     """How one framework's objects are read.
 
-    `read` gives the operand, or None for an object that is none. `mark_of` gives, for a class, what marks its objects:
-    a function to all that an operand depends on except its value. Objects of one mark are one operand, so a dtype found
-    for one holds for the other. Marks are asked far more often than operands are read. None: nothing is known of that.
+    `read` gives the operand, or None for an object that is none. `mark_of` takes a class and gives a function
+    that marks its objects, or None. The mark is all that the operand depends on, its value excepted: a dtype
+    found for one object holds for every object with the same mark. A mark is faster to get than an operand.
     """
 
     read: Callable[[Any], Operand | None]
     mark_of: Callable[[type], Callable[[Any], Hashable] | None] = lambda cls: None
 
 
-FINDERS: list[
-    Callable[[str], Reader | None]
-] = []  # find the reader for a class's root module; the adapters' is here
+# Each finds the reader for the root module of a class; the adapters add theirs.
+FINDERS: list[Callable[[str], Reader | None]] = []
 STANDARD = "__array_namespace__"  # what has it is an array of the array API standard
-PLAIN: set[type] = (
-    set()
-)  # array classes of which dtype and number of dimensions say all; the adapters fill it
+# Array classes whose dtype and number of dimensions are all that counts; the adapters add theirs.
+PLAIN: set[type] = set()
 MARKS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
 _OF_CLASS: dict[type, tuple[Reader, ...]] = {}
 
 
 def operand(x: object) -> Operand:
-    """The operand that an object is, if anything here or an adapter reads it. Raises OperandError or DTypeError.
+    """The operand that an object is. Raises OperandError if it is none, DTypeError for an unknown dtype.
 
     >>> print(operand("int16:0d=300"), operand(2.5), operand(float), operand(True).dtype)
     int16:0d=300 2.5 float bool

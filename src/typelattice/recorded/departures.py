@@ -47,8 +47,8 @@ class Departure:
 def departure_of(call: str, listed: Sequence[Departure]) -> Departure | None:
     """The first of the listed departures that covers a call, if any.
 
-    Raises DepartureError if an expression takes too long to match, as `(a+)+` may: in the main thread, and where
-    the system has alarms.
+    Raises DepartureError if an expression takes too long to match, as `(a+)+` may. That is noticed in the
+    main thread, on operating systems that have alarms.
     """
     departure = None
     try:

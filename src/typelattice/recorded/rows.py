@@ -1,4 +1,4 @@
-"""How answers are written: a row of digits for a row of answers, and for a row that stands above already its number."""
+"""How a recording writes rows of answers: a digit an answer; a row that was there before is its number."""
 
 from __future__ import annotations
 

@@ -71,9 +71,8 @@ def plot(title: str, x: str, y: str, marks: Sequence[Mark], lines: Sequence[Step
         cx, cy = place(m.x, m.y)
         fill, ink = ("#fff", INK) if m.hollow else (INK, "#fff")
         parts.append(f'<circle cx="{cx}" cy="{cy}" r="8" fill="{fill}" stroke="{INK}"/>')
-        parts.append(
-            f'<text x="{cx}" y="{cy + 3.5:g}" fill="{ink}" font-size="10" text-anchor="middle">{number}</text>'
-        )
+        centred = 'font-size="10" text-anchor="middle"'
+        parts.append(f'<text x="{cx}" y="{cy + 3.5:g}" fill="{ink}" {centred}>{number}</text>')
     for line_number, (number, said, colour) in enumerate(key):
         at = TOP + 10 + ROW * line_number
         if colour:
@@ -95,9 +94,8 @@ def _axes(x: str, y: str, right: int, top: int, place: Place) -> list[str]:
         parts.append(f'<text x="{x0 - 6}" y="{cy + 4}" text-anchor="end">{n}</text>')
     middle = (y0 + y1) / 2
     parts.append(f'<text x="{(x0 + x1) / 2}" y="{y0 + 36}" text-anchor="middle">{_text(x)}</text>')
-    parts.append(
-        f'<text x="18" y="{middle}" text-anchor="middle" transform="rotate(-90 18 {middle})">{_text(y)}</text>'
-    )
+    turned = f'text-anchor="middle" transform="rotate(-90 18 {middle})"'
+    parts.append(f'<text x="18" y="{middle}" {turned}>{_text(y)}</text>')
     return parts
 
 

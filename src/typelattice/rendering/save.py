@@ -32,7 +32,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def check_writable(path: str | os.PathLike[str], room: int = 1) -> None:
-    """Raises FileError if so many bytes cannot be written to a path: what takes long asks this before it starts."""
+    """Raises FileError if so many bytes cannot be written to a path; asked before work that takes long."""
     with explained("write", path):
         target = os.path.realpath(path)
         _replaced(target)

@@ -140,7 +140,8 @@ def check(system: str | Path | System) -> Check:
             bounds = found.order.minimal_bounds(a, b)
             split |= len(bounds) > 1
             fates.setdefault(_instead(found, (a, b), bounds), []).append((a, b))
-    return Check(found, {fate: tuple(pairs) for fate, pairs in fates.items()}, split, laws(found), criteria(found))
+    pairs_by_fate = {fate: tuple(pairs) for fate, pairs in fates.items()}
+    return Check(found, pairs_by_fate, split, laws(found), criteria(found))
 
 
 def _instead(system: System, pair: Pair, bounds: tuple[Node, ...]) -> str:

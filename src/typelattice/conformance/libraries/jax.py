@@ -23,7 +23,10 @@ from typelattice.conformance.library import (
     versions_of,
 )
 
-TRACED = "traced by eval_shape; 300 random eager calls agree (dtypes under 8 bits left out: the CPU cannot compute them all)"
+TRACED = (
+    "traced by eval_shape; 300 random eager calls agree "
+    "(dtypes under 8 bits left out: the CPU cannot compute them all)"
+)
 
 
 class JAX(Library):

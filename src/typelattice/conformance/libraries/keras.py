@@ -25,7 +25,7 @@ LINEAR = {
     *("solve", "cholesky", "inv", "pinv", "det", "qr", "eigh", "svd", "slogdet", "matrix_rank"),
     *("fft", "rfft", "irfft"),
 }
-"""Of which a symbolic tensor says nothing: its dtype is that of the operand, whatever the backend computes."""
+"""Operations whose symbolic tensor has the operand's dtype, whatever the backend then computes."""
 
 
 class Keras(Framework):

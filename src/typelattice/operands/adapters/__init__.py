@@ -1,6 +1,6 @@
 """Frameworks: their arrays, scalars and dtypes read as operands, and DTypes as theirs.
 
-Nothing here imports a framework: a reader is called with an object of one, which the program has imported by then.
+No framework is imported here: an adapter is loaded for an object, whose framework the program has imported.
 """
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def reader_of(root: str) -> Reader | None:
 
 @lru_cache(maxsize=256)
 def adapter(root: str) -> ModuleType | None:
-    """The adapter for the objects of a root module: the file that has the name of their library, if there is one."""
+    """The adapter for the objects of a root module: the file named after their library; None without one."""
     from typelattice.facts.libraries import file_of, library_of  # not needed as long as operands are strings
 
     library = "array-api" if root == STANDARD else library_of(root)

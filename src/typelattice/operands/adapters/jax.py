@@ -31,7 +31,7 @@ def read(x: Any) -> Operand | None:
 
 
 def mark_of(cls: type) -> Any:
-    """The dtype, whether it is weak, the number of dimensions; of tracers and scalar types nothing is said."""
+    """Dtype, weakness, number of dimensions; None for tracers and scalar types, which are read each time."""
     return attrgetter("dtype", "weak_type", "ndim") if hasattr(cls, "weak_type") else None
 
 

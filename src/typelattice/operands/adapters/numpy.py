@@ -16,7 +16,7 @@ PLAIN.add(np.ndarray)
 
 
 def read(x: Any) -> Operand | None:
-    """A dtype, a scalar type, an array or a scalar of NumPy's; a scalar counts as an array of no dimensions."""
+    """A dtype, a scalar type, an array or a scalar of NumPy; its scalars count as 0-d arrays."""
     if isinstance(x, type):
         return of(_of_type(x)) if issubclass(x, np.generic) else None
     if isinstance(x, np.dtype):

@@ -23,7 +23,7 @@ def read(x: Any) -> Operand | None:
 
 
 def mark_of(cls: type) -> Any:
-    """The class, which tells weak tensors, the dtype, and whether the rank is zero; a dtype is its own mark."""
+    """The class (weak tensors have their own), the dtype, and whether the rank is zero; of a dtype itself."""
     return lambda x: (cls, getattr(x, "dtype", x), getattr(getattr(x, "shape", None), "rank", None) == 0)
 
 

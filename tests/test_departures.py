@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.facts.disk import FileError
+from typelattice.disk.read import FileError
 from typelattice.recorded import departures as module
 from typelattice.recorded.departures import Departure, DepartureError, departure_of, departures
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.facts.disk import FileError, read_bytes
-from typelattice.rendering.save import check_writable, write_text
+from typelattice.disk.read import FileError, read_bytes
+from typelattice.disk.write import check_writable, write_text
 
 
 def names(folder: Path) -> list[str]:
@@ -116,6 +116,6 @@ def test_impossible_paths_are_named_in_one_short_line(
     assert names(tmp_path) == []
 
 
-def test_asking_whether_a_file_can_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_check_whether_a_file_can_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
     check_writable(tmp_path / "a")
     assert names(tmp_path) == []

@@ -17,8 +17,8 @@ from typelattice.facts.libraries import libraries
 
 ROOT = Path(typelattice.__file__).parent
 ROOMS = [  # each imports only from itself and from what stands before it
-    "facts", "rendering", "operands", "engine", "files", "recorded", "explain", "study", "designer",
-    "namespaces", "programs", "conformance", "tracing", "codegen", "explorer", "__init__", "cli", "__main__",
+    "facts", "disk", "rendering", "operands", "engine", "files", "recorded", "explain", "study", "designer",
+    "namespaces", "programs", "conformance", "__init__", "cli", "__main__",
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries",
@@ -66,6 +66,12 @@ def own(path: Path) -> set[str]:
     """The modules of the package that a file imports: `rendering/html`; the package itself is `__init__`."""
     ours = (m for m in imports(path) if m.partition(".")[0] == "typelattice")
     return {m.removeprefix("typelattice").lstrip(".").replace(".", "/") or "__init__" for m in ours}
+
+
+def test_every_room_and_file_that_is_named_here_exists() -> None:
+    assert {room(name(path)) for path in FILES} == {*ROOMS}
+    named = (*MAY_IMPORT_OTHERS, *COMPARE)
+    assert not [path for path in named if not (ROOT / path).is_dir() and not (ROOT / f"{path}.py").is_file()]
 
 
 @pytest.mark.parametrize("path", FILES, ids=name)

@@ -11,17 +11,17 @@ from itertools import combinations, permutations, product
 import pytest
 
 import typelattice as tl
-from typelattice.explain.library_code import Term, leaves, plain, value, written
+from typelattice.explain.library_code import Term, as_code, leaves, plain, value
 from typelattice.explain.library_forms import form
 from typelattice.facts.dtypes import DType
 from typelattice.facts.order import Order
 from typelattice.files.reader import parse
 from typelattice.recorded.recording import recorded
-from typelattice.study.asked import domain
 from typelattice.study.closure import closure, key
 from typelattice.study.equations import Judge, first_swapped
 from typelattice.study.laws import LAWS, Counterexample, Verdict
 from typelattice.study.recorded_calls import evidence
+from typelattice.study.scope import domain
 
 np = pytest.importorskip("numpy")
 SYSTEMS = tl.systems()
@@ -282,13 +282,13 @@ def test_python_adds_its_own_scalars_beside_arrays() -> None:
     a, i, f = (tl.operand(x) for x in ("int8", "int", "float"))
     numpy = tl.system("numpy")
     assert str(value(numpy, (a, (i, i)), python=True)) == "int8"
-    assert written(numpy, ((a, (i, f)),), python=True)[1] == ("np.ones(1, 'int8') + (1 + 1.0)",)
+    assert as_code(numpy, ((a, (i, f)),), python=True)[1] == ("np.ones(1, 'int8') + (1 + 1.0)",)
     assert plain((a, (i, f))) == "int8 + (int + float)"
 
 
 def test_a_file_of_ones_own_is_written_in_names(tmp_path: object) -> None:
     mine = tl.system("jep9407-0")
-    assert written(mine, ((tl.operand("int8"), tl.operand("uint8")),)) == ("", ("int8 + uint8",))
+    assert as_code(mine, ((tl.operand("int8"), tl.operand("uint8")),)) == ("", ("int8 + uint8",))
 
 
 def test_nothing_to_ask_is_an_error() -> None:

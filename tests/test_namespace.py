@@ -64,7 +64,7 @@ def test_a_function_of_two_gives_what_the_system_says(system: str) -> None:
         [*product(arrays, arrays), *product(arrays, NUMBERS), *product(NUMBERS, arrays)], 400
     ):
         op = dice.choice([op for op in ELEMENTWISE if op not in SHAPED and hasattr(xp, op)])
-        operands = [v._standing.operand if isinstance(v, tl.Array) else v for v in (x, y)]
+        operands = [v._type.operand if isinstance(v, tl.Array) else v for v in (x, y)]
         if known.combine == "value":
             operands = [tl.operand(v.bare) if isinstance(v, tl.Array) else v for v in (x, y)]
         p = known.explain(*operands, op=op)
@@ -77,7 +77,7 @@ def test_a_function_of_two_gives_what_the_system_says(system: str) -> None:
         except ValueError:  # NumPy has no integer power of a negative one
             assert op in ("pow", "power")
         else:
-            assert (result.dtype, result.weak) == (p.dtype, p.weak and xp._context.planner.weak_arrays), (
+            assert (result.dtype, result.weak) == (p.dtype, p.weak and xp._context.recipes.weak_arrays), (
                 op,
                 x,
                 y,
@@ -124,7 +124,7 @@ def test_operators_are_the_functions() -> None:
 def test_a_number_out_of_range_is_what_the_system_makes_of_it(system: str, outcome: int | str) -> None:
     xp = space(system)
     x = xp.zeros(1, dtype="uint8")
-    for _ in range(2):  # with a plan, and without
+    for _ in range(2):  # with a recipe, and without
         if isinstance(outcome, str):
             with pytest.raises(tl.PromotionError, match=outcome):
                 x + 300
@@ -432,7 +432,7 @@ def test_a_namespace_shows_what_the_standard_names_and_its_system() -> None:
     assert sorted(dir(xp.linalg)) == sorted(names["linalg"])
     assert sorted(dir(xp.fft)) == sorted(names["fft"])
     assert all(hasattr(xp, name) for name in dir(xp))
-    assert not any(hasattr(xp, name) for name in ("power", "iadd", "bfloat16", "wrap", "library", "planner"))
+    assert not any(hasattr(xp, name) for name in ("power", "iadd", "bfloat16", "wrap", "library", "recipes"))
 
 
 @pytest.mark.live
@@ -474,7 +474,7 @@ def test_arrays_are_copied_and_pickled() -> None:
         assert again(xp) is xp
         y = again(x)
         assert (y.dtype, type(y)) == (x.dtype, type(x))
-        assert y._standing is x._standing  # and so has the plans that are there
+        assert y._type is x._type  # and so has the recipes that are there
         assert np.asarray(y + x).tolist() == [2, 4]
         assert again(weak).weak
     assert not np.shares_memory(copy.deepcopy(x).bare, x.bare)

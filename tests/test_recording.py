@@ -20,7 +20,7 @@ from typelattice.conformance.library import (
     OperandString,
     UnknownLibraryError,
 )
-from typelattice.conformance.questions import TAKE_SEVERAL, asked_of, plan, random_questions
+from typelattice.conformance.questions import TAKE_SEVERAL, asked_of, planned_calls, random_questions
 from typelattice.conformance.recorder import record
 from typelattice.conformance.registry import library
 from typelattice.facts.operations import OPERATIONS
@@ -127,7 +127,7 @@ def test_the_further_operations_are_asked_of_arrays_of_the_usual_dtypes() -> Non
 
 def test_every_operation_is_asked_of_as_many_operands_as_it_takes() -> None:
     operands = ("int8", "float32", "int8:0d", "int8:weak", "int", "300")
-    questions = [*plan(operands, tuple(OPERATIONS), TAKE_SEVERAL, 60, seed=0).questions(operands)]
+    questions = [*planned_calls(operands, tuple(OPERATIONS), TAKE_SEVERAL, 60, seed=0).questions(operands)]
     questions += random_questions(operands, tuple(OPERATIONS), TAKE_SEVERAL, 5_000, seed=0)
     asked: dict[str, set[int]] = {}
     for op, chosen in questions:

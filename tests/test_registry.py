@@ -20,7 +20,7 @@ from typelattice.recorded.recording import Recording, recorded
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
 ROOMS = ("conformance/libraries", "explain/libraries", "namespaces/libraries", "operands/adapters")
-NO_LIBRARY = {"__init__", "base", "library", "array_api"}  # what libraries have in common
+NO_LIBRARY = {"__init__", "base", "computing", "array_api"}  # what libraries have in common
 
 GADGET = '''"""A made-up library, whose arrays have a dtype and nothing else."""
 
@@ -145,9 +145,9 @@ def test_it_is_installed_and_asked_by_make_conform(house: Path) -> None:
 
 def test_its_code_is_shown(house: Path) -> None:
     program = (
-        "import typelattice as tl; from typelattice.explain.library_code import written; "
+        "import typelattice as tl; from typelattice.explain.library_code import as_code; "
         "pair = (tl.operand('int8'), tl.operand('int16')); "
-        "setup, (code,) = written(tl.system('gadget'), (pair,)); print(setup); print(code)"
+        "setup, (code,) = as_code(tl.system('gadget'), (pair,)); print(setup); print(code)"
     )
     assert run(house, "-c", program).splitlines() == [
         "import gadget",

@@ -11,8 +11,8 @@ import pytest
 import typelattice as tl
 from typelattice.engine.steps import Incomparable, Joined, Lowered, Misfit, Operated, Rejected
 from typelattice.files.reader import parse
+from typelattice.operands.objects import FINDERS, PLAIN, ObjectReader, forget
 from typelattice.operands.operand import of
-from typelattice.operands.reading import FINDERS, PLAIN, Reader, forget
 
 DIAMOND = "u8, i8 -> i16, f16\ni16, f16 -> f32 -> f64, c64 -> c128"  # u8 and i8 have two minimal bounds
 CHAIN = "b -> u8 -> i16 -> i32 -> f32 -> f64\ni8 -> i16\nf32 -> c64 -> c128\nf64 -> c128"
@@ -618,7 +618,7 @@ class Plain:
 def plain_arrays() -> Iterator[None]:
     module = Plain.__module__.partition(".")[0]
     PLAIN.add(Plain)
-    reader = Reader(lambda x: of(x.dtype, tier="array" if x.ndim else "0d"))
+    reader = ObjectReader(lambda x: of(x.dtype, tier="array" if x.ndim else "0d"))
     FINDERS.append(lambda root: reader if root == module else None)
     forget()
     try:

@@ -10,8 +10,8 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.rendering import FORMATS, Grid
-from typelattice.study.asked import BeyondReachError
 from typelattice.study.labels import CODES, short
+from typelattice.study.scope import BeyondReachError
 
 SCALARS = ("int", "float", "complex")
 own = """

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from typelattice.files.text import FormatError, UnknownSystemError, systems
     from typelattice.namespaces import Array, Namespace, NamespaceError, implicit_cast, namespace
     from typelattice.operands.adapters import native
+    from typelattice.operands.objects import operand
     from typelattice.operands.operand import Operand, OperandError
-    from typelattice.operands.reading import operand
     from typelattice.programs.expression import FormulaError, formula
     from typelattice.programs.formula import Formula
     from typelattice.rendering import render
-    from typelattice.study.asked import BeyondReachError
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
     from typelattice.study.diffs import Diff, diff
     from typelattice.study.laws import Laws, laws
+    from typelattice.study.scope import BeyondReachError
     from typelattice.study.tables import Table, table
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
@@ -53,11 +53,11 @@ _LATER = {
         "namespaces": ("Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"),
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
-        "operands.reading": ("operand",),
+        "operands.objects": ("operand",),
         "programs.expression": ("FormulaError", "formula"),
         "programs.formula": ("Formula",),
         "rendering": ("render",),
-        "study.asked": ("BeyondReachError",),
+        "study.scope": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
         "study.criteria": ("Criteria", "criteria"),
         "study.diffs": ("Diff", "diff"),

@@ -11,9 +11,9 @@ from typelattice.cli.table import drawn
 from typelattice.explain.english import answer
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import layout
-from typelattice.study.asked import Asked
 from typelattice.study.consensus import Consensus, contradicted, undefined
 from typelattice.study.labels import CODES
+from typelattice.study.scope import TierChoice
 
 MANY = 60  # undefined pairs that are spelled out
 
@@ -24,7 +24,7 @@ def arguments(parser: ArgumentParser) -> None:
     standard = "a standard: what it leaves undefined though all agree"
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=systems)
     op_argument(parser)
-    parser.add_argument("--tier", choices=get_args(Asked), default="array", help=tiers)
+    parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
     parser.add_argument("--codes", choices=CODES, default="bits")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--standard", metavar="NAME|FILE", help=standard)

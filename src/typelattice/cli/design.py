@@ -15,11 +15,11 @@ from typelattice.designer.completion import Completion, Design, design
 from typelattice.designer.demands import DEMANDS
 from typelattice.designer.plan import COSTS, RULES, PlanError
 from typelattice.designer.repair import KEPT, Repair, Repairs, repairs
+from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import short
 from typelattice.files.writer import code
-from typelattice.rendering.save import check_writable, write_text
 from typelattice.rendering.terminal import layout, overwrite_line
 
 SHOWN = 8  # answers that a repair changes

@@ -11,7 +11,7 @@ from typelattice.cli.command import FEW, Command, Paragraphs, UsageError
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import layout
-from typelattice.study.asked import Asked, common_dtypes, has_arrays
+from typelattice.study.scope import TierChoice, common_dtypes, has_arrays
 from typelattice.study.survey import survey
 
 STUB = 16  # columns of the headings
@@ -23,7 +23,7 @@ def arguments(parser: ArgumentParser) -> None:
     dtypes = "such as int8,uint8, or those of a system: jep9407-3 (default: all of each system)"
     every = "all pairs that break a criterion, not only the first"
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=systems)
-    parser.add_argument("--tier", choices=get_args(Asked), default="array", help=tiers)
+    parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
     parser.add_argument("--dtypes", metavar="LIST|SYSTEM", help=dtypes)
     parser.add_argument("--common", action="store_true", help="only dtypes that all of them have")
     parser.add_argument("--format", choices=FORMATS, default="text")
@@ -51,7 +51,7 @@ def run(args: Namespace) -> Paragraphs:
         yield from (page.beside(*section, STUB) for section in sections)
 
 
-def _data(s: tl.System, tier: Asked, dtypes: list[object] | None) -> dict[str, object]:
+def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> dict[str, object]:
     """The verdicts on one system as what JSON can hold; why there are none, if it has no such operands."""
     try:
         priced = tl.criteria(s, tier, dtypes).data()["criteria"]

@@ -10,12 +10,12 @@ from tempfile import gettempdir
 
 from typelattice.cli import interrupts
 from typelattice.cli.command import Command, Paragraphs, duration
-from typelattice.facts.disk import FileError
+from typelattice.disk.read import FileError
+from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import recordings
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import RecordingError
 from typelattice.rendering.grid import printable
-from typelattice.rendering.save import check_writable
 from typelattice.rendering.terminal import progress_bar
 
 ROOM = 1_000_000  # bytes; the largest recording so far has a fifth of them

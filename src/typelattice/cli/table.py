@@ -11,9 +11,9 @@ from typelattice.cli.command import Command, Paragraphs, op_argument
 from typelattice.facts.dtypes import DType
 from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal import complain, layout
-from typelattice.study.asked import Asked
 from typelattice.study.diffs import Diff
 from typelattice.study.labels import CODES, left_out
+from typelattice.study.scope import TierChoice
 from typelattice.study.tables import Table
 
 WITHOUT_NOTES = ("csv",)  # formats in which a table cannot say what it leaves out
@@ -39,7 +39,7 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     dtypes = "operands, such as int8,uint8,float (default: all of the system)"
     narrow = "also integers of less than 8 bits, floats of 8 or less"
     op_argument(parser)
-    parser.add_argument("--tier", choices=get_args(Asked), default=tier, help=tiers)
+    parser.add_argument("--tier", choices=get_args(TierChoice), default=tier, help=tiers)
     parser.add_argument("--codes", choices=CODES, default="bits", help=codes)
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--dtypes", metavar="LIST", help=dtypes)

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Self
 
-from typelattice.conformance.asking import Answer, Asker, Catalogue, exception_answer
+from typelattice.conformance.asker import Answer, Asker, Catalogue, exception_answer
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
 from typelattice.facts.errors import TypelatticeError

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from typelattice.conformance.asking import Asker
+from typelattice.conformance.asker import Asker
 from typelattice.conformance.compare import Report, compare
 from typelattice.conformance.library import Library, OperandString
-from typelattice.conformance.questions import plan
+from typelattice.conformance.questions import planned_calls
 from typelattice.engine.system import System
 from typelattice.files.reader import system as find_system
 from typelattice.recorded.departures import Departure, departures
@@ -46,7 +46,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[Call]:
     """
     asker = Asker(library)
     has = asker.catalogue()
-    planned = plan(has.operands, has.operations, has.several, SEVERAL, seed=0)
+    planned = planned_calls(has.operands, has.operations, has.several, SEVERAL, seed=0)
     for name, operands in planned.questions(has.operands):
         if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
             answer, _ = asker.ask(name, operands)

@@ -11,7 +11,7 @@ from typelattice.conformance.library import OperandString
 from typelattice.facts.operations import NAMES, OPERATIONS
 
 TIERS = ("", ":0d", ":scalar", ":weak")
-"""How an operand string says the standing of an operand that has a dtype."""
+"""How an operand string writes the tier of an operand, or that it is weak."""
 
 KINDS = ("True", "int", "float", "complex")
 """Python scalars whose value does not matter."""
@@ -54,7 +54,7 @@ Question = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedCalls:
     """The calls that a recording asks, by the index of their operands."""
 
     unary: dict[str, tuple[int, ...]]
@@ -79,13 +79,13 @@ def candidates(dtypes: Sequence[str], extra: Sequence[str] = ()) -> tuple[str, .
     return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *EDGES, *extra
 
 
-def plan(
+def planned_calls(
     operands: Sequence[str], operations: Sequence[str], several: Sequence[str], calls: int, seed: int
-) -> Plan:
+) -> PlannedCalls:
     """The calls to make: all of one and two operands, and random ones of more for operations in `several`."""
     drawn = random.Random(seed)
     arrays = asked_of("concat", operands)
-    return Plan(
+    return PlannedCalls(
         unary={op: asked_of(op, operands) for op in operations if _takes(op, 1, several)},
         binary={op: asked_of(op, operands) for op in operations if _takes(op, 2, several)},
         nary=tuple(

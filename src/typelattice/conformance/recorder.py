@@ -7,7 +7,7 @@ from datetime import date
 
 from typelattice.conformance.library import Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
-from typelattice.conformance.questions import plan
+from typelattice.conformance.questions import planned_calls
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import Line, Row, Square
 
@@ -29,7 +29,7 @@ def record(
     """
     with LibraryProcess(make, limit) as asked:
         has = asked.catalogue
-        planned = plan(has.operands, has.operations, has.several, several, seed)
+        planned = planned_calls(has.operands, has.operations, has.several, several, seed)
         questions = list(planned.questions(has.operands))
         index: dict[str, int] = {}
         errors: dict[str, str] = {}

@@ -1,5 +1,4 @@
-"""The trade between precision and width: the best completions at every point of it, and where systems stand
-to them."""
+"""The front: an order's best completions for each trade of precision for width, and systems beside them."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,10 +20,11 @@ AXES = ("lattice", "precision", "width")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a system stands: its counts, and the completion that is nowhere worse and somewhere better.
+    """A system beside the completions of an order, compared by the counts of AXES.
 
-    `on`: some completion has the same counts, and none is better. Neither: no completion comes up to it in
-    all counts.
+    - `better` is a completion that is worse in no count and better in one; None if there is none.
+    - `on` says that the system is on the front: a completion has the same counts, and none is better.
+    - With neither, every completion is worse than the system in some count.
     """
 
     system: System

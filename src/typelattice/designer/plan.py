@@ -7,7 +7,7 @@ from itertools import pairwise, product
 from pathlib import Path
 
 from typelattice.designer.demands import DEMANDS, Demand, Member
-from typelattice.facts.disk import read_bytes
+from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements

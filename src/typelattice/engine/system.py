@@ -11,8 +11,8 @@ from typelattice.engine.ask import ask
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType
 from typelattice.operands.notation import parse
+from typelattice.operands.objects import MARKS, PLAIN, operand
 from typelattice.operands.operand import Operand, OperandError
-from typelattice.operands.reading import MARKS, PLAIN, operand
 
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
 _NOTHING: Any = object()  # stands for an operand that was not given; None is an operand, and a wrong one

@@ -1,5 +1,4 @@
-"""Terms: operands promoted together, and what comes of it promoted again. Their value, and their library's
-code."""
+"""Terms such as `(a + b) + c`: the operand that each comes to, and its text in the library's own code."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -31,10 +30,10 @@ def value(system: System, term: Term, op: str | None = None, python: bool = Fals
         return term
     parts = [value(system, part, op, python) for part in term]
     operands = [o for o in parts if o is not None]
-    return promoted(system, operands, op, python) if len(operands) == len(parts) else None
+    return result_operand(system, operands, op, python) if len(operands) == len(parts) else None
 
 
-def promoted(
+def result_operand(
     system: System, operands: Sequence[Operand], op: str | None = None, python: bool = False
 ) -> Operand | None:
     """What operands come to, as an operand itself: an array if one of them is; None if they are refused."""
@@ -61,7 +60,7 @@ def plain(term: Term) -> str:
     return _text(PLAIN, term, as_dtype=False)
 
 
-def written(system: System, terms: tuple[Term, ...], python: bool = False) -> tuple[str, tuple[str, ...]]:
+def as_code(system: System, terms: tuple[Term, ...], python: bool = False) -> tuple[str, tuple[str, ...]]:
     """What to run first, and terms as expressions of the system's library; operand strings if its code is not
     known.
 
@@ -69,7 +68,7 @@ def written(system: System, terms: tuple[Term, ...], python: bool = False) -> tu
 
     >>> from typelattice import operand, system
     >>> a, b = operand("int8"), operand("uint8")
-    >>> written(system("numpy"), ((a, b),))
+    >>> as_code(system("numpy"), ((a, b),))
     ('import numpy as np', ("np.ones(1, 'int8') + np.ones(1, 'uint8')",))
     """
     known = form(system.name, system.library)

@@ -12,22 +12,22 @@ from typelattice.engine.operations import Op, find
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.files.reading import Reading
+from typelattice.files.cursor import Cursor
 from typelattice.files.vocabulary import Words
 
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
 
-def check_effects(reading: Reading, words: Words, rules: Rules) -> None:
-    """Raises ValueError for the first key or entry that has no effect; the reading is then at its place."""
-    if not reading.spec.whole:
+def check_effects(cursor: Cursor, words: Words, rules: Rules) -> None:
+    """Raises ValueError for the first key or entry that has no effect; the cursor is then there."""
+    if not cursor.spec.whole:
         return
-    found = [_words(reading, words, rules), idle_keys(rules)]
-    if reading.spec.says("ops"):
+    found = [_words(cursor, words, rules), idle_keys(rules)]
+    if cursor.spec.says("ops"):
         found.append(_ops(rules))
     for key, entry, cause in chain.from_iterable(found):
-        if reading.spec.says(key):
-            reading.at(key, entry)
+        if cursor.spec.says(key):
+            cursor.at(key, entry)
             raise ValueError(cause)
 
 
@@ -36,15 +36,15 @@ def idle_keys(rules: Rules) -> Iterator[Finding]:
     return chain(_defaults(rules), _scalars(rules), _loops(rules))
 
 
-def _words(reading: Reading, words: Words, rules: Rules) -> Iterator[Finding]:
+def _words(cursor: Cursor, words: Words, rules: Rules) -> Iterator[Finding]:
     """Dtypes and sets that are used nowhere, and answers that could not be operands."""
-    for word in reading.spec.entries("dtypes"):
+    for word in cursor.spec.entries("dtypes"):
         if not _enters(words.known[word], rules):
             yield "dtypes", word, f"{word} is neither in the order nor in `before`, so no operand can have it"
     for word in words.sets:
         if word not in words.used:
             yield "sets", word, f"{word} is used nowhere"
-    for word, target in reading.spec.entries("after").items():
+    for word, target in cursor.spec.entries("after").items():
         node = words.node(target)
         if not _named(node, rules):
             yield "after", word, f"{node} is neither in the order nor in `before`, so no operand can have it"

@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order, OrderError, collect
-from typelattice.files.reading import Reading
+from typelattice.files.cursor import Cursor
 from typelattice.files.text import Line
 from typelattice.files.vocabulary import LIMIT_NODES, Words
 
@@ -17,19 +17,19 @@ Chain = list[list[Node]]  # the lists between the arrows of a statement
 Covers = dict[Line, list[tuple[Node, Node | None]]]  # what each line states; None: a node is named
 
 
-def read_order(reading: Reading, words: Words) -> tuple[Order[Node], Covers]:
+def read_order(cursor: Cursor, words: Words) -> tuple[Order[Node], Covers]:
     """The order of a spec's statements, and what each line of them states. Raises ValueError."""
-    reading.value("order", "")
-    if not reading.spec.order:
+    cursor.value("order", "")
+    if not cursor.spec.order:
         raise ValueError("missing or empty; write covers such as `i8 -> i16`")
-    if len(reading.spec.order) > LIMIT_STATEMENTS:
-        reading.line = reading.spec.order[LIMIT_STATEMENTS][0]
+    if len(cursor.spec.order) > LIMIT_STATEMENTS:
+        cursor.line = cursor.spec.order[LIMIT_STATEMENTS][0]
         raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
     covers: Covers = {}
     chains: list[Chain] = []
     count = 0
-    for line, statement in reading.spec.order:
-        reading.line = line
+    for line, statement in cursor.spec.order:
+        cursor.line = line
         chain = [words.nodes(",".join(part)) for part in statement]
         count += sum(len(lower) * len(upper) for lower, upper in pairwise(chain))
         if count > LIMIT_COVERS:
@@ -38,7 +38,7 @@ def read_order(reading: Reading, words: Words) -> tuple[Order[Node], Covers]:
         stated += [(a, None) for part in chain for a in part]
         stated += [pair for lower, upper in pairwise(chain) for pair in product(lower, upper)]
         chains.append(chain)
-    reading.line = None
+    cursor.line = None
     if len({a for stated in covers.values() for a, _ in stated}) > LIMIT_NODES:
         raise ValueError(f"more than {LIMIT_NODES:,} nodes; a system file states a rule")
     try:
@@ -46,7 +46,7 @@ def read_order(reading: Reading, words: Words) -> tuple[Order[Node], Covers]:
     except OrderError:
         first = bisect_left(range(len(chains)), True, key=lambda n: bool(_fault(chains[: n + 1])))
     cause = _fault(chains[: first + 1])
-    reading.line = _blamed(cause, reading.spec.order[first][0], covers)
+    cursor.line = _blamed(cause, cursor.spec.order[first][0], covers)
     raise ValueError(cause)
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.order import Order
 from typelattice.facts.suggest import short
-from typelattice.files.reading import Reading
+from typelattice.files.cursor import Cursor
 from typelattice.files.vocabulary import Words, once, phrase
 
 Pair = frozenset[Node]
@@ -22,7 +22,7 @@ class PairEntries:
     override or refusal that repeats one is refused.
     """
 
-    reading: Reading
+    cursor: Cursor
     words: Words
     order: Order[Node]
     combine: str
@@ -38,7 +38,7 @@ class PairEntries:
 
     def read_ties(self) -> Mapping[Pair, Node]:
         """Minimal bounds → the winner among them, or above one of them."""
-        for entry, word in self.reading.table("ties"):
+        for entry, word in self.cursor.table("ties"):
             bounds, winner = self.words.nodes(entry), self.words.node(word)
             tie = frozenset(map(self.present, once(bounds)))
             if tie in self.ties:
@@ -68,7 +68,7 @@ class PairEntries:
 
     def read_overrides(self) -> Iterator[tuple[Pair, Node]]:
         """Pair → where it goes against the order."""
-        for entry, word in self.reading.table("overrides"):
+        for entry, word in self.cursor.table("overrides"):
             node = self.present(self.words.node(word))
             for pair in self._pairs(entry, node):
                 self.names["overrides", pair] = entry
@@ -76,7 +76,7 @@ class PairEntries:
 
     def read_refusals(self) -> Iterator[tuple[Pair, str]]:
         """Pair → the reason for which it is rejected."""
-        for entry, reason in self.reading.table("refusals"):
+        for entry, reason in self.cursor.table("refusals"):
             for pair in self._pairs(entry, None):
                 self.names["refusals", pair] = entry
                 yield pair, phrase(reason)
@@ -128,8 +128,8 @@ class PairEntries:
     def read_both_ways(self) -> Iterator[Pair]:
         """Pairs of which each casts to the other."""
         seen: set[Pair] = set()
-        for n, entry in enumerate(self.reading.value("both-ways", list[object]())):
-            self.reading.at("both-ways", n)
+        for n, entry in enumerate(self.cursor.value("both-ways", list[object]())):
+            self.cursor.at("both-ways", n)
             for a, b in self.words.pairs(entry):
                 pair = frozenset((self.present(a), self.present(b)))
                 if pair in seen:

@@ -13,12 +13,12 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.facts.suggest import nearest, short
+from typelattice.files.cursor import Cursor
 from typelattice.files.effects import check_effects
 from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.provenance import Provenance
-from typelattice.files.reading import Reading
 from typelattice.files.spec import Spec, read, spec
 from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
 from typelattice.files.vocabulary import Words, kind_of, once, one_of, phrase, text
@@ -58,39 +58,39 @@ def parse(text: str, file: str = "text") -> System:
 
 def build(spec: Spec) -> System:
     """The System that a spec describes, everything in it checked. Raises FormatError."""
-    reading = Reading(spec)
+    cursor = Cursor(spec)
     try:
-        return _system(reading)
+        return _system(cursor)
     except ValueError as e:
-        raise reading.error(str(e)) from None
+        raise cursor.error(str(e)) from None
 
 
-def _system(reading: Reading) -> System:
+def _system(cursor: Cursor) -> System:
     """The System: its keys are read in the order in which they build on one another. Raises ValueError."""
-    title, source, library = (phrase(reading.value(key, "")) for key in ("title", "source", "library"))
-    name = _name(reading)
+    title, source, library = (phrase(cursor.value(key, "")) for key in ("title", "source", "library"))
+    name = _name(cursor)
     words = Words()
-    dtypes = _own_dtypes(reading, words)
-    _read_sets(reading, words)
-    order, covers = read_order(reading, words)
-    combine = one_of(reading.value("combine", "join"), COMBINE)
-    weak = one_of(reading.value("weak", "kind"), ("kind", "width"))
-    tiers = _tiers(reading)
-    first = reading.value("first", False)
-    pairs = PairEntries(reading, words, order, combine, tiers)
+    dtypes = _own_dtypes(cursor, words)
+    _read_sets(cursor, words)
+    order, covers = read_order(cursor, words)
+    combine = one_of(cursor.value("combine", "join"), COMBINE)
+    weak = one_of(cursor.value("weak", "kind"), ("kind", "width"))
+    tiers = _tiers(cursor)
+    first = cursor.value("first", False)
+    pairs = PairEntries(cursor, words, order, combine, tiers)
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
-    defaults = {kind_of(word): _of_kind(words, word, code) for word, code in reading.table("defaults")}
+    defaults = {kind_of(word): _of_kind(words, word, code) for word, code in cursor.table("defaults")}
     if combine == "value":
-        _check_values(reading, order, defaults)
-    before = dict(_before(reading, words, order))
-    after = dict(_after(reading, words, order))
-    beside, stand_in = _stand_in(reading, pairs)
+        _check_values(cursor, order, defaults)
+    before = dict(_before(cursor, words, order))
+    after = dict(_after(cursor, words, order))
+    beside, stand_in = _stand_in(cursor, pairs)
     both_ways = frozenset(pairs.read_both_ways())
     operations = OperationEntries(words, pairs.present)
-    fit = operations.fit(dict(reading.table("fit")))
-    ops = {op: operations.operation(op, given) for op, given in reading.table("ops")}
+    fit = operations.fit(dict(cursor.table("fit")))
+    ops = {op: operations.operation(op, given) for op, given in cursor.table("ops")}
     found = System(
         name=name,
         title=title,
@@ -114,14 +114,14 @@ def _system(reading: Reading) -> System:
         both_ways=both_ways,
         own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
-        origin=Provenance(reading.spec, covers, build),
+        origin=Provenance(cursor.spec, covers, build),
     )
-    check_effects(reading, words, found)
+    check_effects(cursor, words, found)
     return found
 
 
-def _name(reading: Reading) -> str:
-    name = reading.value("name", "")
+def _name(cursor: Cursor) -> str:
+    name = cursor.value("name", "")
     if not name:
         raise ValueError("missing; name it")
     if not re.fullmatch(r"\w[\w.+-]{0,59}", name):
@@ -129,10 +129,10 @@ def _name(reading: Reading) -> str:
     return name
 
 
-def _own_dtypes(reading: Reading, words: Words) -> dict[str, DType]:
+def _own_dtypes(cursor: Cursor, words: Words) -> dict[str, DType]:
     """The dtypes that the file defines, by name and by code."""
     found: dict[str, DType] = {}
-    for word, facts in reading.table("dtypes"):
+    for word, facts in cursor.table("dtypes"):
         from typelattice.files.own_dtypes import own_dtype  # most files have none, and load faster without
 
         d = own_dtype(words, word, facts)
@@ -140,16 +140,16 @@ def _own_dtypes(reading: Reading, words: Words) -> dict[str, DType]:
     return found
 
 
-def _read_sets(reading: Reading, words: Words) -> None:
+def _read_sets(cursor: Cursor, words: Words) -> None:
     """Names for lists; each is checked, used or not, when all are known."""
-    for word, members in reading.table("sets"):
+    for word, members in cursor.table("sets"):
         words.sets[words.new(word, "set")] = text(members)
-    for word, _ in reading.table("sets"):
+    for word, _ in cursor.table("sets"):
         words.set(word)
 
 
-def _tiers(reading: Reading) -> tuple[str, ...]:
-    tiers = tuple(reading.value("tiers", TIERS[:1]))
+def _tiers(cursor: Cursor) -> tuple[str, ...]:
+    tiers = tuple(cursor.value("tiers", TIERS[:1]))
     possible = [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]
     if tiers not in possible:
         raise ValueError(f"should list some of {', '.join(TIERS)}, in that order, array first")
@@ -161,16 +161,16 @@ def _of_kind(words: Words, word: str, code: object) -> DType:
     return words.dtype(words.node(code), kind_of(word))
 
 
-def _check_values(reading: Reading, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
+def _check_values(cursor: Cursor, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
     """Raises ValueError where NumPy 1's rule lacks the dtypes that it takes values for."""
-    reading.at("combine")
+    cursor.at("combine")
     if not {*NEEDED, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
         raise ValueError('"value" needs NumPy\'s numbers in the order, and defaults among them')
 
 
-def _before(reading: Reading, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
+def _before(cursor: Cursor, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
     """What operands count as on entry: node → a node of the order."""
-    for node, to in _maps(reading, words, "before"):
+    for node, to in _maps(cursor, words, "before"):
         if not isinstance(node, DType) and not node.dtype:
             raise ValueError(f"{node} has no width, and never comes in as such")
         if to not in order:
@@ -180,18 +180,18 @@ def _before(reading: Reading, words: Words, order: Order[Node]) -> Iterator[tupl
         yield node, to
 
 
-def _after(reading: Reading, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
+def _after(cursor: Cursor, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
     """What the answer becomes: a node of the order, or the weak one of a kind, → node."""
-    for node, to in _maps(reading, words, "after"):
+    for node, to in _maps(cursor, words, "after"):
         if node not in order and (isinstance(node, DType) or node.dtype):
             raise ValueError(f"{node} is not in the order")
         yield node, to
 
 
-def _maps(reading: Reading, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
+def _maps(cursor: Cursor, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
     """The entries of `before` or `after`."""
     seen: set[Node] = set()
-    for code, target in reading.table(key):
+    for code, target in cursor.table(key):
         node, to = words.node(code), words.node(target)
         if node in seen or node is to:
             raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")
@@ -199,9 +199,9 @@ def _maps(reading: Reading, words: Words, key: str) -> Iterator[tuple[Node, Node
         yield node, to
 
 
-def _stand_in(reading: Reading, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
+def _stand_in(cursor: Cursor, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
     """The dtypes beside which a scalar counts as one of its kind, and as which."""
-    table = dict(reading.table("stand-in"))
+    table = dict(cursor.table("stand-in"))
     if not table:
         return frozenset(), {}
     if "beside" not in table:
@@ -211,7 +211,7 @@ def _stand_in(reading: Reading, pairs: PairEntries) -> tuple[frozenset[Node], di
         raise ValueError("says nothing; name a kind of scalar, and the dtype that one counts as")
     found: dict[Kind, DType] = {}
     for word, code in table.items():
-        reading.at("stand-in", word)
+        cursor.at("stand-in", word)
         found[kind_of(word)] = _of_kind(pairs.words, word, code)
         pairs.present(found[kind_of(word)])
     return beside, found

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from typelattice.facts.disk import FileError, read_bytes
+from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements
 from typelattice.facts.suggest import short

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from typelattice.facts.dtypes import DType
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.plan import Planner, Standing
+from typelattice.namespaces.recipe import ArrayType, Recipes
 
 if TYPE_CHECKING:
     from typelattice.namespaces.operators import Operators
@@ -25,28 +25,28 @@ class Array(Operators):
     namespace has a subclass of its own, with the operators.
     """
 
-    __slots__ = ("_data", "_standing")
+    __slots__ = ("_data", "_type")
     __array_ufunc__ = None  # a NumPy array at the left leaves an operation to us
     __hash__ = None  # type: ignore[assignment]
     _data: Any
-    _standing: Standing
-    _planner: ClassVar[Planner]
+    _type: ArrayType
+    _recipes: ClassVar[Recipes]
     _space: ClassVar[Functions[Any]]  # the namespace
 
     # -- made
 
     @classmethod
-    def _made(cls, data: Any, standing: Standing) -> Self:
-        """An array of a standing."""
+    def _made(cls, data: Any, array_type: ArrayType) -> Self:
+        """An array around one of the library's."""
         result = object.__new__(cls)
-        result._data, result._standing = data, standing
+        result._data, result._type = data, array_type
         return result
 
     @classmethod
     def _wrap(cls, data: Any, d: DType | None = None, weak: bool = False) -> Self:
         """The library's array as one of the namespace's; a scalar of the library's too."""
-        data = cls._planner.library.array(data)
-        return cls._made(data, cls._planner.of(data, d, weak))
+        data = cls._recipes.library.array(data)
+        return cls._made(data, cls._recipes.of(data, d, weak))
 
     def _like(self, data: Any) -> Self:
         """An array of the same dtype and weakness."""
@@ -62,13 +62,13 @@ class Array(Operators):
     @property
     def dtype(self) -> DType:
         """The dtype."""
-        d: DType = self._standing.operand.dtype  # type: ignore[assignment]
+        d: DType = self._type.operand.dtype  # type: ignore[assignment]
         return d
 
     @property
     def weak(self) -> bool:
         """Whether it counts by its kind alone beside others, as a Python scalar does."""
-        return self._standing.operand.weak
+        return self._type.operand.weak
 
     @property
     def shape(self) -> tuple[int | None, ...]:
@@ -84,12 +84,12 @@ class Array(Operators):
     @property
     def size(self) -> int | None:
         """The number of elements; None where it is not known yet."""
-        return self._planner.library.size(self._data)
+        return self._recipes.library.size(self._data)
 
     @property
     def device(self) -> object:
         """Where the elements are."""
-        return self._planner.library.device(self._data)
+        return self._recipes.library.device(self._data)
 
     @property
     def T(self) -> Self:
@@ -105,7 +105,7 @@ class Array(Operators):
 
     def to_device(self, device: object, /, *, stream: object = None) -> Self:
         """The same array on another device."""
-        return self._like(self._planner.library.moved(self._data, device, stream))
+        return self._like(self._recipes.library.moved(self._data, device, stream))
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Functions[Self]:
         """The namespace that it belongs to.
@@ -121,7 +121,7 @@ class Array(Operators):
     # -- conversion
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self._planner.library.to_numpy(self._data, dtype, copy)
+        return self._recipes.library.to_numpy(self._data, dtype, copy)
 
     def __dlpack__(
         self,
@@ -139,10 +139,10 @@ class Array(Operators):
         return self._data.__dlpack_device__()
 
     def __bool__(self) -> bool:
-        return bool(self._planner.library.item(self._data))
+        return bool(self._recipes.library.item(self._data))
 
     def __int__(self) -> int:
-        return int(self._planner.library.item(self._data))
+        return int(self._recipes.library.item(self._data))
 
     def __float__(self) -> float:
         return float(self._data)
@@ -151,7 +151,7 @@ class Array(Operators):
         return complex(self._data)
 
     def __index__(self) -> int:
-        found: int = self._planner.library.item(self._data).__index__()
+        found: int = self._recipes.library.item(self._data).__index__()
         return found
 
     def __len__(self) -> int:
@@ -181,4 +181,4 @@ class Array(Operators):
         return f"<div><b>{escape(facts)}</b> <span>{escape(self._under())}</span>{body}</div>"
 
     def _under(self) -> str:
-        return f"under {self._planner.system.name} over {self._planner.library.name}"
+        return f"under {self._recipes.system.name} over {self._recipes.library.name}"

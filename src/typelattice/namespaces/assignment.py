@@ -21,13 +21,13 @@ def elements(context: Context) -> dict[str, Callable[..., Any]]:
 
     def setitem(self: Array, key: Any, value: Any, /) -> None:
         given = context.taken("assignment", value)
-        p = context.planner.promote("setitem", context.operands((self, given)))
-        if context.planner.own:  # then the library casts as it does by itself, and warns as it does
+        p = context.recipes.promote("setitem", context.operands((self, given)))
+        if context.recipes.own:  # then the library casts as it does by itself, and warns as it does
             element = given._data if isinstance(given, Array) else given
         elif isinstance(given, Array):
             element = context.library.stored(given._data, self.dtype)
         else:
-            element = context.planner.number(given, p, self._data)
+            element = context.recipes.number(given, p, self._data)
         self._data = context.carried(p, context.library.put, self._data, context.bare(key), element)
 
     return {"__getitem__": getitem, "__setitem__": setitem}
@@ -39,7 +39,7 @@ def into(context: Context, x: Array, d: DType) -> DType:
     Raises NamespaceError where the system does not let it.
     """
     try:
-        return written_into(context.system, find("iadd", context.system.ops), d, x._standing.operand, [])
+        return written_into(context.system, find("iadd", context.system.ops), d, x._type.operand, [])
     except RefusalError as e:
         raise NamespaceError(f"{e.reason} under {context.system.name}: {e.remedy}") from None
 
@@ -65,7 +65,7 @@ def in_place(context: Context, function: Callable[..., Any]) -> Callable[..., An
             shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
             raise NamespaceError(f"a result of shape {shapes}; use x = x + y")
         self._data[...] = cast
-        self._standing = context.planner.standing(kept, out.weak, self._data.ndim == 0)
+        self._type = context.recipes.array_type(kept, out.weak, self._data.ndim == 0)
         return self
 
     return operate

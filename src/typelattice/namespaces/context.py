@@ -1,4 +1,4 @@
-"""What the functions of one namespace work with: the system, the library, the plans, the class of arrays."""
+"""What the functions of a namespace work with: the system, the library, the recipes, the class of arrays."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -11,10 +11,10 @@ from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, part_of
 from typelattice.facts.range import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.libraries.library import LACKS, Library
-from typelattice.namespaces.plan import Plan, Planner, Standing, number, one_line, scalar_of
+from typelattice.namespaces.libraries.computing import LACKS, ComputingLibrary
+from typelattice.namespaces.recipe import ArrayType, Recipe, Recipes, number, one_line, scalar_of
+from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand
-from typelattice.operands.reading import operand
 
 DEFAULTS = {
     "real floating": Kind.FLOAT,
@@ -27,13 +27,13 @@ DEFAULTS = {
 class Context:
     """One system over one library.
 
-    `Array` is the class of the arrays, `planner` asks the system and keeps its answers, `dtypes` are those
+    `Array` is the class of the arrays, `recipes` asks the system and keeps its answers, `dtypes` are those
     that both have, by name.
     """
 
-    def __init__(self, system: System, library: Library, arrays: type[Array]) -> None:
+    def __init__(self, system: System, library: ComputingLibrary, arrays: type[Array]) -> None:
         self.system, self.library, self.Array = system, library, arrays
-        self.planner: Planner = arrays._planner
+        self.recipes: Recipes = arrays._recipes
         self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and library.has(d)}
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ class Context:
     def stranger(self, op: str, x: Any) -> NamespaceError:
         """The error of an object that is no array of this namespace."""
         if isinstance(x, Array):
-            same = x._planner.library.name == self.library.name
+            same = x._recipes.library.name == self.library.name
             how = "asarray(x.bare) of this one" if same else "from_dlpack of this one"
             what = f"{op} mixes an array of {x._space!r} with {self!r}"
             return NamespaceError(f"{what}; take it over with {how}")
@@ -83,15 +83,15 @@ class Context:
 
     def operands(self, xs: Sequence[Any]) -> list[Operand]:
         """What arrays and Python numbers are to the system."""
-        read = self.planner.operand
-        return [read(x._standing, x._data) if isinstance(x, Array) else scalar_of(x) for x in xs]
+        read = self.recipes.operand
+        return [read(x._type, x._data) if isinstance(x, Array) else scalar_of(x) for x in xs]
 
     def data(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
         """The library's arrays of arrays and Python numbers; numbers made some, as the promotion says."""
         like = next((x._data for x in xs if isinstance(x, Array)), None)
         if like is None:
             raise NamespaceError(f"{p.op} takes an array at least; make one with asarray")
-        number = self.planner.number
+        number = self.recipes.number
         return tuple(x._data if isinstance(x, Array) else number(x, p, like) for x in xs)
 
     def bare(self, x: Any) -> Any:
@@ -139,9 +139,9 @@ class Context:
 
     # -- what functions give
 
-    def made(self, data: Any, standing: Standing) -> Array:
-        """An array of a standing."""
-        return self.Array._made(data, standing)
+    def made(self, data: Any, array_type: ArrayType) -> Array:
+        """An array of the namespace, around one of the library's."""
+        return self.Array._made(data, array_type)
 
     def wrap(self, data: Any, d: DType | None = None, weak: bool = False) -> Array:
         """The library's array as one of the namespace's; a scalar of the library's too."""
@@ -156,13 +156,13 @@ class Context:
             why = f"{self.library.name} makes no array of this {class_name(value)}: {e}"
             raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
         data = self.library.checked(data, self.library.native(d))
-        return self.wrap(data, d, self.planner.weak_alone(d.kind))
+        return self.wrap(data, d, self.recipes.weak_alone(d.kind))
 
     def again(self, data: Any, d: DType, weak: bool) -> Array:
         """An array that was taken apart; within a transformation `data` may be no array at all."""
         if hasattr(data, "ndim") and hasattr(data, "dtype"):
             return self.wrap(data, None, weak)
-        return self.made(data, self.planner.standing(d, weak, False))
+        return self.made(data, self.recipes.array_type(d, weak, False))
 
     def own(self, data: Any, p: Promotion, given: DType | None) -> Any:
         """One of several results: of the dtype given, of that computed in, or of the parts of that.
@@ -202,7 +202,7 @@ class Context:
     def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
         """An operation on arrays and Python scalars, carried out by the library's function of that name."""
         taken = [self.taken(op, x) for x in xs]
-        p = self.planner.promote(op, self.operands(taken))
+        p = self.recipes.promote(op, self.operands(taken))
         return self.computed(op, p, self.data(p, taken), **self.bare(options))
 
     def raw(self, p: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
@@ -216,24 +216,24 @@ class Context:
             raise self.lacking(p, e) from e
         except Exception:
             return None  # what is wrong comes again when the operands are cast first, or is mended by that
-        return out if self.planner.is_as_said(out, p) else None
+        return out if self.recipes.is_as_said(out, p) else None
 
-    def carry_out(self, plan: Plan, xs: Sequence[Any]) -> tuple[Any, Plan]:
-        """(the library's array for arrays and Python numbers, the plan that gave it)."""
-        p = plan.promotion
-        if plan.to is None:
-            out = self.raw(p, plan.compute, *xs)
+    def carry_out(self, recipe: Recipe, xs: Sequence[Any]) -> tuple[Any, Recipe]:
+        """(the library's array for arrays and Python numbers, the recipe that gave it)."""
+        p = recipe.promotion
+        if recipe.to is None:
+            out = self.raw(p, recipe.compute, *xs)
             if out is not None:
-                return out, plan
-            plan = self.planner.casting(p)
-        out = self.carried(p, plan.compute, *self.data(p, xs))
-        if plan.finish and out.dtype == self.library.native(p.result):
-            plan = replace(plan, finish=None)
-        return (out if plan.finish is None else plan.finish(out)), plan
+                return out, recipe
+            recipe = self.recipes.casting(p)
+        out = self.carried(p, recipe.compute, *self.data(p, xs))
+        if recipe.finish and out.dtype == self.library.native(p.result):
+            recipe = replace(recipe, finish=None)
+        return (out if recipe.finish is None else recipe.finish(out)), recipe
 
     def joined(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
         """What the library's function gives for a list of arrays, cast to the dtype at which they meet."""
-        p = self.planner.promote(op, self.operands(arrays))
+        p = self.recipes.promote(op, self.operands(arrays))
         to = self.library.native(p.compute or p.result)
         cast = [self.library.cast(x._data, to) for x in arrays]
         return self.wrap(self.carried(p, self.library.function(op), cast, **options), p.result, p.weak)

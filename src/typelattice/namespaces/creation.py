@@ -10,11 +10,11 @@ from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context, class_name
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.libraries.library import LACKS
-from typelattice.namespaces.plan import number, one_line, scalar_of
+from typelattice.namespaces.libraries.computing import LACKS
+from typelattice.namespaces.recipe import number, one_line, scalar_of
 from typelattice.namespaces.signatures import named
+from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, OperandError, of
-from typelattice.operands.reading import operand
 
 Function = Callable[..., Any]
 Builder = Callable[[Context], Function]
@@ -44,10 +44,10 @@ def asarray(context: Context) -> Function:
             data = _made(context, obj, None, device, copy)
             own = context.library.native(context.library.dtype(data))
             data = context.library.cast(data, own)  # of another byte order, it may be
-            weak = context.library.weak(data) and context.planner.weak_arrays
+            weak = context.library.weak(data) and context.recipes.weak_arrays
             return context.wrap(data, None, weak)
         d = context.default(kind)
-        weak = not isinstance(obj, (list, tuple)) and context.planner.weak_alone(kind)
+        weak = not isinstance(obj, (list, tuple)) and context.recipes.weak_alone(kind)
         return context.wrap(_made(context, obj, context.library.native(d), device, copy), d, weak)
 
     return asarray
@@ -125,7 +125,7 @@ def full(context: Context) -> Function:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
         d, said = _options(context, own, highest(fill_value) or Kind.FLOAT, device)
         data = context.library.xp.full(shape, filling(context, d, fill_value), **said)
-        weak = own is None and context.planner.weak_alone(d.kind)
+        weak = own is None and context.recipes.weak_alone(d.kind)
         return context.wrap(context.library.checked(data, said["dtype"]), d, weak)
 
     return full
@@ -137,7 +137,7 @@ def filling(context: Context, d: DType, value: Any) -> Any:
     if given is None:
         return context.bare(value)
     p = context.system.explain(of(d), scalar_of(given))
-    return context.planner.counted(given, p) if p.dtype is d else given
+    return context.recipes.counted(given, p) if p.dtype is d else given
 
 
 def arange(context: Context) -> Function:
@@ -184,7 +184,7 @@ def _made_like(
 ) -> Array:
     own = context.array(name, x)
     d = own.dtype if dtype is None else context.dtype(dtype)
-    weak = dtype is None and context.planner.promote(name, (own._standing.operand,)).weak
+    weak = dtype is None and context.recipes.promote(name, (own._type.operand,)).weak
     said = {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
     filled = [filling(context, d, value) for value in fill]
     return context.wrap(context.library.function(name)(own._data, *filled, **said), d, weak)

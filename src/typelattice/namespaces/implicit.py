@@ -11,7 +11,7 @@ from typelattice.namespaces.creation import refuse_masked
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries import module_of
 from typelattice.namespaces.namespace import namespace
-from typelattice.namespaces.plan import number
+from typelattice.namespaces.recipe import number
 
 
 def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tuple[Any, ...]:
@@ -34,7 +34,7 @@ def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tupl
     context = namespace(chosen, module_of(own))._context
     p = chosen.promote(*values)
     native, cast = context.library.native(p.result), context.library.cast
-    return tuple(cast(x, native) if _bare(x) else context.planner.number(x, p, own[0]) for x in values)
+    return tuple(cast(x, native) if _bare(x) else context.recipes.number(x, p, own[0]) for x in values)
 
 
 def _bare(x: object) -> bool:

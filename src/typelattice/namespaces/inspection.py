@@ -11,7 +11,7 @@ from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import DEFAULTS, Context
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.plan import number, scalar_of
+from typelattice.namespaces.recipe import number, scalar_of
 from typelattice.namespaces.results import FInfo, IInfo
 from typelattice.namespaces.signatures import named
 from typelattice.operands.operand import Operand, of
@@ -78,7 +78,7 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
 
     def operand(x: Any) -> Operand:
         if isinstance(x, Array):
-            return context.array("result_type", x)._standing.operand
+            return context.array("result_type", x)._type.operand
         value = number(x)
         return of(context.dtype(x)) if value is None else scalar_of(value)
 

@@ -23,9 +23,9 @@ from typelattice.namespaces.context import Context
 from typelattice.namespaces.creation import creation
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.libraries import library as find_library
-from typelattice.namespaces.libraries.library import Library
-from typelattice.namespaces.plan import Planner
+from typelattice.namespaces.libraries.computing import ComputingLibrary
 from typelattice.namespaces.promoting import promoting
+from typelattice.namespaces.recipe import Recipes
 from typelattice.namespaces.shapes import shapes
 from typelattice.namespaces.signatures import standard
 
@@ -47,11 +47,11 @@ class Namespace(Members):
     Functions of operations that the standard does not name are members too, though `dir` does not show them.
     """
 
-    def __init__(self, system: System, library: Library) -> None:
+    def __init__(self, system: System, library: ComputingLibrary) -> None:
         self.__name__ = f"typelattice.namespace({system.name!r}, {library.name})"
         arrays = type("Array", (Array,), {
             "__slots__": (), "__module__": __name__, "__reduce__": _reduced,
-            "_space": self, "_planner": Planner(system, library),
+            "_space": self, "_recipes": Recipes(system, library),
         })  # fmt: skip
         self._context = context = Context(system, library, arrays)
         functions = promoting(context)

@@ -11,8 +11,8 @@ from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.libraries.library import LACKS
-from typelattice.namespaces.plan import Plan
+from typelattice.namespaces.libraries.computing import LACKS
+from typelattice.namespaces.recipe import Recipe
 from typelattice.namespaces.results import RESULTS
 from typelattice.namespaces.signatures import named
 
@@ -24,70 +24,70 @@ ACCUMULATING = ("accumulate", "cumulative")  # classes of operations that may be
 def binary(context: Context, op: str) -> Function:
     """A function of two arrays, or of one and a Python scalar.
 
-    What it does for operands of two standings is planned once. This is the path of every `x + y`, so the
-    first lines look up nothing but that plan.
+    What it does for operands of two array types is planned once. This is the path of every `x + y`, so the
+    first lines look up nothing but that recipe.
     """
-    cls, planner, new = context.Array, context.planner, object.__new__
-    plans: dict[tuple[object, object], Plan] = {}
+    cls, recipes, new = context.Array, context.recipes, object.__new__
+    kept: dict[tuple[object, object], Recipe] = {}
 
     def function(x1: Any, x2: Any, /) -> Any:
         if x1.__class__ is cls and x2.__class__ is cls:
-            plan = plans.get((x1._standing, x2._standing))
-            if plan is not None:
+            recipe = kept.get((x1._type, x2._type))
+            if recipe is not None:
                 try:
-                    out = plan.compute(x1._data, x2._data)
+                    out = recipe.compute(x1._data, x2._data)
                 except LACKS as e:
-                    raise context.lacking(plan.promotion, e) from e
+                    raise context.lacking(recipe.promotion, e) from e
                 result = new(cls)
-                result._data = out if plan.finish is None else plan.finish(out)
-                result._standing = plan.standing
+                result._data = out if recipe.finish is None else recipe.finish(out)
+                result._type = recipe.array_type
                 return result
         return first(x1, x2)
 
     def first(x1: Any, x2: Any) -> Any:
-        """The same for operands without a plan, and for numbers."""
+        """The same for operands without a recipe, and for numbers."""
         x1, x2 = context.both(op, x1, x2)
         key = _key(x1), _key(x2)
         value = x2 if x1.__class__ is cls else x1
         value = None if value.__class__ is cls else value
-        plan = plans.get(key)
-        if plan is not None and plan.standing and plan.holds(value):
-            left = x1._data if x1.__class__ is cls else planner.number_in_range(x1, plan, x2._data)
-            right = x2._data if x2.__class__ is cls else planner.number_in_range(x2, plan, x1._data)
-            out = context.carried(plan.promotion, plan.compute, left, right)
-            return context.made(out if plan.finish is None else plan.finish(out), plan.standing)
-        plan = planner.plan(op, context.operands((x1, x2)))
-        out, plan = context.carry_out(plan, (x1, x2))
-        standing = plan.standing or planner.of(out, plan.promotion.result, plan.promotion.weak)
-        if plan.holds(value) and not planner.by_value:
-            plans[key] = replace(plan, standing=standing)
-        return context.made(out, standing)
+        recipe = kept.get(key)
+        if recipe is not None and recipe.array_type and recipe.holds(value):
+            left = x1._data if x1.__class__ is cls else recipes.number_in_range(x1, recipe, x2._data)
+            right = x2._data if x2.__class__ is cls else recipes.number_in_range(x2, recipe, x1._data)
+            out = context.carried(recipe.promotion, recipe.compute, left, right)
+            return context.made(out if recipe.finish is None else recipe.finish(out), recipe.array_type)
+        recipe = recipes.make(op, context.operands((x1, x2)))
+        out, recipe = context.carry_out(recipe, (x1, x2))
+        array_type = recipe.array_type or recipes.of(out, recipe.promotion.result, recipe.promotion.weak)
+        if recipe.holds(value) and not recipes.by_value:
+            kept[key] = replace(recipe, array_type=array_type)
+        return context.made(out, array_type)
 
     return function
 
 
 def _key(x: Any) -> object:
-    """What a plan is kept by: an array's standing, a Python scalar's type."""
-    return x._standing if isinstance(x, Array) else x.__class__
+    """What a recipe is kept by: the ArrayType of an array, the class of a Python scalar."""
+    return x._type if isinstance(x, Array) else x.__class__
 
 
 def unary(context: Context, op: str) -> Function:
     """A function of one array, whose other arguments take no part in promotion."""
-    plans: dict[object, Plan] = {}
-    planner = context.planner
+    kept: dict[object, Recipe] = {}
+    recipes = context.recipes
 
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
         x = context.array(op, x)
-        plan = plans.get(x._standing)
-        if plan is None:
-            plan = planner.casting(planner.promote(op, (planner.operand(x._standing, x._data),)))
-            if not planner.by_value:
-                plans[x._standing] = plan
-        p = plan.promotion
+        recipe = kept.get(x._type)
+        if recipe is None:
+            recipe = recipes.casting(recipes.promote(op, (recipes.operand(x._type, x._data),)))
+            if not recipes.by_value:
+                kept[x._type] = recipe
+        p = recipe.promotion
         if args or options:
             return context.computed(op, p, (x._data,), *context.bare(args), **context.bare(options))
-        out = context.carried(p, plan.compute, x._data)
-        return context.wrap(out if plan.finish is None else plan.finish(out), p.result, p.weak)
+        out = context.carried(p, recipe.compute, x._data)
+        return context.wrap(out if recipe.finish is None else recipe.finish(out), p.result, p.weak)
 
     return function
 
@@ -133,7 +133,7 @@ def difference(context: Context, op: str) -> Function:
         given = {"x": context.array(op, x), "prepend": prepend, "append": append}
         arrays = {name: context.array(op, v) for name, v in given.items() if v is not None}
         if len(arrays) > 1:
-            met = context.planner.promote("concat", context.operands([*arrays.values()])).result
+            met = context.recipes.promote("concat", context.operands([*arrays.values()])).result
             to = library.native(met)
             arrays = {name: context.wrap(library.cast(v._data, to), met) for name, v in arrays.items()}
         return context.call(op, (arrays.pop("x"),), axis=axis, n=n, **arrays)
@@ -150,8 +150,8 @@ def choice(context: Context, op: str) -> Function:
             what = f"the condition of {op} is {mask.dtype}"
             raise NamespaceError(f"{what}; compare it with zero to make it bool")
         branches = context.both(op, x1, x2)
-        p = context.planner.promote(op, context.operands(branches))
-        if context.planner.own:
+        p = context.recipes.promote(op, context.operands(branches))
+        if context.recipes.own:
             out = context.raw(p, context.library.raw(op, zero_d=False), mask, *branches)
             if out is not None:
                 return context.wrap(out, p.result, p.weak)
@@ -192,7 +192,7 @@ def clip(context: Context, op: str) -> Function:
         x = context.array(op, x)
         low, high = (None if b is None else context.taken(op, b) for b in (min, max))
         given = [b for b in (x, low, high) if b is not None]
-        p = context.planner.promote(op, context.operands(given))
+        p = context.recipes.promote(op, context.operands(given))
         data = iter(context.data(p, given))
         to = library.native(p.compute or p.result)
         cast = [None if b is None else library.cast(next(data), to) for b in (x, low, high)]
@@ -236,16 +236,16 @@ def indexed(context: Context, op: str) -> Function:
 
 
 def _promotion_of_one(context: Context, op: str) -> Callable[[Array], Promotion]:
-    """The system's answer for one array, kept by its standing."""
-    planner = context.planner
+    """The system's answer for one array, kept by its ArrayType."""
+    recipes = context.recipes
     known: dict[object, Promotion] = {}
 
     def promote(x: Array) -> Promotion:
-        p = known.get(x._standing)
+        p = known.get(x._type)
         if p is None:
-            p = planner.promote(op, (planner.operand(x._standing, x._data),))
-            if not planner.by_value:
-                known[x._standing] = p
+            p = recipes.promote(op, (recipes.operand(x._type, x._data),))
+            if not recipes.by_value:
+                known[x._type] = p
         return p
 
     return promote

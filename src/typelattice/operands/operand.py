@@ -22,7 +22,7 @@ class OperandError(TypelatticeError, TypeError):
 class Operand:
     """One operand. A Python scalar has a kind and no dtype of its own; a weak array has both.
 
-    `tier` is its standing: an array, a 0-d array (a library's own scalar too), or a Python scalar.
+    `tier` says whether it is an array, a 0-d array (a library's own scalar too) or a Python scalar.
     """
 
     dtype: DType | None

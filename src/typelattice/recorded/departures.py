@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from typelattice.facts.disk import read_bytes
+from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import nearest, short
 

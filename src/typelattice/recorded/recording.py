@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from typelattice.facts.disk import FileError, read_bytes
+from typelattice.disk.read import FileError, read_bytes
+from typelattice.disk.write import write_text
 from typelattice.facts.suggest import short
 from typelattice.recorded.reading import Reader
 from typelattice.recorded.rows import FORMAT, Line, RecordingError, Square, encode, folded, width
-from typelattice.rendering.save import write_text
 
 LIMIT_BYTES = 20_000_000  # a hundred times the largest so far
 RECORDINGS = Path(str(resources.files("typelattice.recorded"))) / "recordings"

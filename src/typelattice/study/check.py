@@ -10,9 +10,9 @@ from typelattice.engine.system import System
 from typelattice.explain.english import Section
 from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
 from typelattice.files.reader import system as find_system
-from typelattice.study.asked import SCALARS
 from typelattice.study.criteria import SHOWN, Criteria, criteria
 from typelattice.study.laws import Laws, laws
+from typelattice.study.scope import SCALARS
 
 if TYPE_CHECKING:
     from pathlib import Path

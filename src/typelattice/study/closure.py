@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from typelattice.engine.system import System
-from typelattice.explain.library_code import promoted
+from typelattice.explain.library_code import result_operand
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
@@ -48,7 +48,7 @@ def closure(system: System, asked: Sequence[Operand]) -> Closure:
 
     def number_of(i: int, k: int) -> int:
         a, b = members[i], members[k]
-        found = promoted(system, (a, b), python=python) if a and b else None
+        found = result_operand(system, (a, b), python=python) if a and b else None
         if found not in number:
             number[found] = len(members)
             members.append(found)

@@ -14,8 +14,8 @@ from typelattice.facts.operations import operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, of
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.asked import Asked, check_size, common_dtypes, read
 from typelattice.study.labels import REFUSED, code, label
+from typelattice.study.scope import TierChoice, check_size, common_dtypes, read
 from typelattice.study.tables import of_tier, tiers_of
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Consensus:
 def consensus(
     *systems: str | Path | System,
     op: str | None = None,
-    tier: Asked = "array",
+    tier: TierChoice = "array",
     dtypes: Iterable[object] | None = None,
 ) -> Consensus:
     """Where systems agree over the dtypes that all have; the columns are arrays, the rows of a tier, as in

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from typelattice.explain.library_code import Term, leaves, plain, written
+from typelattice.explain.library_code import Term, as_code, leaves, plain
 from typelattice.operands.operand import Operand
 from typelattice.study.closure import Closure, Key, answered
 from typelattice.study.equations import Case, monotone
@@ -54,7 +54,7 @@ def written_out(over: Closure, case: Case) -> Counterexample:
     two = case.sides(_term, operands, lambda a, b: True)
     assert two
     note = f"though {operands[1]} is above {operands[0]}" if case.sides is monotone else ""
-    setup, expressions = written(over.system, two, over.python)
+    setup, expressions = as_code(over.system, two, over.python)
     return Counterexample(two, case.answers, expressions, setup, note)
 
 

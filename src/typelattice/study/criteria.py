@@ -20,7 +20,7 @@ from typelattice.facts.values import PLATFORM
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
-from typelattice.study.asked import Asked, domain
+from typelattice.study.scope import TierChoice, domain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,7 +115,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]]):
     were asked."""
 
     system: System
-    tier: Asked
+    tier: TierChoice
     asked: int
     broken: Mapping[str, tuple[Promotion, ...]]
 
@@ -185,7 +185,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]]):
 
 
 def criteria(
-    system: str | Path | System, tier: Asked = "array", dtypes: Iterable[object] | None = None
+    system: str | Path | System, tier: TierChoice = "array", dtypes: Iterable[object] | None = None
 ) -> Criteria:
     """What the pairs of a system's operands cost by the criteria of JEP 9407: of a tier, or of all that it
     tells apart.
@@ -209,7 +209,7 @@ def criteria(
 
 
 @lru_cache(maxsize=128)  # a system never changes
-def _criteria(system: System, tier: Asked, operands: tuple[Operand, ...]) -> Criteria:
+def _criteria(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Criteria:
     prices = [price(system.explain(a, b)) for a, b in _pairs(operands)]
     broken = {name: tuple(x.promotion for x in prices if c.broken(x)) for name, c in CRITERIA.items()}
     return Criteria(system, tier, len(prices), broken)

@@ -12,8 +12,8 @@ from typelattice.explain.english import answer, question
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.asked import Asked, read
 from typelattice.study.labels import REFUSED, code, left_out, marks
+from typelattice.study.scope import TierChoice, read
 from typelattice.study.tables import Table, answered, operands_of, tiers_of, without_idle_scalars
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def diff(
     a: str | Path | System,
     b: str | Path | System,
     op: str | None = None,
-    tier: Asked = "all",
+    tier: TierChoice = "all",
     dtypes: Iterable[object] | None = None,
     small: bool = False,
 ) -> Diff:

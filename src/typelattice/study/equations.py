@@ -12,9 +12,9 @@ from itertools import product, repeat
 from operator import getitem, itemgetter, ne
 from typing import Protocol, TypeVar
 
-from typelattice.explain.library_code import promoted
-from typelattice.study.asked import TIERS, BeyondReachError
+from typelattice.explain.library_code import result_operand
 from typelattice.study.closure import REFUSED, Closure, Key, key
+from typelattice.study.scope import TIERS, BeyondReachError
 
 X = TypeVar("X")
 Promote = Callable[..., X]  # finds what numbers and rows promote to, or writes down that terms do
@@ -271,7 +271,7 @@ class Judge:
             if len(self.several) >= MOST_TRIPLES:
                 raise BeyondReachError(f"more than {MOST_TRIPLES:,} cases that have to be asked one by one")
             operands = self.closure.operands(*numbers)
-            found = promoted(self.system, operands, python=self.closure.python)
+            found = result_operand(self.system, operands, python=self.closure.python)
             if found not in self.numbers:
                 self.numbers[found] = len(self.members)
                 self.members.append(found)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
 from typelattice.explain.english import Section
-from typelattice.explain.library_code import Term, written
+from typelattice.explain.library_code import Term, as_code
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
-from typelattice.study.asked import Asked, BeyondReachError, domain
 from typelattice.study.closure import Closure, answered, closure, key
 from typelattice.study.counterexample import Counterexample, written_out
 from typelattice.study.equations import ELEMENTS, EQUATIONS, Judge
 from typelattice.study.recorded_calls import evidence
+from typelattice.study.scope import BeyondReachError, TierChoice, domain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +87,7 @@ class Laws(Mapping[str, Verdict]):
     """The verdicts on a system, by the name of the law, over the operands that were asked."""
 
     system: System
-    tier: Asked
+    tier: TierChoice
     operands: tuple[Operand, ...]
     verdicts: Mapping[str, Verdict]
 
@@ -145,7 +145,9 @@ class Laws(Mapping[str, Verdict]):
         }
 
 
-def laws(system: str | Path | System, tier: Asked = "array", dtypes: Iterable[object] | None = None) -> Laws:
+def laws(
+    system: str | Path | System, tier: TierChoice = "array", dtypes: Iterable[object] | None = None
+) -> Laws:
     """Which laws hold of the operands of a system: of a tier, or of all tiers that it tells apart, Python
     scalars too.
 
@@ -172,7 +174,7 @@ def laws(system: str | Path | System, tier: Asked = "array", dtypes: Iterable[ob
 
 
 @lru_cache(maxsize=128)  # a system never changes
-def _laws(system: System, tier: Asked, asked: tuple[Operand, ...]) -> Laws:
+def _laws(system: System, tier: TierChoice, asked: tuple[Operand, ...]) -> Laws:
     over = closure(system, asked)
     judge = Judge(over)
     verdicts = {law: _equation(law, judge) for law in EQUATIONS}
@@ -205,7 +207,7 @@ def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
     if found.contradictions:
         one, other = found.contradictions[0]
         terms: tuple[Term, ...] = (one.operands, other.operands)
-        setup, expressions = written(over.system, terms, over.python)
+        setup, expressions = as_code(over.system, terms, over.python)
         note = f"as recorded of {found.versions}"
         shown = Counterexample(terms, (one.answer, other.answer), expressions, setup, note)
         return Verdict(verdict.law, False, len(found.contradictions), len(found.calls), shown)
@@ -238,7 +240,7 @@ def _unique_bounds(over: Closure) -> Verdict:
     *others, last = map(str, bounds[pair])
     note = f"{', '.join(others)} and {last} lie lowest above both"
     terms: tuple[Term, ...] = (over.operands(*pair),)
-    setup, expressions = written(over.system, terms, over.python)
+    setup, expressions = as_code(over.system, terms, over.python)
     answers = (key(over.system, over.members[over.table[pair[0]][pair[1]]]),)
     shown = Counterexample(terms, answers, expressions, setup, note)
     return Verdict("unique bounds", False, len(split), len(pairs), shown)

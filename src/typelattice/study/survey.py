@@ -10,9 +10,9 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems as all_systems
 from typelattice.rendering import Cell, Grid
-from typelattice.study.asked import Asked
 from typelattice.study.criteria import CRITERIA, criteria, listed
 from typelattice.study.laws import LAWS, laws
+from typelattice.study.scope import TierChoice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ HEADS = dict(zip(LAWS, ("idem", "comm", "assoc", "bounds", "free", "mono", "id",
 
 def survey(
     systems: Iterable[str | Path | System] | None = None,
-    tier: Asked = "array",
+    tier: TierChoice = "array",
     dtypes: Iterable[object] | None = None,
 ) -> Grid:
     """Systems (rows) against laws, and how many pairs break each criterion; without systems, all that come
@@ -56,7 +56,7 @@ def survey(
     )
 
 
-def _row(s: System, tier: Asked, dtypes: Sequence[object] | None, length: int) -> Iterator[Cell]:
+def _row(s: System, tier: TierChoice, dtypes: Sequence[object] | None, length: int) -> Iterator[Cell]:
     """The cells of one system."""
     try:
         judged, priced = laws(s, tier, dtypes), criteria(s, tier, dtypes)

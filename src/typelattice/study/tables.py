@@ -13,8 +13,8 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand, Tier, of
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.asked import SCALARS, Asked, check_size, weak_widths
 from typelattice.study.labels import REFUSED, cell, label, left_out
+from typelattice.study.scope import SCALARS, TierChoice, check_size, weak_widths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,7 +103,7 @@ class Table:
 def table(
     system: str | Path | System,
     op: str | None = None,
-    tier: Asked = "array",
+    tier: TierChoice = "array",
     dtypes: Iterable[object] | None = None,
     small: bool = False,
 ) -> Table:
@@ -136,14 +136,14 @@ def table(
     return without_idle_scalars(answered(found, op, tiers_of(tier, [found]), operands, hidden))
 
 
-def tiers_of(tier: Asked, systems: Sequence[System]) -> tuple[Tier, ...]:
+def tiers_of(tier: TierChoice, systems: Sequence[System]) -> tuple[Tier, ...]:
     """The tiers that the rows are of: one, or all that any of the systems tells apart."""
     if tier != "all":
         return (tier,)
     return ("array", "0d") if any("0d" in s.tiers for s in systems) else ("array",)
 
 
-def operands_of(system: System, tier: Asked, small: bool) -> tuple[list[Operand], tuple[DType, ...]]:
+def operands_of(system: System, tier: TierChoice, small: bool) -> tuple[list[Operand], tuple[DType, ...]]:
     """The operands of a system, kind by kind from narrow to wide, then Python scalars; and the dtypes left
     out.
 

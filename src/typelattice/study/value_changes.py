@@ -8,7 +8,7 @@ from itertools import pairwise
 from typelattice.engine.system import System
 from typelattice.explain.by_value import intervals
 from typelattice.facts.dtypes import DType
-from typelattice.study.asked import common_dtypes
+from typelattice.study.scope import common_dtypes
 
 # where the ranges of integers end; an int beside such a power is written by it
 NAMED_POWERS = (16, 31, 32, 63, 64)

@@ -13,10 +13,10 @@ from typing import cast
 
 from typelattice.facts.libraries import file_of, library_of
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.libraries.library import Library
+from typelattice.namespaces.libraries.computing import ComputingLibrary
 
 
-def library(module: ModuleType) -> Library:
+def library(module: ModuleType) -> ComputingLibrary:
     """The array library of a module. Raises NamespaceError for what is none, and without array-api-compat."""
     array_api_compat = _array_api_compat()
     try:
@@ -32,12 +32,12 @@ def library(module: ModuleType) -> Library:
     return _class(package)(module, xp, package, mutable)
 
 
-def _class(package: str) -> type[Library]:
+def _class(package: str) -> type[ComputingLibrary]:
     """The class for a library: its own, in the file of its name, or that of any other library."""
     path = f"{__name__}.{file_of(library_of(package) or package)}"
     if find_spec(path) is None:
-        return Library
-    return cast("type[Library]", import_module(path).LIBRARY)  # the file may import its library
+        return ComputingLibrary
+    return cast("type[ComputingLibrary]", import_module(path).LIBRARY)  # the file may import its library
 
 
 def module_of(arrays: Sequence[object]) -> ModuleType:

@@ -6,10 +6,10 @@ from types import ModuleType
 from typing import Any
 
 from typelattice.facts.range import Value
-from typelattice.namespaces.libraries.library import Library
+from typelattice.namespaces.libraries.computing import ComputingLibrary
 
 
-class Dask(Library):
+class Dask(ComputingLibrary):
     """Dask's arrays, computed chunk by chunk; every cast is written into the graph."""
 
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:

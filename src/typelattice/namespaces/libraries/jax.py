@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from typelattice.facts.range import Value
-from typelattice.namespaces.libraries.library import Library
+from typelattice.namespaces.libraries.computing import ComputingLibrary
 
 
-class JAX(Library):
+class JAX(ComputingLibrary):
     """JAX. An array is not written into: a changed copy takes its place."""
 
     fuses = True

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from typelattice.facts.range import Value
-from typelattice.namespaces.libraries.library import Library
+from typelattice.namespaces.libraries.computing import ComputingLibrary
 
 LARGE = 1 << 18  # elements from which an array is worth going through in blocks
 BLOCK = 1 << 16  # elements of a block, so that it stays in the cache
 
 
-class NumPy(Library):
+class NumPy(ComputingLibrary):
     """NumPy. A ufunc may be told its loop, and then casts as it goes where others make a copy first."""
 
     exact_comparisons = True

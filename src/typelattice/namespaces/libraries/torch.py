@@ -15,9 +15,9 @@ from typing import Any
 import torch
 
 from typelattice.facts.operations import OPERATIONS
-from typelattice.namespaces.libraries.library import Library
+from typelattice.namespaces.libraries.computing import ComputingLibrary
 from typelattice.operands.adapters import native
-from typelattice.operands.reading import operand
+from typelattice.operands.objects import operand
 
 COMPARING = ("less", "less_equal", "greater", "greater_equal", "argmax", "argmin", "searchsorted", "argsort")
 CHOOSING = ("maximum", "minimum", "max", "min", "clip", "sort")  # compare, and give elements
@@ -28,7 +28,7 @@ SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: to
 LEAST = -(2**63)
 
 
-class Torch(Library):
+class Torch(ComputingLibrary):
     """PyTorch. Its own kernels come first; what has none for unsigned integers is computed in int64."""
 
     def function(self, name: str) -> Callable[..., Any]:

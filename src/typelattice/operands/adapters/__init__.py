@@ -12,8 +12,8 @@ from types import ModuleType
 
 from typelattice.facts.dtypes import NATIVE, DType, DTypeError, dtype
 from typelattice.facts.suggest import nearest
+from typelattice.operands.objects import FINDERS, STANDARD, ObjectReader, forget
 from typelattice.operands.operand import Operand
-from typelattice.operands.reading import FINDERS, STANDARD, Reader, forget
 
 
 def register() -> None:
@@ -23,10 +23,10 @@ def register() -> None:
     forget()
 
 
-def reader_of(root: str) -> Reader | None:
+def reader_of(root: str) -> ObjectReader | None:
     """The reader of the objects that come from a root module; None if no adapter knows their library."""
     found = adapter(root)
-    return Reader(found.read, found.mark_of) if found else None
+    return ObjectReader(found.read, found.mark_of) if found else None
 
 
 @lru_cache(maxsize=256)

@@ -9,8 +9,8 @@ import numpy as np
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import known
+from typelattice.operands.objects import PLAIN
 from typelattice.operands.operand import Operand, of
-from typelattice.operands.reading import PLAIN
 
 PLAIN.add(np.ndarray)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import attribute, known
+from typelattice.operands.objects import PLAIN
 from typelattice.operands.operand import Operand, of
-from typelattice.operands.reading import PLAIN
 
 
 def read(x: Any) -> Operand | None:

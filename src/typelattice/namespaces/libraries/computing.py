@@ -16,12 +16,12 @@ from typelattice.facts.range import Value
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.signatures import standard
 from typelattice.operands.adapters import native
-from typelattice.operands.reading import operand
+from typelattice.operands.objects import operand
 
 LACKS = (NotImplementedError, TypeError)  # what libraries raise where a function has no kernel for a dtype
 
 
-class Library:
+class ComputingLibrary:
     """An array library: its functions, its dtypes, its casts, and how its arrays are read and written into.
 
     `xp` has the functions under the standard's names, `module` is the library itself, `package` the root

@@ -1,7 +1,7 @@
-"""How an operation on operands is carried out: what each is cast to, what computes, what the result is.
+"""Recipes: how the library computes what the system says, with which casts before and after.
 
-A plan depends on dtypes, weakness and tiers, and on values only under a system that looks at them: it is
-made once, from the answer of the system, and kept.
+A recipe is made from the system's answer to an operation on some operands. It depends on their dtypes,
+weakness and tiers, and on values only under a system that looks at them, so it is made once and kept.
 """
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value, fitted
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.libraries.library import Library
+from typelattice.namespaces.libraries.computing import ComputingLibrary
 from typelattice.operands.operand import SCALARS, Operand, of, scalar
 
 COMPARING = ("comparison", "ordering")  # classes of operations that see a number out of range as an infinity
 
 
-class Standing:
-    """What an array is to the system: its operand. `native` is the library's dtype. One object for each."""
+class ArrayType:
+    """What arrays of one dtype, weakness and tier have in common: their operand, and the library's own dtype.
+
+    There is one object for each, so that recipes are found by identity.
+    """
 
     __slots__ = ("native", "operand")
 
@@ -34,13 +37,15 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
-    """How an operation on operands is carried out.
+class Recipe:
+    """How the library carries out an operation on some operands, as the system says.
 
-    `compute` gives the library's array for the library's arrays, `finish` casts it, if that has to be. `low`
-    to `high` are the values of a Python scalar for which the plan holds; it is given to the library as an
-    array of the native dtype `to`, or as it is if that is None, as all operands are then. `standing` is that
-    of the result, known once the plan has been carried out.
+    - `promotion`: the system's answer, from which the recipe was made.
+    - `compute`: the function of the library's arrays that gives the library's result.
+    - `finish`: the cast of that result, None if it needs none.
+    - `low`, `high`: the least and greatest value of a Python scalar for which the recipe holds.
+    - `to`: the native dtype to which operands are cast first; None if the library is given them as they are.
+    - `array_type`: the type of the result, known once the recipe has been carried out.
     """
 
     promotion: Promotion
@@ -49,59 +54,59 @@ class Plan:
     low: float
     high: float
     to: Any
-    standing: Standing | None = None
+    array_type: ArrayType | None = None
 
     def holds(self, value: Value | None) -> bool:
-        """Whether the plan is that of a Python scalar, too, or of none."""
+        """Whether the recipe holds for a Python scalar of this value; None: there is no scalar."""
         return value is None or (not isinstance(value, complex) and self.low <= value <= self.high)
 
 
-class Planner:
-    """The plans of one system over one library."""
+class Recipes:
+    """Makes the recipes of one system over one library, and keeps the types of arrays."""
 
-    def __init__(self, system: System, library: Library) -> None:
+    def __init__(self, system: System, library: ComputingLibrary) -> None:
         self.system, self.library = system, library
         self.by_value = system.combine == "value"
         weak_nodes = any(isinstance(node, Weak) for node in system.order.nodes)
         self.weak_arrays = weak_nodes or "scalar" not in system.tiers
         self.own = library.is_described_by(system)
-        self._standings: dict[tuple[DType, bool, bool, bool], Standing] = {}
+        self._types: dict[tuple[DType, bool, bool, bool], ArrayType] = {}
 
-    # -- standings
+    # -- array types
 
-    def standing(self, dtype: DType, weak: bool, zero_d: bool, weak_to_library: bool = False) -> Standing:
-        """The one standing of these; an array may be weak to the system and not to the library."""
+    def array_type(self, dtype: DType, weak: bool, zero_d: bool, weak_to_library: bool = False) -> ArrayType:
+        """The type of arrays like these; one may be weak to the system and not to the library."""
         key = dtype, weak, zero_d, weak_to_library
-        found = self._standings.get(key)
+        found = self._types.get(key)
         if found is None:
             operand = of(dtype, weak=weak, tier="0d" if zero_d else "array")
-            found = self._standings.setdefault(key, Standing(operand, self.library.native(dtype)))
+            found = self._types.setdefault(key, ArrayType(operand, self.library.native(dtype)))
         return found
 
-    def of(self, data: Any, dtype: DType | None = None, weak: bool = False) -> Standing:
-        """The standing of an array of the library's."""
+    def of(self, data: Any, dtype: DType | None = None, weak: bool = False) -> ArrayType:
+        """The type of one of the library's arrays."""
         library = self.library
-        return self.standing(dtype or library.dtype(data), weak, data.ndim == 0, library.weak(data))
+        return self.array_type(dtype or library.dtype(data), weak, data.ndim == 0, library.weak(data))
 
     def weak_alone(self, kind: Kind) -> bool:
         """Whether a Python scalar of a kind is weak by itself, as an array of it is then."""
         return self.system.explain(scalar(kind)).weak
 
-    def operand(self, standing: Standing, data: Any) -> Operand:
+    def operand(self, array_type: ArrayType, data: Any) -> Operand:
         """The operand that an array is; with its value where the system looks at values."""
-        o = standing.operand
+        o = array_type.operand
         if not self.by_value or o.tier != "0d" or o.dtype is None:
             return o
         return of(o.dtype, tier="0d", value=self.library.value(data))
 
-    # -- plans
+    # -- recipes
 
     def promote(self, op: str, operands: Sequence[Operand]) -> Promotion:
         """The system's answer. Raises PromotionError of a refusal, in an unknown operation OpError."""
         return self.system.promote(*operands, op=op)
 
-    def plan(self, op: str, operands: Sequence[Operand]) -> Plan:
-        """The plan of an operation of arrays and Python scalars alone.
+    def make(self, op: str, operands: Sequence[Operand]) -> Recipe:
+        """The recipe of an operation on arrays and Python scalars.
 
         Where the system is the library's own, the library is asked first: what it gives is right by
         definition, if it is of the dtype that the system says. So it is where the library computes in that
@@ -112,10 +117,10 @@ class Planner:
         if not self.own and not at_once:
             return self.casting(p)
         low, high = self.range(p)
-        return Plan(p, self.library.raw(op, _zero_d(operands)), None, low, high, None)
+        return Recipe(p, self.library.raw(op, _zero_d(operands)), None, low, high, None)
 
-    def casting(self, p: Promotion) -> Plan:
-        """The plan that casts the operands of an operation before the library computes."""
+    def casting(self, p: Promotion) -> Recipe:
+        """The recipe that casts the operands of an operation before the library computes."""
         assert p.op is not None
         native = self.library.native
         to = native(self.computed_in(p))
@@ -126,7 +131,7 @@ class Planner:
         ]
         compute = self.library.casting(p.op, to, sources, _zero_d(p.operands))
         low, high = self.range(p)
-        return Plan(p, compute, self.finish(native(p.result)), low, high, to)
+        return Recipe(p, compute, self.finish(native(p.result)), low, high, to)
 
     def computed_in(self, p: Promotion) -> DType:
         """The dtype to which operands are cast.
@@ -160,7 +165,7 @@ class Planner:
         return data.dtype == self.library.native(p.result) and not weak
 
     def range(self, p: Promotion) -> tuple[float, float]:
-        """The values of a Python scalar for which the plan surely holds; none if low is above high."""
+        """The values of a Python scalar for which the recipe surely holds; none if low is above high."""
         none = 1, 0
         assert p.op is not None
         if OPERATIONS[p.op].of_class == "logical":  # where a number may count before it is rounded
@@ -178,9 +183,9 @@ class Planner:
 
     # -- Python scalars
 
-    def number_in_range(self, value: Value, plan: Plan, like: Any) -> Any:
-        """A Python scalar of a value for which a plan holds, as the library is to see it."""
-        return value if plan.to is None else self.library.number(value, plan.to, like)
+    def number_in_range(self, value: Value, recipe: Recipe, like: Any) -> Any:
+        """A Python scalar of a value for which a recipe holds, as the library is to see it."""
+        return value if recipe.to is None else self.library.number(value, recipe.to, like)
 
     def number(self, value: Value, p: Promotion, like: Any) -> Any:
         """A Python scalar as the library is to see it: the very number that the system says.

@@ -1,4 +1,4 @@
-"""How objects are read as operands: by their class, which is looked up once, so that this is fast."""
+"""Objects read as operands: arrays, dtypes, scalars. Their class is looked up once, so that this is fast."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
@@ -15,7 +15,7 @@ MOST_CLASSES = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ObjectReader:
     """How one framework's objects are read.
 
     `read` gives the operand, or None for an object that is none. `mark_of` takes a class and gives a function
@@ -28,12 +28,12 @@ class Reader:
 
 
 # Each finds the reader for the root module of a class; the adapters add theirs.
-FINDERS: list[Callable[[str], Reader | None]] = []
+FINDERS: list[Callable[[str], ObjectReader | None]] = []
 STANDARD = "__array_namespace__"  # what has it is an array of the array API standard
 # Array classes whose dtype and number of dimensions are all that counts; the adapters add theirs.
 PLAIN: set[type] = set()
 MARKS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
-_OF_CLASS: dict[type, tuple[Reader, ...]] = {}
+_OF_CLASS: dict[type, tuple[ObjectReader, ...]] = {}
 
 
 def operand(x: object) -> Operand:
@@ -61,7 +61,7 @@ def forget() -> None:
     MARKS.clear()
 
 
-def _readers(cls: type) -> tuple[Reader, ...]:
+def _readers(cls: type) -> tuple[ObjectReader, ...]:
     """The readers of a class: ours, those of its ancestors' frameworks, and of the array API standard."""
     if cls in _OF_CLASS:
         return _OF_CLASS[cls]
@@ -72,7 +72,7 @@ def _readers(cls: type) -> tuple[Reader, ...]:
     if hasattr(cls, STANDARD):
         found += _found([STANDARD])
     if issubclass(cls, (int, float, complex)) and cls not in SCALARS:
-        found.append(Reader(_subclass))
+        found.append(ObjectReader(_subclass))
     if len(_OF_CLASS) >= MOST_CLASSES:
         forget()
     mark = found[0].mark_of(cls) if found else None
@@ -82,13 +82,13 @@ def _readers(cls: type) -> tuple[Reader, ...]:
     return _OF_CLASS[cls]
 
 
-def _of_frameworks(cls: type) -> list[Reader]:
+def _of_frameworks(cls: type) -> list[ObjectReader]:
     """The readers of the frameworks that a class, or one of its ancestors, comes from."""
     roots = dict.fromkeys(ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__)
     return _found(root for root in roots if root != "builtins")
 
 
-def _found(roots: Iterable[str]) -> list[Reader]:
+def _found(roots: Iterable[str]) -> list[ObjectReader]:
     readers = (find(root) for root in roots for find in FINDERS)
     return [reader for reader in readers if reader is not None]
 
@@ -106,10 +106,10 @@ def _itself(x: Hashable) -> Hashable:
     return x
 
 
-_OWN: dict[type, Reader] = {
-    Operand: Reader(lambda x: x),
-    DType: Reader(of, lambda cls: _itself),
-    str: Reader(parse, lambda cls: _itself),
-    type: Reader(_type, lambda cls: _itself),
-    **{cls: Reader(number, lambda cls: type) for cls in SCALARS},
+_OWN: dict[type, ObjectReader] = {
+    Operand: ObjectReader(lambda x: x),
+    DType: ObjectReader(of, lambda cls: _itself),
+    str: ObjectReader(parse, lambda cls: _itself),
+    type: ObjectReader(_type, lambda cls: _itself),
+    **{cls: ObjectReader(number, lambda cls: type) for cls in SCALARS},
 }

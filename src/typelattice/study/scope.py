@@ -1,4 +1,4 @@
-"""What a study asks about: systems, dtypes and tiers, each option with one meaning in all of them."""
+"""The scope of a study: systems, dtypes and tiers, options that mean the same in every study."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,10 +8,10 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Weak, place
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.notation import parse
+from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand, Tier, of
-from typelattice.operands.reading import operand
 
-Asked = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
+TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
 TIERS: tuple[Tier, ...] = get_args(Tier)
 SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind
 MOST = 300  # operands, as many as an order may have nodes; a table of more takes minutes
@@ -67,7 +67,7 @@ def check_size(operands: int, of_what: str) -> None:
 
 
 def domain(
-    system: System, tier: Asked = "array", dtypes: Iterable[object] | None = None
+    system: System, tier: TierChoice = "array", dtypes: Iterable[object] | None = None
 ) -> tuple[Operand, ...]:
     """The operands to ask of a system, of one tier or of all, kind by kind from narrow to wide.
 

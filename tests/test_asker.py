@@ -15,7 +15,7 @@ from typing import Any
 import hostile
 import pytest
 
-from typelattice.conformance.asking import Asker
+from typelattice.conformance.asker import Asker
 from typelattice.conformance.library import CannotAskError, UnknownLibraryError
 from typelattice.conformance.process import CRASH, HANG, STARTING, LibraryProcess
 from typelattice.conformance.registry import library

@@ -1,4 +1,4 @@
-"""The place in a system file that is being read, so that an error there names its file, line and key."""
+"""The place in a system file that is being read. An error there names the file, the line and the key."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from typelattice.files.vocabulary import LIMIT_ENTRIES, items
 T = TypeVar("T")
 
 
-class Reading:
-    """A spec that is read key after key; `key`, `entry` and `line` are those at hand."""
+class Cursor:
+    """A spec that is read key after key, and the place reached: a key, its entry, a line of the order."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec

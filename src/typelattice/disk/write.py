@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from stat import S_IMODE
 
-from typelattice.facts.disk import explained, regular
+from typelattice.disk.read import explained, regular
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

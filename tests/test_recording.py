@@ -24,6 +24,7 @@ from typelattice.conformance.questions import TAKE_SEVERAL, asked_of, planned_ca
 from typelattice.conformance.recorder import record
 from typelattice.conformance.registry import library
 from typelattice.facts.operations import OPERATIONS
+from typelattice.recorded.messages import MOST, Messages, answer_of, told
 from typelattice.recorded.recording import RECORDINGS, Recording, recorded
 from typelattice.recorded.rows import Line, RecordingError
 
@@ -90,9 +91,29 @@ def test_a_call_that_raises_hangs_or_crashes_is_an_answer_and_the_next_is_asked(
         ("float32", "int8"): "!crash",
     }
     assert tiny.answer("pow", "float32", "int16") == "float32"
-    assert (
-        tiny.errors["!ValueError"].startswith("no such power!!!") and len(tiny.errors["!ValueError"]) == 160
-    )
+
+
+def test_the_message_of_an_exception_is_kept_on_one_line_and_cut(tiny: Recording) -> None:
+    (message,) = (c.message for c in tiny.calls() if c.answer == "!ValueError")
+    assert message.startswith("no such power!!!") and len(message) == 160
+    assert {c.message for c in tiny.calls() if not c.answer.startswith("!")} == {""}
+
+
+def test_messages_that_differ_in_dtypes_and_numbers_alone_are_kept_once() -> None:
+    messages = Messages()
+    first = messages.kept("!OverflowError", "Python integer 300 out of bounds for uint8")
+    assert first == messages.kept("!OverflowError", "Python integer -129 out of bounds for int8")
+    other = messages.kept("!OverflowError", "Python int too large to convert to C long")
+    assert messages.kept("int8", "") == "int8"
+    assert [answer_of(kept) for kept in (first, other)] == ["!OverflowError"] * 2 and first != other
+    assert told(first, messages.errors) == ("!OverflowError", "Python integer … out of bounds for …")
+
+
+def test_past_the_limit_the_class_of_an_exception_is_kept_alone() -> None:
+    messages = Messages()
+    kept = [messages.kept("!TypeError", "x" * n) for n in range(MOST + 1)]
+    assert len({*kept}) == MOST + 1 and kept[-1] == "!TypeError"
+    assert told("!TypeError", messages.errors) == ("!TypeError", "")
 
 
 def test_recording_survives_its_file(tiny: Recording, tmp_path: Path) -> None:
@@ -151,7 +172,7 @@ class IntoArrays(Tiny):
 def test_a_call_that_says_nothing_of_a_library_is_recorded_as_not_asked_and_left_out() -> None:
     recording = record(IntoArrays, limit=5.0)
     assert recording.answer("iadd", "int", "int8") == "!NotAsked"
-    assert recording.errors == {"!NotAsked": "the first operand is no array"}
+    assert [*recording.errors.values()] == ["the first operand is no array"]
     assert compare(tl.system("numpy"), recording.calls()).compared == len(ROOMS) * (len(ROOMS) + 1)
 
 

@@ -8,6 +8,7 @@ from datetime import date
 from typelattice.conformance.library import Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
 from typelattice.conformance.questions import planned_calls
+from typelattice.recorded.messages import Messages
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import Line, Row, Square
 
@@ -32,12 +33,10 @@ def record(
         planned = planned_calls(has.operands, has.operations, has.several, several, seed)
         questions = list(planned.questions(has.operands))
         index: dict[str, int] = {}
-        errors: dict[str, str] = {}
+        messages = Messages()
         told = []
         for done, (answer, message) in enumerate(asked.answers(questions)):
-            told.append(index.setdefault(answer, len(index)))
-            if answer.startswith("!"):
-                errors.setdefault(answer, message)
+            told.append(index.setdefault(messages.kept(answer, message), len(index)))
             progress(done + 1, len(questions), questions[done][0])
     untold = iter(told)
 
@@ -57,7 +56,7 @@ def record(
         how=has.how,
         operands=has.operands,
         answers=tuple(index),
-        errors=errors,
+        errors=messages.errors,
         binary=binary,
         unary=unary,
         nary=nary,

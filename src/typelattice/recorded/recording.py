@@ -11,6 +11,7 @@ from pathlib import Path
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import write_text
 from typelattice.facts.suggest import short
+from typelattice.recorded.messages import answer_of, told
 from typelattice.recorded.reading import Reader
 from typelattice.recorded.rows import FORMAT, Line, RecordingError, Square, encode, folded, width
 
@@ -20,11 +21,12 @@ RECORDINGS = Path(str(resources.files("typelattice.recorded"))) / "recordings"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call and its answer, all as strings."""
+    """One call and its answer, all as strings; of an exception also the message, if that was kept."""
 
     op: str
     operands: tuple[str, ...]
     answer: str
+    message: str = ""
 
     @property
     def question(self) -> str:
@@ -39,8 +41,9 @@ class Call:
 class Recording:
     """A library's answers; operands and answers are referred to by index.
 
-    `errors` keeps one message of each exception; `nary` holds random calls of three operands and
-    more, drawn with `seed`.
+    `errors` has the messages of exceptions, by the names under which `answers` keeps these: `!TypeError#2`. An
+    exception of a plain name, `!TypeError`, has no message of its own. `nary` holds random calls of three operands
+    and more, drawn with `seed`.
     """
 
     library: str
@@ -101,21 +104,21 @@ class Recording:
 
     def calls(self) -> Iterator[Call]:
         """Every call that was made, with its answer."""
-        names, answers = self.operands, self.answers
+        names, answers = self.operands, [told(kept, self.errors) for kept in self.answers]
         for op, line in self.unary.items():
             for i, answer in zip(line.operands, line.row, strict=True):
-                yield Call(op, (names[i],), answers[answer])
+                yield Call(op, (names[i],), *answers[answer])
         for op, square in self.binary.items():
             for first, row in zip(square.operands, square.rows, strict=True):
                 for second, answer in zip(square.operands, row, strict=True):
-                    yield Call(op, (names[first], names[second]), answers[answer])
+                    yield Call(op, (names[first], names[second]), *answers[answer])
         for op, operands, answer in self.nary:
-            yield Call(op, tuple(names[i] for i in operands), answers[answer])
+            yield Call(op, tuple(names[i] for i in operands), *answers[answer])
 
     def answer(self, op: str, *operands: str) -> str:
         """The library's answer to one call; RecordingError where it was not asked."""
         try:
-            return self.answers[self._index(op, tuple(map(self.operands.index, operands)))]
+            return answer_of(self.answers[self._index(op, tuple(map(self.operands.index, operands)))])
         except (KeyError, ValueError):
             call = f"{op}({', '.join(operands)})"
             raise RecordingError(f"{self.library} was not asked {call}") from None

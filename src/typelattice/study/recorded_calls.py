@@ -10,6 +10,7 @@ from typelattice.facts.dtypes import dtype
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.operands.operand import Operand
+from typelattice.recorded.messages import answer_of
 from typelattice.recorded.recording import Recording, recorded
 from typelattice.study.closure import Key
 
@@ -73,7 +74,7 @@ def _calls(system: System, recording: Recording, known: dict[str, Operand]) -> I
     """The recorded calls of known operands that have an answer."""
     numbers = {i: known[text] for i, text in enumerate(recording.operands) if text in known}
     for op, of, answer in recording.nary:
-        told = recording.answers[answer]
+        told = answer_of(recording.answers[answer])
         if (
             op == ASKED
             and all(i in numbers for i in of)

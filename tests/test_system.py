@@ -341,6 +341,34 @@ def test_a_bool_scalar_is_an_array_where_no_default_says_otherwise() -> None:
     assert said(plain, True) == said(own, True) == said(own, True, True) == "bool"
 
 
+@pytest.mark.parametrize(
+    ("operands", "answer"),
+    [
+        ((int,), "int32"),
+        ((2**31 - 1,), "int32"),
+        ((2**31,), "int64"),
+        ((2**63,), "int64"),  # the last, where none holds it
+        ((1, 2**31), "int64"),
+        (("bool", 2**31), "int64"),
+        (("int8", 2**31), "int8"),  # of no higher kind: the array stays
+        (("int8", 1e300), "float64"),
+        (("int8", 1.5), "float32"),
+    ],
+)
+def test_of_several_defaults_the_first_that_holds_the_value_counts(
+    operands: tuple[object, ...], answer: str
+) -> None:
+    keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32, i64", "float": "f32, f64"}}
+    s = make("b -> i8 -> i32 -> i64 -> f32 -> f64", **keys)
+    assert said(s, *operands) == answer
+    if all(isinstance(x, int) for x in operands):
+        assert (s.result_type(0), s.result_type(2**31)) == (tl.dtype("int32"), tl.dtype("int64"))
+
+
+def test_a_further_default_is_a_step() -> None:
+    assert steps(tl.system("c"), "int32", 2**40)[0] == ("defaults", "int", ("i*",), "int64")
+
+
 # -- first
 
 
@@ -350,6 +378,9 @@ def test_a_scalar_that_comes_first_counts_as_an_array() -> None:
     assert said(make(order, **keys), int, float) == "- nothing lies above both"
     assert said(make(order, **keys, first=True), float, int) == "float32"
     assert said(make(order, **keys, first=True), int, "float32") == "float32"  # among scalars alone
+    assert said(make(order, **keys, first=True), 2**31, int) == "int32"
+    p = make(order, **keys, first=True).explain(2**31, int, op="add")
+    assert p.reason == "2147483648 is out of range for int32"
     for_add = make(order, **keys, ops={"add": {"first": True}})
     assert said(for_add, 1.5, "int32", op="add") == "- nothing lies above both"
     assert said(for_add, "float32", 1, op="add") == "float32"

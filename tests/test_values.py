@@ -60,3 +60,10 @@ def test_intervals_are_of_one_operand() -> None:
 def test_beyond_uint64_is_an_object() -> None:
     with pytest.raises(tl.PromotionError, match="beyond uint64 it is an object"):
         NUMPY1.result_type("int8", 2**64)
+
+
+def test_a_further_default_is_told_as_such() -> None:
+    told = dict(sections(tl.system("c").explain("int32", 2**40)))
+    said = "a Python int counts as int64, the first of its defaults that holds its value"
+    assert told["on entry"] == [said]
+    assert dict(sections(tl.system("c").explain("int8", 3)))["on entry"][0] == "int8 counts as int32"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from typelattice.engine import numpy1
-from typelattice.engine.joining import enter, join_tier, stated_pair, tied
+from typelattice.engine.joining import enter, join_tier, own_dtype, stated_pair, tied
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Defaulted, Lowered, RefusalError, Replaced, Step
 from typelattice.facts.dtypes import DType, Kind, Node, weak
@@ -38,7 +38,7 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> list[Node]:
     alone = len(operands) == 1 and operands[0].dtype is not None
     if not all(o.weak for o in operands) or not (alone or rules.weak == "width"):
         return []
-    own = [o.dtype or rules.defaults.get(o.kind) for o in operands]
+    own = [own_dtype(rules, o) for o in operands]
     return [d for d in own if d] if all(d in rules.order for d in own) else []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from typelattice.engine.joining import own_dtype
 from typelattice.engine.operations import Op
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
@@ -37,19 +38,21 @@ def fits(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) ->
     stands = op is not None and bool(op.loops) and any(o.dtype in rules.beside for o in operands)
     own_policy = op.fit if op is not None and not (stands and not op.fit) else None
     policy = rules.fit if own_policy is None else own_policy
-    for o in operands:
+    first = (op is not None and op.first) or (rules.first and all(o.tier == "scalar" for o in operands))
+    for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:
-            bound = _default_bound(rules, policy, o, stands and to in rules.beside)
+            # A scalar that counts as an array, because it comes first, is made one by itself.
+            bound = _default_bound(rules, policy, o, (stands and to in rules.beside) or (first and i == 0))
             if bound is not None and not fitted(o.value, bound)[0]:
                 yield Fit(o.kind, o.value, bound, "raise", None)
             else:
                 yield _fit(o.kind, o.value, to, policy)
 
 
-def _default_bound(rules: Rules, policy: Mapping[str, str], o: Operand, stands: bool) -> DType | None:
-    """The default dtype that a scalar has to fit first, if the policy or a stand-in asks for that."""
-    asked = stands or policy.get(o.kind.word, "").startswith(DEFAULT)
-    return rules.defaults.get(o.kind) if asked else None
+def _default_bound(rules: Rules, policy: Mapping[str, str], o: Operand, alone: bool) -> DType | None:
+    """The default dtype that a scalar has to fit first, if it takes part as that or the policy asks so."""
+    asked = alone or policy.get(o.kind.word, "").startswith(DEFAULT)
+    return own_dtype(rules, o) if asked else None
 
 
 def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Fit:

@@ -15,15 +15,17 @@ from typelattice.engine.steps import (
     Rejected,
     Step,
     Tied,
+    Widened,
 )  # fmt: skip
-from typelattice.facts.dtypes import Kind, Node, weak
+from typelattice.facts.dtypes import DType, Kind, Node, weak
+from typelattice.facts.range import fitted
 from typelattice.operands.operand import BOOL, Operand
 
 
 def enter(rules: Rules, o: Operand, trail: list[Step]) -> Node:
     """The node at which an operand enters the order."""
     if o.weak:
-        return _enter_weak(rules, o)
+        return _enter_weak(rules, o, trail)
     own = o.dtype or BOOL
     node = rules.before.get(own, own)
     if node is not own:
@@ -35,17 +37,31 @@ def enter(rules: Rules, o: Operand, trail: list[Step]) -> Node:
     return node
 
 
-def _enter_weak(rules: Rules, o: Operand) -> Node:
+def own_dtype(rules: Rules, o: Operand) -> DType | None:
+    """The dtype that an operand has by itself: of a Python scalar the default one of its kind, None without any.
+
+    Of several defaults it is the first that holds the value, the last if none does.
+    """
+    first = rules.defaults.get(o.kind)
+    if o.dtype or first is None or o.value is None:
+        return o.dtype or first
+    choices = (first, *rules.wider.get(o.kind, ()))
+    return next((d for d in choices if fitted(o.value, d)[0]), choices[-1])
+
+
+def _enter_weak(rules: Rules, o: Operand, trail: list[Step]) -> Node:
     """A weak operand's node: the weak one of its kind, or of its kind and width, or its default dtype.
 
     The first that the order has is taken. If it has none, the operand counts by its kind only, which the weak
     node of the kind stands for.
     """
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
-    own = o.dtype or rules.defaults.get(o.kind)
+    own = own_dtype(rules, o)
     choices: list[Node] = [weak(kind)]
     if own:
         choices += [weak(own.kind, own), own]
+    if own in rules.wider.get(o.kind, ()):
+        trail.append(Widened((weak(o.kind),), own, o.kind.word))
     return next((n for n in choices if n in rules.order), choices[0])
 
 

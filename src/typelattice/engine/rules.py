@@ -14,6 +14,7 @@ Pair = frozenset[Node]
 class Rules:
     """One library's promotion as data, checked by `typelattice.system`; the fields are the keys of its file.
 
+    `wider` are the default dtypes of a kind for values that the first does not hold, from narrow to wide.
     `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file wrote
     a tie, an override or a refusal, so that an explanation can quote it.
     """
@@ -31,6 +32,7 @@ class Rules:
     first: bool
     weak: str
     defaults: Mapping[Kind, DType]
+    wider: Mapping[Kind, Sequence[DType]]
     before: Mapping[Node, Node]
     after: Mapping[Node, Node]
     fit: Mapping[str, str]

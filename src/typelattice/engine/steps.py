@@ -84,6 +84,12 @@ class Defaulted(Step):
     key = "defaults"
 
 
+class Widened(Step):
+    """A Python scalar that counts as a further default dtype of its kind: the first does not hold it."""
+
+    key = "defaults"
+
+
 class Operated(Step):
     """What an operation makes of the dtypes that it gets; None where it does not take them."""
 

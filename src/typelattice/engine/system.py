@@ -113,7 +113,7 @@ class System(Rules):
                 self._pairs.setdefault(a, {})[b] = found
             case (a, b) if type(a) is type(b) and type(a) in PLAIN and a.ndim and b.ndim:
                 self._arrays.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = found
-            case _ if self.combine != "value" and all(type(x) in MARKS for x in operands):
+            case _ if self.combine != "value" and not self.wider and all(type(x) in MARKS for x in operands):
                 if len(self._remembered) >= MOST_REMEMBERED:
                     self._remembered.clear()
                 with suppress(TypeError, AttributeError):  # an object whose mark has no hash

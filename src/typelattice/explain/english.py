@@ -18,6 +18,7 @@ from typelattice.engine.steps import (
     Replaced,
     Step,
     Tied,
+    Widened,
 )  # fmt: skip
 from typelattice.explain.by_value import intervals
 from typelattice.facts.dtypes import DType, Kind, Node, place
@@ -98,6 +99,8 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
             yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
         case Replaced():
             yield "on the answer", [f"{nodes[0]} becomes {node}"]
+        case Widened() if node:
+            yield "on entry", [f"{names} counts as {node}, the first of its defaults that holds its value"]
         case Defaulted() if node:
             yield "default", [f"{nodes[0]} has no width of its own: it becomes the default, {node}"]
         case _:  # a refusal or an operation, of which other sections speak
@@ -160,6 +163,8 @@ def _entered(p: Promotion, steps: Sequence[Step]) -> list[str]:
     """The Python scalars that stand as their default dtypes among the nodes of the order."""
     nodes = {n for s in steps for n in s.nodes if not isinstance(s, Lowered)}
     kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting if o.dtype is None}
+    if any(isinstance(s, Widened) for s in steps):  # which says so itself
+        return []
     return [f"a Python {kind.word} counts as its default, {d}" for kind, d in kinds.items() if d in nodes]
 
 

@@ -73,6 +73,10 @@ def _defaults(rules: Rules) -> Iterator[Finding]:
     for kind, d in rules.defaults.items():
         if not _named(d, rules):
             yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
+    for kind in rules.wider:
+        if weak(kind) in rules.order:
+            cause = f"more than one dtype says nothing where the order has {weak(kind)}, whatever the value"
+            yield "defaults", kind.word, cause
     asked = [target for said in rules.ops.values() for target in _targets(said)]
     if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
         yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"

@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from os import PathLike
 from types import MappingProxyType as Frozen
 
@@ -81,7 +81,7 @@ def _system(cursor: Cursor) -> System:
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
-    defaults = {kind_of(word): _of_kind(words, word, code) for word, code in cursor.table("defaults")}
+    defaults, wider = _defaults(cursor, words)
     if combine == "value":
         _check_values(cursor, order, defaults)
     before = dict(_before(cursor, words, order))
@@ -105,6 +105,7 @@ def _system(cursor: Cursor) -> System:
         first=first,
         weak=weak,
         defaults=Frozen(defaults),
+        wider=Frozen(wider),
         before=Frozen(before),
         after=Frozen(after),
         fit=Frozen(fit),
@@ -154,6 +155,23 @@ def _tiers(cursor: Cursor) -> tuple[str, ...]:
     if tiers not in possible:
         raise ValueError(f"should list some of {', '.join(TIERS)}, in that order, array first")
     return tiers
+
+
+def _defaults(
+    cursor: Cursor, words: Words
+) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]]]:
+    """The default dtype of each kind of Python scalar, and those for values that it does not hold."""
+    first: dict[Kind, DType] = {}
+    wider: dict[Kind, tuple[DType, ...]] = {}
+    for word, codes in cursor.table("defaults"):
+        found = once(_of_kind(words, word, code.strip()) for code in text(codes).split(","))
+        for narrow, wide in pairwise(found):
+            if narrow.max is None or wide.max is None or narrow.max >= wide.max:
+                raise ValueError(f"{wide} holds no value beyond {narrow}; name them from narrow to wide")
+        first[kind_of(word)] = found[0]
+        if len(found) > 1:
+            wider[kind_of(word)] = found[1:]
+    return first, wider
 
 
 def _of_kind(words: Words, word: str, code: object) -> DType:

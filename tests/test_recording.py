@@ -20,7 +20,13 @@ from typelattice.conformance.library import (
     OperandString,
     UnknownLibraryError,
 )
-from typelattice.conformance.questions import TAKE_SEVERAL, asked_of, planned_calls, random_questions
+from typelattice.conformance.questions import (
+    EVERY_DTYPE,
+    TAKE_SEVERAL,
+    asked_of,
+    planned_calls,
+    random_questions,
+)
 from typelattice.conformance.recorder import record
 from typelattice.conformance.registry import library
 from typelattice.facts.operations import OPERATIONS
@@ -144,6 +150,11 @@ def test_the_further_operations_are_asked_of_arrays_of_the_usual_dtypes() -> Non
     assert asked_of("iadd", operands) == (0, 3, 4)
     assert asked_of("solve", operands) == (0,)
     assert asked_of("sqrt", operands) == (0, 1, 2, 3, 4, 5)
+
+
+def test_the_operations_that_are_asked_of_every_dtype_go_by_their_one_name() -> None:
+    """A name that no operation has would be asked of nothing, and nobody would notice."""
+    assert {*EVERY_DTYPE} <= {*OPERATIONS}
 
 
 def test_every_operation_is_asked_of_as_many_operands_as_it_takes() -> None:

@@ -8,6 +8,7 @@ import math
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
 import ml_dtypes
 import numpy as np
@@ -17,6 +18,8 @@ from hypothesis import strategies as st
 
 import typelattice as tl
 from typelattice.facts.dtypes import DTYPES, DType, Kind
+from typelattice.operands.notation import LONGEST, WIDEST
+from typelattice.operands.objects import _OF_CLASS, MARKS, MOST_CLASSES, forget
 from typelattice.operands.operand import Operand
 
 NAMES = sorted(DTYPES)
@@ -209,6 +212,21 @@ def test_long_strings_are_answered_in_few_words(text: str) -> None:
         assert isinstance(o.value, float) or o.value == int(text), "no digit is dropped silently"
 
 
+def test_a_number_has_so_many_characters_and_bits_and_no_more() -> None:
+    digits = "1." + "0" * (LONGEST - 2)
+    assert tl.operand(digits).value == 1.0
+    with pytest.raises(tl.OperandError, match=r"cannot read '1\.0+\.\.\.' as a Python number"):
+        tl.operand(digits + "0")
+    assert tl.operand(2**WIDEST - 1).value == 2**WIDEST - 1
+    with pytest.raises(tl.OperandError, match=r"^an int of 4,097 bits; no dtype holds more than 4,096$"):
+        tl.operand(2**WIDEST)
+
+
+def test_an_error_shows_forty_characters_of_a_number() -> None:
+    with pytest.raises(tl.OperandError, match=f"int8 cannot hold {'9' * 40}; give a value that it holds"):
+        tl.operand("int8:0d=" + "9" * 60)
+
+
 def test_spaces_are_no_part_of_the_grammar() -> None:
     for text in (" 1", "int8 ", " int8", "int8: 0d", "int8 :0d"):
         with pytest.raises((tl.OperandError, tl.DTypeError)):
@@ -381,3 +399,42 @@ def test_dtypes_of_numpy_that_are_no_numbers_here(x: object) -> None:
 def test_abstract_types_of_numpy_take_no_part(t: type) -> None:
     with pytest.raises((tl.DTypeError, tl.OperandError)):
         tl.operand(t)
+
+
+class Own:
+    """An array of a library that nobody knows, but for the array API standard."""
+
+    def __init__(self, dtype: str, ndim: int) -> None:
+        self.dtype, self.ndim = dtype, ndim
+
+    def __array_namespace__(self) -> object:
+        return SimpleNamespace(int8="one byte", float32="four bytes")
+
+
+def test_an_array_of_the_standard_is_read_by_the_dtypes_of_its_namespace() -> None:
+    assert fields(Own("one byte", 2)) == ("int8", "signed", False, "array", None)
+    assert fields(Own("four bytes", 0)) == ("float32", "float", False, "0d", None)
+    with pytest.raises(tl.DTypeError, match="'two words' is in no promotion table"):
+        tl.operand(Own("two words", 1))
+
+
+def test_an_operand_is_an_array_and_not_weak_unless_it_says_so() -> None:
+    o = Operand(DTYPES["int8"], Kind.SIGNED)
+    assert (o.weak, o.tier, o.value) == (False, "array", None)
+
+
+def test_classes_are_remembered_up_to_a_number_and_then_anew() -> None:
+    """So are the marks of their objects. A program that makes classes without end does not fill memory."""
+    forget()
+    sizes = []
+    for i in range(MOST_CLASSES + 20):
+        cls = type(f"Array{i}", (np.ndarray,), {})
+        tl.operand(np.zeros(2, "int8").view(cls))
+        assert MARKS[cls](np.zeros(2).view(cls)) == (np.dtype("float64"), 1)
+        sizes.append((len(_OF_CLASS), len(MARKS)))
+    assert max(sizes) == (MOST_CLASSES, MOST_CLASSES)
+    tl.operand(Flag.ON)
+    assert _OF_CLASS[Flag]
+    assert Flag not in MARKS
+    forget()
+    assert (_OF_CLASS, MARKS) == ({}, {})

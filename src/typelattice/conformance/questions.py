@@ -35,7 +35,7 @@ EVERY_DTYPE = (
     *("positive", "negative", "abs", "sign", "sqrt", "exp", "sin", "floor", "bitwise_invert", "logical_not"),
     *("sum", "prod", "mean", "cumulative_sum", "max", "argmax"),
 )
-"""Operations that are asked of every dtype, a choice from most classes; the others of the `USUAL` ones only."""
+"""Operations that are asked of every dtype, a choice from most classes; others of the `USUAL` ones."""
 
 USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)")
 """The dtypes that most libraries have kernels for."""

@@ -41,9 +41,9 @@ class Call:
 class Recording:
     """A library's answers; operands and answers are referred to by index.
 
-    `errors` has the messages of exceptions, by the names under which `answers` keeps these: `!TypeError#2`. An
-    exception of a plain name, `!TypeError`, has no message of its own. `nary` holds random calls of three operands
-    and more, drawn with `seed`.
+    `errors` has the messages of exceptions, by the names under which `answers` keeps these: `!TypeError#2`.
+    An exception of a plain name, `!TypeError`, has no message of its own. `nary` holds random calls of three
+    operands and more, drawn with `seed`.
     """
 
     library: str

@@ -38,7 +38,7 @@ def enter(rules: Rules, o: Operand, trail: list[Step]) -> Node:
 
 
 def own_dtype(rules: Rules, o: Operand) -> DType | None:
-    """The dtype that an operand has by itself: of a Python scalar the default one of its kind, None without any.
+    """The dtype that an operand has by itself; of a Python scalar the default of its kind, None without any.
 
     Of several defaults it is the first that holds the value, the last if none does.
     """

@@ -33,7 +33,7 @@ sets = { posits = "posit16, p32" }
 fit  = { float = "raise" }
 
 [ops]
-divide = { takes = "all", to = { int = "p32" } }
+divide = { takes = "all", computes = { int = "p32" } }
 sqrt   = { takes = "float", loops = "posits", own = "posit16" }
 
 [dtypes.posit16]
@@ -331,9 +331,9 @@ def test_a_key_that_needs_another_needs_it_in_some_operation_only() -> None:
 
 def test_an_empty_table_of_an_operation_empties_that_of_its_class() -> None:
     numpy = tl.system("numpy").replace(
-        ops={"maths": {"to": {"int": "f64"}, "takes": "all"}, "sqrt": {"to": {}}}
+        ops={"maths": {"computes": {"int": "f64"}, "takes": "all"}, "sqrt": {"computes": {}}}
     )
-    assert numpy.ops["sqrt"]["to"] == {}
+    assert numpy.ops["sqrt"]["computes"] == {}
     assert tl.system("numpy").replace(ops={"multiply": {"fit": {}}}).ops["multiply"]["fit"] == {}
 
 

@@ -31,9 +31,9 @@ LINES = 300  # past these a file hides an idea
 # forms, from 2,440 when the reader of files was unfolded and places in a file were found by a scanner of
 # TOML; from 3,060 when the engine was unfolded into rules, steps and rooms of its own, operands were read
 # by their class, and all that reads files came to read them by one function; when answers came to be
-# printed in words; when losses were computed from the values that a dtype has; and when what has no effect
-# in a file came to be refused.
-LOADED = 4_400
+# printed in words; when losses were computed from the values that a dtype has; when what has no effect
+# in a file came to be refused; and when files came to say which operands an operation takes by themselves.
+LOADED = 4_650
 NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
 
 FILES = sorted(ROOT.rglob("*.py"))

@@ -10,6 +10,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.engine.steps import Incomparable, Joined, Lowered, Misfit, Operated, Rejected
+from typelattice.facts.operations import NAMES
 from typelattice.files.reader import parse
 from typelattice.operands.objects import FINDERS, PLAIN, ObjectReader, forget
 from typelattice.operands.operand import of
@@ -392,7 +393,7 @@ def test_a_scalar_that_comes_first_counts_as_an_array() -> None:
 
 
 def test_alike_operands_meet_at_the_dtype_of_each() -> None:
-    s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"ordering": {"alike": True}})
+    s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"ordering": {"meet": "alike"}})
     assert (
         said(s, "int8", "int8", op="less")
         == said(s, "int8", 1, op="less")
@@ -404,6 +405,99 @@ def test_alike_operands_meet_at_the_dtype_of_each() -> None:
     assert said(s, "int8", 1.5, op="less").startswith("- less does not promote")  # a float is no int8
     assert said(s, "int8", "int16", op="add") == "int16"
     assert s.explain("int8", "int16", op="less").remedy == "cast all, e.g. to int16"
+
+
+# -- which operands an operation takes
+
+
+def test_a_dtype_may_be_left_out_of_what_an_operation_computes_in() -> None:
+    s = make(CHAIN, ops={"add": {"takes": "bool, real but u8"}, "sqrt": {"takes": "f32"}})
+    assert said(s, "int8", "uint8", op="add") == "int16"
+    assert said(s, "uint8", "bool", op="add") == "- add takes no uint8"
+    assert said(s, "complex64", "uint8", op="add") == "- add takes no complex"
+    assert said(s, "float32", op="sqrt") == "float32"
+    assert said(s, "complex64", op="sqrt") == "- sqrt takes no complex"
+
+
+def test_an_operand_may_be_refused_by_itself_whatever_it_meets() -> None:
+    s = make(CHAIN, ops={"subtract": {"takes": "all", "each": "numeric but u8"}})
+    assert said(s, "int8", "int16", op="subtract") == "int16"
+    assert said(s, "bool", "int16", op="subtract") == "- subtract takes no bool"
+    assert said(s, "int16", True, op="subtract") == "- subtract takes no bool"
+    assert said(s, "uint8", "int16", op="subtract") == "- subtract takes no uint8"
+    assert said(s, "uint8", "int16", op="add") == "int16"
+
+
+def test_a_group_of_operations_is_said_once_and_its_classes_and_operations_count_more() -> None:
+    storage = {"computing": {"each": "all but u8"}, "comparison": {"each": "all"}, "sum": {"each": "all"}}
+    s = make(CHAIN, ops=storage)
+    for op in ("add", "prod", "less", "sort"):
+        assert said(s, *["uint8"] * NAMES[op].least, op=op) == f"- {op} takes no uint8"
+    for op in ("equal", "sum", "reshape", "result_type", "where", "setitem"):
+        assert said(s, *["uint8"] * NAMES[op].least, op=op) in ("uint8", "bool")
+    assert s.explain("uint8", "uint8", op="add").decision.entry == "computing"
+
+
+@pytest.mark.parametrize(
+    ("scalars", "alone", "left", "right"),
+    [
+        ("any", "int32", "int8", "int8"),
+        ("beside", "- add takes a Python scalar only beside an array", "int8", "int8"),
+        (
+            "right",
+            "- add takes a Python scalar only on the right of an array",
+            "- add takes a Python scalar only on the right of an array",
+            "int8",
+        ),
+        ("none", *["- add takes no Python scalar"] * 3),
+    ],
+)
+def test_python_scalars_may_stand_where_the_file_says(
+    scalars: str, alone: str, left: str, right: str
+) -> None:
+    said_of_add = {"takes": "all", **({"scalars": scalars} if scalars != "any" else {})}
+    s = make(CHAIN, **NUMPYLIKE, ops={"add": said_of_add})
+    assert said(s, 1, 2, op="add") == alone
+    assert said(s, 1, "int8", op="add") == left
+    assert said(s, "int8", 1, op="add") == right
+    assert said(s, "int8:0d", "int8", op="add") == "int8"
+
+
+def test_an_operation_of_one_operand_beside_an_array_takes_no_python_scalar() -> None:
+    s = make(CHAIN, **NUMPYLIKE, ops={"computing": {"scalars": "beside"}})
+    assert said(s, 1.5, op="sqrt") == "- sqrt takes a Python scalar only beside an array"
+
+
+def test_a_negative_integer_on_the_right_may_be_refused() -> None:
+    s = make(CHAIN, **NUMPYLIKE, ops={"pow": {"takes": "all", "natural": True}})
+    assert said(s, "int8", -1, op="pow") == "- pow of integers takes no negative integer on the right"
+    assert said(s, "int8", 1, op="pow") == said(s, -1, "int8", op="pow") == "int8"
+    assert said(s, "float32", -1, op="pow") == "float32"
+    assert said(s, "int8", "int", op="pow") == "int8"  # of a value that is unknown nothing is said
+
+
+@pytest.mark.parametrize("system", tl.systems())
+def test_no_library_multiplies_matrices_or_concatenates_without_dimensions(system: str) -> None:
+    s = tl.system(system)
+    for op, least in (("matmul", "1 dimension"), ("concat", "1 dimension"), ("solve", "1 dimension")):
+        p = s.explain("float32:0d", "float32", op=op)
+        assert p.reason == f"{op} takes no 0-d array: every operand has at least {least}"
+        assert (p.rule.file, p.rule.quoted[0].split()[0]) == ("operations.txt", op)
+        assert "takes no Python float" in str(s.explain("float32", 2.0, op=op).reason)
+    assert "at least 2 dimensions" in str(s.explain("float32:0d", op="det").reason)
+
+
+# -- values that Python scalars may have
+
+
+def test_a_scalar_beyond_what_the_system_holds_is_refused_whatever_it_meets() -> None:
+    s = make(CHAIN, **NUMPYLIKE, holds={"int": "i32"})
+    for beside in ("int8", "float32", "bool:0d", 1.5, True):
+        refused = "- a Python int has to lie within int32, and 2147483648 does not"
+        assert said(s, beside, 2**31) == said(s, 2**31, beside, op="add") == refused
+    assert said(s, "int8", 2**31 - 1) == "int8"
+    p = s.explain("int8", 2**31)
+    assert (p.decision.key, p.decision.entry, p.rule.key) == ("holds", "int", "holds")
 
 
 # -- weak nodes
@@ -515,7 +609,7 @@ def test_an_operation_takes_kinds() -> None:
 
 def test_an_operation_computes_in_what_to_says() -> None:
     to = {"b, u8": "f32", "i16": "f*", "i8": "i16"}
-    s = make(CHAIN, defaults={"float": "f64"}, ops={"divide": {"takes": "float", "to": to}})
+    s = make(CHAIN, defaults={"float": "f64"}, ops={"divide": {"takes": "float", "computes": to}})
     assert said(s, "uint8", "bool", op="divide") == "float32"
     assert said(s, "uint8", "int16", op="divide") == "float64"
     assert said(s, "float32", "int16", op="divide") == "float32"
@@ -524,9 +618,26 @@ def test_an_operation_computes_in_what_to_says() -> None:
     p = s.explain("uint8", "uint8", op="divide")
     assert (p.node, p.compute, p.dtype) == (tl.dtype("uint8"), tl.dtype("float32"), tl.dtype("float32"))
     assert steps(s, "uint8", "bool", op="divide")[-1] == ("ops", "divide", ("uint8",), "float32")
-    by_kind = make(CHAIN, ops={"divide": {"takes": "all", "to": {"int": "f32", "u8": "f64"}}})
+    by_kind = make(CHAIN, ops={"divide": {"takes": "all", "computes": {"int": "f32", "u8": "f64"}}})
     assert said(by_kind, "uint8", "uint8", op="divide") == "float64"
     assert said(by_kind, "int8", "int8", op="divide") == "float32"
+
+
+def test_an_operation_gives_the_dtype_at_which_operands_joined() -> None:
+    softly = {"computes": {"i8, u8": "f32"}, "gives": "joined", "takes": "all"}
+    s = make(CHAIN, ops={"mean": softly})
+    p = s.explain("int8", op="mean")
+    assert (p.node, p.compute, p.dtype) == (tl.dtype("int8"), tl.dtype("float32"), tl.dtype("int8"))
+    assert said(s, "int16", op="mean") == "int16"
+
+
+def test_an_operation_gives_single_dtypes_another_result() -> None:
+    s = make(CHAIN, defaults={"int": "i32"}, ops={"truth": {"gives": {"u8": "u8", "complex": "real"}},
+                                                  "any": {"gives": "i*"}})  # fmt: skip
+    assert said(s, "uint8", op="all") == "uint8"
+    assert said(s, "complex64", op="all") == "float32"
+    assert said(s, "int8", op="all") == "bool"
+    assert said(s, "uint8", op="any") == "int32"  # what is said of an operation counts more
 
 
 def test_an_operation_gives_another_dtype_than_it_computes_in() -> None:
@@ -599,7 +710,8 @@ def test_a_weak_result_may_lose_its_weakness_in_an_operation() -> None:
 
 
 def test_an_integer_on_the_right_may_leave_the_left_its_dtype() -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"power": {"takes": "all", "left": "0d, scalar"}}, fit={"int": "raise"})
+    power = {"takes": "all", "ignores": "0d, scalar"}
+    s = make(CHAIN, **NUMPYLIKE, ops={"power": power}, fit={"int": "raise"})
     assert said(s, "int8", "int16:0d", op="power") == "int8"
     assert said(s, "int8", "int16", op="power") == "int16"
     assert said(s, "bool", 2, op="power") == "bool"

@@ -14,7 +14,7 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.fit import DEFAULT, OUTCOMES
-from typelattice.engine.operations import KINDS, STANDARD
+from typelattice.engine.operations import GROUPS, KINDS, STANDARD
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.files.reader import COMBINE, parse
 from typelattice.files.spec import KEYS
@@ -69,8 +69,11 @@ def drawn_file(dice: random.Random) -> str:
         "combine": lambda: dice.choice([*COMBINE]),
         "weak": lambda: dice.choice(["width", "kind"]),
         "defaults": lambda: {
-            "int": dice.choice(["i32", "i64"]), "float": dice.choice(["f32", "f64"]), "complex": "c128",
+            "int": dice.choice(["i32", "i64", "i32, i64"]),
+            "float": dice.choice(["f32", "f64"]),
+            "complex": "c128",
         },
+        "holds": lambda: {"int": dice.choice(["i32", "u64"]), "float": "f64"},
         "ties": lambda: _tie(dice, parse(toml(keys))),
         "overrides": lambda: {pair(["i*", "f*", "c*"]): dice.choice(dtypes)},
         "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
@@ -120,19 +123,26 @@ def _order(dice: random.Random, nodes: Sequence[str]) -> str:
 
 
 def _entry(dice: random.Random) -> str:
-    return dice.choice([*STANDARD, *ASKED])
+    return dice.choice([*STANDARD, *ASKED, *GROUPS.values()])
+
+
+def _domain(dice: random.Random, dtypes: Sequence[str]) -> str:
+    """Kinds, at times with a dtype that is left out."""
+    return dice.choice([*KINDS, f"all but {dice.choice(dtypes)}"])
 
 
 def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[str]) -> Mapping[str, object]:
     """What a file may say of an operation."""
     draws: dict[str, Callable[[], object]] = {
-        "takes": lambda: dice.choice([*KINDS]),
-        "to": lambda: {dice.choice(dtypes): dice.choice(dtypes), "bool": dice.choice(dtypes)},
-        "gives": lambda: dice.choice(["real", "complex", "b", *dtypes]),
+        "takes": lambda: _domain(dice, dtypes),
+        "each": lambda: _domain(dice, dtypes),
+        "scalars": lambda: dice.choice(["beside", "right", "none"]),
+        "natural": lambda: True,
+        "computes": lambda: {dice.choice(dtypes): dice.choice(dtypes), "bool": dice.choice(dtypes)},
+        "gives": lambda: dice.choice(["real", "complex", "joined", "b", *dtypes, {dice.choice(dtypes): "b"}]),
         "weak": lambda: dice.choice(["keep", "strip", "default"]),
-        "left": lambda: ["0d", "scalar"],
         "first": lambda: True,
-        "alike": lambda: True,
+        "meet": lambda: "alike",
         "loops": lambda: some(6),
         "fit": lambda: dice.choice([{}, {"int": dice.choice(OUTCOMES)}]),
     }

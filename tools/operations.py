@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from typelattice.engine.operations import KINDS, STANDARD, Op
+from typelattice.engine.operations import GROUPS, KINDS, STANDARD, Op
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import FORMS, OPERATIONS, Operation
 
@@ -31,7 +31,12 @@ def page() -> str:
     lines = [HEAD, "## Forms of a call", "", "| form | operands |", "|---|---|"]
     lines += [f"| {form} | {meaning} |" for form, meaning in FORMS.items()]
     lines += ["", "## Classes", "", "What the standard says, where a system's file says nothing.", ""]
-    lines += ["| class | takes | gives | operations |", "|---|---|---|---|"]
+    lines += [
+        "Classes are of one of two groups: `computing` operations make new values; `moving` ones hand on,",
+        "copy or cast those that there are, or ask for a dtype only.",
+        "",
+    ]
+    lines += ["| class | group | takes | gives | operations |", "|---|---|---|---|---|"]
     lines += [_class(name, standard) for name, standard in STANDARD.items()]
     lines += [
         "",
@@ -45,14 +50,16 @@ def page() -> str:
 
 
 def _class(name: str, standard: Op) -> str:
-    words = (word for word, kinds in KINDS.items() if kinds == standard.takes)
-    takes = min(words, default=", ".join(standard.takes), key=len)
+    words = (word for word, kinds in KINDS.items() if kinds == standard.takes.listed)
+    takes = min(words, default=", ".join(map(str, standard.takes.listed)), key=len)
     members = ", ".join(f"`{op.name}`" for op in OPERATIONS.values() if op.of_class == name)
-    return f"| `{name}` | {takes} | {GIVES[standard.gives]} | {members} |"  # type: ignore[index]
+    return f"| `{name}` | {GROUPS[name]} | {takes} | {GIVES[standard.gives]} | {members} |"  # type: ignore[index]
 
 
 def _row(op: Operation) -> str:
     bounds = str(op.least) if op.least == op.most else f"{op.least} to {op.most or 'any number'}"
+    if op.dimensions:
+        bounds += f", with {op.dimensions} dimension{'s' * (op.dimensions > 1)} or more"
     names = ", ".join(f"`{name}`" for name in op.names).replace("|", "\\|")
     return f"| `{op.name}` | {op.of_class} | {op.form} | {bounds} | {names} |"
 

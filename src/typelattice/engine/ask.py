@@ -10,6 +10,7 @@ from typelattice.engine.operate import Outcome, operated
 from typelattice.engine.operations import checked
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import RefusalError, Step
+from typelattice.engine.taking import check_held
 from typelattice.operands.operand import Operand
 
 
@@ -26,6 +27,7 @@ def ask(
         known = checked(op, operands)
         op, promoting = known.name, operands[known.promoting]
     try:
+        check_held(rules, promoting)
         found = _promoted(rules, operands, trail) if op is None else operated(rules, op, promoting, trail)
     except RefusalError as e:
         steps = (*trail, e.step)

@@ -11,8 +11,8 @@ from typelattice.engine.loops import casting, search
 from typelattice.engine.operations import Op, Target, find
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Defaulted, Misfit, Operated, RefusalError, Step
+from typelattice.engine.taking import check_alike, check_natural, check_operands, entry
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
-from typelattice.facts.operations import operation
 from typelattice.operands.operand import BOOL, Operand
 
 
@@ -29,6 +29,7 @@ class Outcome(NamedTuple):
 def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[Step]) -> Outcome:
     """What operands come to in an operation."""
     op = find(name, rules.ops)
+    check_operands(rules, op, operands)
     if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
         return _assigned(rules, op, operands, operands[0].dtype, trail)
     node: Node | None = None
@@ -37,16 +38,17 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     if not dtypes:
         ignored = ignores_right(op, operands)
         node, dtype, weak = combine(rules, operands[:1] if ignored else operands, trail, op.first)
-        if op.alike:
-            _check_alike(rules, op, operands, dtype)
+        if op.meet == "alike":
+            check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
     compute, result = _applied(rules, op, dtypes, trail)
     if op.gives == "left":
         result = written_into(rules, op, result, operands[0], trail)
     # If the operation ignores only scalars, the exponent is a constant: its value and weakness do not count.
-    is_constant = ignored and "array" not in op.left
+    is_constant = ignored and "array" not in op.ignores
     values = tuple(fits(rules, operands[:1] if is_constant else operands, compute, op))
     _check_values(values)
+    check_natural(rules, op, operands, compute)
     if weak:
         kept = is_constant or not ignored or operands[1].weak
         result, weak = _weakness(rules, op, result, kept)
@@ -58,8 +60,8 @@ def _assigned(rules: Rules, op: Op, operands: Sequence[Operand], into: DType, tr
     for o in operands:
         enter(rules, o, trail)
     dtypes = tuple(o.dtype for o in operands if o.dtype)
-    if into.kind not in op.takes:
-        step = Operated(dtypes, None, entry(rules, op))
+    if into not in op.takes:
+        step = Operated(dtypes, None, entry(rules, op, "takes"))
         raise RefusalError(f"{op.name} takes no {into.kind}", "cast the operands first", step)
     trail.append(Operated(dtypes, into, entry(rules, op)))
     # A bool holds the truth of every number, so that none is out of its range.
@@ -70,20 +72,7 @@ def _assigned(rules: Rules, op: Op, operands: Sequence[Operand], into: DType, tr
 
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:
     """True if the right operand is an integer that promotion ignores, e.g. `x ** 2`."""
-    return len(operands) == 2 and operands[1].kind.rank == 1 and operands[1].tier in op.left
-
-
-def entry(rules: Rules, op: Op) -> str:
-    """What the file calls an operation: by its name, or by its class."""
-    return op.name if op.name in rules.ops else operation(op.name).of_class
-
-
-def _check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType) -> None:
-    """Raises RefusalError unless every operand that has a dtype has this one."""
-    if any(o.dtype not in (None, dtype) for o in operands):
-        step = Operated(tuple(o.dtype or dtype for o in operands), None, entry(rules, op))
-        reason = f"{op.name} does not promote: operands have to be of one dtype"
-        raise RefusalError(reason, f"cast all, e.g. to {dtype}", step)
+    return len(operands) == 2 and operands[1].kind.rank == 1 and operands[1].tier in op.ignores
 
 
 def _check_values(values: Sequence[Fit]) -> None:
@@ -97,13 +86,17 @@ def _check_values(values: Sequence[Fit]) -> None:
 
 def _applied(rules: Rules, op: Op, dtypes: tuple[DType, ...], trail: list[Step]) -> tuple[DType, DType]:
     """(the dtype computed in, the dtype of the result); `dtypes`: the join, or those that search a loop."""
-    highest = max((d.kind for d in dtypes), key=lambda kind: kind.rank)
+    highest = max(dtypes, key=lambda d: d.kind.rank)
     compute = _computed_in(rules, op, dtypes)
-    if compute is None or (highest if op.loops else compute.kind) not in op.takes:
-        what = highest if compute else " with ".join(map(str, dtypes))
-        step = Operated(dtypes, None, entry(rules, op))
-        raise RefusalError(f"{op.name} takes no {what}", "cast the operands first", step)
-    result = _given(rules, op, compute)
+    counts = highest if op.loops else compute
+    if compute is None or counts is None or counts not in op.takes:
+        what = " with ".join(map(str, dtypes))
+        if compute is not None and counts is not None:
+            what = str(counts if counts.kind in op.takes else counts.kind)
+        step = Operated(dtypes, None, entry(rules, op, "takes"))
+        reason = f"{op.name} takes no {what}"
+        raise RefusalError(reason, "cast the operands first", step)
+    result = _given(rules, op, dtypes[0] if len(dtypes) == 1 else compute, compute)
     if not trail or dtypes != (compute,) or result is not compute:
         trail.append(Operated(dtypes, result, entry(rules, op)))
     return compute, result
@@ -111,18 +104,20 @@ def _applied(rules: Rules, op: Op, dtypes: tuple[DType, ...], trail: list[Step])
 
 def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | None:
     """The dtype that the file maps these to, or whose loop takes them; None if no loop does."""
-    mapped = {op.to.get(d) or op.to.get(d.kind) for d in dtypes}
+    mapped = {op.computes.get(d) or op.computes.get(d.kind) for d in dtypes}
     target = mapped.pop() if len(mapped) == 1 else None
     if target:
         return _default(rules, target)
     return search(rules, op, dtypes) if op.loops else dtypes[0]
 
 
-def _given(rules: Rules, op: Op, compute: DType) -> DType:
+def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
     """The dtype of the result of what was computed."""
-    match op.gives:
+    match op.gives_of.get(compute) or op.gives_of.get(compute.kind) or op.gives:
         case None | "left":
             return compute
+        case "joined":
+            return joined
         case "real":
             return part_of(compute)
         case "complex":
@@ -142,7 +137,7 @@ def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step
         "category": d.kind.rank <= into.kind.rank,
     }
     if not taken.get(op.into):
-        step = Operated((d, into), None, entry(rules, op))
+        step = Operated((d, into), None, entry(rules, op, "into"))
         remedy = "give the result a name of its own, or cast it"
         raise RefusalError(f"{d} cannot be written into {into}", remedy, step)
     trail.append(Operated((d, into), into, entry(rules, op)))

@@ -23,40 +23,82 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
-PARTS = ("real", "complex", "left")  # what `gives` may say beside a dtype or a kind
+PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a dtype or a kind
+Given = Target | Literal["real", "complex", "left", "joined"] | None
+SCALARS = ("any", "beside", "right", "none")
+MEET = ("join", "alike")
 WEAK = ("keep", "strip", "default")
 INTO = ("same", "kind", "category", "rebind", "cast")
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
-    """What an operation does with the dtype at which its operands join.
+class Domain:
+    """The dtypes that an operation takes: those of some kinds and some others, but for those of `but`.
 
-    - `takes`: the kinds that it accepts.
-    - `to`: dtype or kind → the dtype to compute in.
+    >>> from typelattice.facts.dtypes import CODES
+    >>> reals = Domain(kinds("real"), but=(CODES["u16"],))
+    >>> print(CODES["u8"] in reals, CODES["u16"] in reals, CODES["c64"] in reals)
+    True False False
+    """
+
+    listed: tuple[Target, ...]
+    but: tuple[Target, ...] = ()
+
+    def __contains__(self, x: Target) -> bool:
+        """Whether it has a dtype; or a kind, as that of a Python scalar."""
+        kind = x.kind if isinstance(x, DType) else x
+        return (x in self.listed or kind in self.listed) and not (x in self.but or kind in self.but)
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """What an operation does: which operands it takes, how they meet, what it computes in, what it gives.
+
+    It takes:
+
+    - `takes`: the dtypes in which it computes.
+    - `each`: the dtypes that each operand may have by itself; None for all.
+    - `scalars`: where Python scalars may stand: `any` place, `beside` an array, on its `right`, or `none`.
+    - `natural`: whether an integer on the right must not be negative where integers are computed in.
+
+    Operands meet:
+
+    - `meet`: they `join`, or have to be `alike`, of one dtype.
     - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
     - `own`: dtypes that are tried before the loops where an operand is of them.
+    - `ignores`: tiers; an integer of these on the right leaves the left operand its dtype, as in `x ** 2`.
+    - `first`: whether a Python scalar that comes first counts as an array.
+    - `fit`: kind of Python scalar → what becomes of a value out of range, if not what the system says.
+
+    It computes:
+
+    - `computes`: dtype or kind → the dtype to compute in.
+
+    It gives:
+
     - `gives`: the dtype of the result; None: the one computed in. Else a dtype, the default dtype of a kind,
-      `real` for that of its parts, `complex` for that of which it is a part, `left` for the left operand's.
+      `real` for that of its parts, `complex` for that of which it is a part, `left` for the left operand's,
+      `joined` for that at which the operands joined.
+    - `gives_of`: the same of single dtypes and kinds that are computed in, which counts more.
     - `into`: what may be written into the left operand, if `gives` is `left`.
     - `weak`: what becomes of a weak result: `keep`, `strip`, or the `default` dtype of its kind.
-    - `left`: tiers; an integer of these tiers on the right leaves the left operand its dtype, as in `x ** 2`.
-    - `first`: whether a Python scalar that comes first counts as an array.
-    - `alike`: whether the operands have to be of one dtype.
-    - `fit`: kind of Python scalar → what becomes of a value out of range, if not what the system says.
     """
 
     name: str
-    takes: tuple[Kind, ...]
-    gives: Target | Literal["real", "complex", "left"] | None = None
-    to: Mapping[Target, Target] = field(default_factory=dict)
+    takes: Domain
+    gives: Given = None
+    gives_of: Mapping[Target, Given] = field(default_factory=dict)
+    each: Domain | None = None
+    scalars: str = "any"
+    natural: bool = False
+    computes: Mapping[Target, Target] = field(default_factory=dict)
+    meet: str = "join"
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
     into: str = "same"
     weak: str = "keep"
-    left: tuple[str, ...] = ()
+    ignores: tuple[str, ...] = ()
     first: bool = False
-    alike: bool = False
     fit: Mapping[str, str] | None = None
 
 
@@ -65,19 +107,21 @@ def kinds(text: str) -> tuple[Kind, ...]:
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 
-def _standard() -> dict[str, Op]:
-    """The rows of the standard's table, by the name of the class."""
-    classes = {}
+def _standard() -> tuple[dict[str, Op], dict[str, str]]:
+    """(the rows of the standard's table, the group of each), by the name of the class."""
+    classes, groups = {}, {}
     with open(TABLE, encoding="ascii") as rows:
         for row in (row for row in rows if not row.startswith("#")):
-            name, takes, gives = row.split()
+            name, groups[name], takes, gives = row.split()
             given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
             fit: Mapping[str, str] | None = {} if name == "promotion" else None
-            classes[name] = Op(name, kinds(takes), given, fit=fit)  # type: ignore[arg-type]
-    return classes
+            classes[name] = Op(name, Domain(kinds(takes)), given, fit=fit)  # type: ignore[arg-type]
+    return classes, groups
 
 
-STANDARD: Mapping[str, Op] = _standard()  # by class
+STANDARD: Mapping[str, Op]  # by class
+GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move those that there are
+STANDARD, GROUPS = _standard()
 
 
 def checked(op: str, operands: Sequence[Operand]) -> Operation:
@@ -97,13 +141,25 @@ def checked(op: str, operands: Sequence[Operand]) -> Operation:
 
 
 def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
-    """What an operation does in a system: as the standard, unless the file says else of its class or of it.
+    """What an operation does in a system: the standard, and what the file says of it, its class or its group.
 
     Raises OpError of an unknown one.
 
-    >>> find("divide", {}).takes
+    >>> find("divide", {}).takes.listed
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
+    said: dict[str, object] = {}
+    for entry in reversed(entries(op)):
+        said |= departures.get(entry, {})
     known = operation(op)
-    said = {**departures.get(known.of_class, {}), **departures.get(known.name, {})}
     return replace(STANDARD[known.of_class], name=known.name, **said)  # type: ignore[arg-type]
+
+
+def entries(op: str) -> tuple[str, str, str]:
+    """The entries of `ops` that may speak of an operation, the one that counts most first.
+
+    >>> entries("+")
+    ('add', 'arithmetic', 'computing')
+    """
+    known = operation(op)
+    return known.name, known.of_class, GROUPS[known.of_class]

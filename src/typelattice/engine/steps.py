@@ -96,6 +96,18 @@ class Operated(Step):
     key = "ops"
 
 
+class Shaped(Step):
+    """An operand without dimensions, which the operation takes in no library."""
+
+    key = "ops"
+
+
+class Unheld(Step):
+    """A Python scalar whose value the library does not read, whatever it meets."""
+
+    key = "holds"
+
+
 class Misfit(Step):
     """A Python scalar whose value is out of range for the dtype that it should take."""
 

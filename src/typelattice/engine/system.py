@@ -113,11 +113,16 @@ class System(Rules):
                 self._pairs.setdefault(a, {})[b] = found
             case (a, b) if type(a) is type(b) and type(a) in PLAIN and a.ndim and b.ndim:
                 self._arrays.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = found
-            case _ if self.combine != "value" and not self.wider and all(type(x) in MARKS for x in operands):
+            case _ if not self._looks_at_values and all(type(x) in MARKS for x in operands):
                 if len(self._remembered) >= MOST_REMEMBERED:
                     self._remembered.clear()
                 with suppress(TypeError, AttributeError):  # an object whose mark has no hash
                     self._remembered[tuple(MARKS[type(x)](x) for x in operands)] = found
+
+    @property
+    def _looks_at_values(self) -> bool:
+        """Whether the value of a Python scalar may decide an answer."""
+        return self.combine == "value" or bool(self.wider or self.holds)
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """`explain`, raising PromotionError where the system refuses."""

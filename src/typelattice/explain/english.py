@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typelattice.engine.answer import Cast, Promotion
 from typelattice.engine.fit import Fit
 from typelattice.engine.numpy1 import UNKNOWN
-from typelattice.engine.operations import find
 from typelattice.engine.steps import (
     Counted,
     Defaulted,
@@ -21,6 +20,7 @@ from typelattice.engine.steps import (
     Widened,
 )  # fmt: skip
 from typelattice.explain.by_value import intervals
+from typelattice.explain.operation_words import enumerated, operation_words
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.loss import Loss
 from typelattice.facts.paths import paths
@@ -63,7 +63,7 @@ def sections(p: Promotion) -> Iterator[Section]:
     if spans:
         yield "by value", [f"{_number(low)} to {_number(high)}: {d or 'refused'}" for low, high, d in spans]
     if p.op:
-        yield "operation", _operation(p)
+        yield "operation", operation_words(p)
     if p.weak and p.dtype:
         gives_way = f"the result gives way to a dtype beside it, as a Python {p.dtype.kind.word} does"
         yield "weak", [gives_way]
@@ -138,7 +138,7 @@ def _bounds(p: Promotion, step: Step, nodes: tuple[Node, ...]) -> Iterator[Secti
     match step:
         case Tied():
             lost = [n for n in lowest if n is not node]
-            rest = f"; {_and(lost)} lost" if node in lowest else f", above {_and(lowest)}"
+            rest = f"; {enumerated(lost)} lost" if node in lowest else f", above {enumerated(lowest)}"
             yield "tie", [f"the file chooses {node}{rest}"]
         case Incomparable():
             none = f"{lowest[0]} is none of them"
@@ -156,7 +156,7 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
         rest = "the only one" if len(bounds) == 1 else "the least: every other one lies above it"
         return [listed, f"{lowest[0]} is {rest}"]
     none = "neither lies below the other" if len(lowest) == 2 else "none lies below another"
-    return [listed, f"{_and(lowest)} are the lowest, and {none}"]
+    return [listed, f"{enumerated(lowest)} are the lowest, and {none}"]
 
 
 def _entered(p: Promotion, steps: Sequence[Step]) -> list[str]:
@@ -179,19 +179,6 @@ def _way(p: Promotion, node: Node, target: Node) -> str:
     """The shortest way up the order."""
     path = next(paths(p.system.order, node, target), (node,))
     return " -> ".join(map(str, path)) + (" is there already" if len(path) == 1 else "")
-
-
-def _operation(p: Promotion) -> list[str]:
-    """What the operation takes, computes in and gives."""
-    assert p.op
-    rule = find(p.op, p.system.ops)
-    takes = "every kind" if set(rule.takes) == set(Kind) else _and(rule.takes)
-    lines = [f"{p.op} takes {takes}"]
-    if rule.loops and p.node is None:
-        lines.append("it computes in the first of its own dtypes to which every operand casts")
-    if p.dtype is not None:
-        lines.append(f"it computes in {p.compute} and gives {p.dtype}")
-    return lines
 
 
 def name(node: Node) -> str:
@@ -246,7 +233,8 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
         unsaid = " and ".join(str(d) for d in (source, target) if values(d) is None)
         lost.append(f"whether values are rounded is unknown: the facts of {unsaid} do not say which it has")
     if loss.special:
-        lost.append(f"{_and(loss.special)} {'has' if len(loss.special) == 1 else 'have'} no counterpart")
+        have = "has" if len(loss.special) == 1 else "have"
+        lost.append(f"{enumerated(loss.special)} {have} no counterpart")
     return lost
 
 
@@ -286,9 +274,3 @@ def _number(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) < 1e7 and value.is_integer() else f"{value:.4g}"
     return str(value)
-
-
-def _and(items: Sequence[object]) -> str:
-    """`a, b and c`."""
-    texts = [str(x) for x in items]
-    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))

@@ -35,7 +35,7 @@ class Operation:
     """An operation: its one name, the form of its call, how many operands take part, its other names.
 
     `of_class` is the class that says what it takes and gives; `form` is one of FORMS; `most` is None where
-    there is no limit.
+    there is no limit; `dimensions` are those that each operand has to have in every library.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Operation:
     form: str
     least: int
     most: int | None
+    dimensions: int
     names: tuple[str, ...]
 
     @property
@@ -110,9 +111,12 @@ def _table() -> dict[str, Operation]:
     with open(TABLE, encoding="ascii") as rows:
         for row in (row for row in rows if not row.startswith("#")):
             name, of_class, form, operands, *names = row.split()
-            least, _, most = operands.partition("-")
-            limit = None if operands.endswith("-") else int(most or least)
-            found[name] = Operation(name, of_class, form, int(least), limit, tuple(names))
+            number, _, dimensions = operands.partition(":")
+            least, _, most = number.partition("-")
+            limit = None if number.endswith("-") else int(most or least)
+            found[name] = Operation(
+                name, of_class, form, int(least), limit, int(dimensions or 0), tuple(names)
+            )
     return found
 
 

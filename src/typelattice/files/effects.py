@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
-from typelattice.engine.operations import Op, find
+from typelattice.engine.operations import Domain, Op, entries, find
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, Operation
@@ -73,10 +73,13 @@ def _defaults(rules: Rules) -> Iterator[Finding]:
     for kind, d in rules.defaults.items():
         if not _named(d, rules):
             yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
-    for kind in rules.wider:
+    for kind, several in rules.wider.items():
         if weak(kind) in rules.order:
             cause = f"more than one dtype says nothing where the order has {weak(kind)}, whatever the value"
             yield "defaults", kind.word, cause
+        for d in several:
+            if not _named(d, rules):
+                yield "defaults", kind.word, f"{d} is not in the order"
     asked = [target for said in rules.ops.values() for target in _targets(said)]
     if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
         yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
@@ -88,6 +91,9 @@ def _scalars(rules: Rules) -> Iterator[Finding]:
     for word in rules.fit:
         if word not in kinds:
             yield "fit", word, f"the order has no {word} that a Python {word} could become"
+    for kind in rules.holds:
+        if kind.word not in kinds:
+            yield "holds", kind.word, f"the order has no {kind.word} that a Python {kind.word} could become"
     if rules.first and "scalar" not in rules.tiers:
         yield "first", None, 'says nothing where `tiers` does not tell "scalar" apart'
     if rules.first and rules.combine == "value":
@@ -121,7 +127,7 @@ def _ops(rules: Rules) -> Iterator[Finding]:
                 yield "ops", entry, f"{target} is not in the order"
             elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
                 yield "ops", entry, f"{target} has no dtype in `defaults`"
-        for source in _mapping(said, "to"):
+        for source in _sources(said):
             if isinstance(source, DType) and not _enters(source, rules):
                 yield "ops", entry, f"{source} is not in the order"
         for key in said:
@@ -131,7 +137,14 @@ def _ops(rules: Rules) -> Iterator[Finding]:
 
 def _targets(said: Mapping[str, object]) -> list[object]:
     """The dtypes and kinds that an entry of `ops` computes in or gives."""
-    return [*_mapping(said, "to").values(), said.get("gives")]
+    return [*_mapping(said, "computes").values(), *_mapping(said, "gives_of").values(), said.get("gives")]
+
+
+def _sources(said: Mapping[str, object]) -> list[object]:
+    """The dtypes and kinds of which an entry of `ops` says something."""
+    domains = [d for d in (said.get("takes"), said.get("each")) if isinstance(d, Domain)]
+    named = chain.from_iterable((*d.listed, *d.but) for d in domains)
+    return [*named, *_mapping(said, "computes"), *_mapping(said, "gives_of")]
 
 
 def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
@@ -141,12 +154,20 @@ def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
 
 def _matters(entry: str, key: str, rules: Rules) -> bool:
     """Whether what an entry says by a key has an effect in one of the operations that it is about."""
-    own = [o for o in OPERATIONS.values() if o.name == entry]
-    members = own or [
-        o for o in OPERATIONS.values() if o.of_class == entry and key not in rules.ops.get(o.name, {})
-    ]
     inherited = {name: said for name, said in rules.ops.items() if name != entry}
-    return any(_NEEDS[key][1](o, find(o.name, rules.ops), find(o.name, inherited), rules) for o in members)
+    return any(
+        _NEEDS[key][1](o, find(o.name, rules.ops), find(o.name, inherited), rules)
+        for o in OPERATIONS.values()
+        if _speaks(entry, key, o, rules)
+    )
+
+
+def _speaks(entry: str, key: str, o: Operation, rules: Rules) -> bool:
+    """Whether an operation does what an entry says by a key, since none says more nearly what it does."""
+    nearer = entries(o.name)
+    return entry in nearer and not any(
+        key in rules.ops.get(name, {}) for name in nearer[: nearer.index(entry)]
+    )
 
 
 _LEFT = ("left",)
@@ -156,18 +177,34 @@ _Needs = Callable[[Operation, Op, Op, Rules], bool]
 _NEEDS: dict[str, tuple[str, _Needs]] = {
     "own": ("own says nothing without `loops`", lambda o, op, without, rules: bool(op.loops)),
     "into": ('into says nothing without gives = "left"', lambda o, op, without, rules: op.gives in _LEFT),
-    "left": ("left says nothing of one operand", lambda o, op, without, rules: o.most != 1),
-    "alike": (
-        "alike says nothing of one operand, or beside `loops`",
-        lambda o, op, without, rules: o.most != 1 and not op.loops,
+    "ignores": ("ignores says nothing of one operand", lambda o, op, without, rules: o.most != 1),
+    "meet": (
+        "meet says nothing of one operand, beside `loops`, or of what is so already",
+        lambda o, op, without, rules: o.most != 1 and not op.loops and op.meet != without.meet,
+    ),
+    "each": (
+        "each says nothing that does not hold already",
+        lambda o, op, without, rules: op.each != without.each,
+    ),
+    "scalars": (
+        "scalars says nothing that does not hold already",
+        lambda o, op, without, rules: op.scalars != without.scalars and not o.dimensions,
+    ),
+    "natural": (
+        "natural says nothing of one operand, or of what is so already",
+        lambda o, op, without, rules: o.most != 1 and op.natural != without.natural,
+    ),
+    "gives": (
+        'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`',
+        lambda o, op, without, rules: op.gives != "joined" or bool(op.computes or op.loops),
     ),
     "first": (
         'first says nothing of one operand, or where `tiers` does not tell "scalar" apart',
         lambda o, op, without, rules: o.most != 1 and "scalar" in rules.tiers,
     ),
-    "to": (
-        "an empty `to` empties nothing here; leave it out",
-        lambda o, op, without, rules: bool(op.to or without.to),
+    "computes": (
+        "an empty `computes` empties nothing here; leave it out",
+        lambda o, op, without, rules: bool(op.computes or without.computes),
     ),
     "fit": (
         "an empty `fit` empties nothing here; leave it out",

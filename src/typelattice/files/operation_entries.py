@@ -1,17 +1,19 @@
 """What a system file says of operations, and of values out of range: keys that depart from the standard."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import DEFAULT, OUTCOMES
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.suggest import nearest, short
-from typelattice.files.vocabulary import Words, each_of, flag, items, kind_of, once, one_of, text
+from typelattice.files.vocabulary import LETTERS, Words, each_of, flag, items, kind_of, once, one_of, text
 from typelattice.operands.operand import WORDS
 
+T = TypeVar("T")
 TIERS = ["array", "0d", "scalar"]
 
 
@@ -32,21 +34,25 @@ class OperationEntries:
 
     def operation(self, op: str, table: object) -> dict[str, object]:
         """What the file says of an operation or of a class of them."""
-        if op not in OPERATIONS and op not in ops.STANDARD:
-            near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, {**ops.STANDARD, **OPERATIONS})
+        known = {**ops.STANDARD, **OPERATIONS, **dict.fromkeys(ops.GROUPS.values())}
+        if op not in known:
+            near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, known)
             raise ValueError(f"unknown operation or class {short(op)}{near}")
         readers: dict[str, Callable[[object], object]] = {
-            "takes": lambda words: once(ops.kinds(",".join(each_of(words, ops.KINDS)))),
-            "to": self._to,
+            "takes": self._domain,
+            "each": self._domain,
+            "scalars": lambda word: one_of(word, ops.SCALARS),
+            "natural": flag,
+            "meet": lambda word: one_of(word, ops.MEET),
             "loops": self._loops,
             "own": self._loops,
-            "gives": lambda code: code if code in ops.PARTS else self._target(self.words.node(code)),
+            "ignores": lambda words: each_of(words, TIERS),
+            "first": flag,
+            "fit": self.fit,
+            "computes": lambda table: self._mapping(table, self._target_of),
+            "gives": self._gives,
             "into": lambda word: one_of(word, ops.INTO),
             "weak": lambda word: one_of(word, ops.WEAK),
-            "left": lambda words: each_of(words, TIERS),
-            "first": flag,
-            "alike": flag,
-            "fit": self.fit,
         }
         found: dict[str, object] = {}
         for key, value in items(table):
@@ -54,7 +60,37 @@ class OperationEntries:
                 these = ", ".join(readers)
                 raise ValueError(f"unknown key {short(key)} of an operation; these are {these}")
             found[key] = readers[key](value)
+        if isinstance(found.get("gives"), Mapping):
+            found["gives_of"] = found.pop("gives")
+        elif "gives" in found:
+            found["gives_of"] = {}
         return found
+
+    def _domain(self, words: object) -> ops.Domain:
+        """`real but u16`: kinds and dtypes, and those of them that are left out."""
+        taken, *but = text(words).split(" but ")
+        if len(but) > 1:
+            raise ValueError("`but` stands twice; name all that is left out after the first")
+        listed, left_out = once(self._sources(taken)), once(self._sources(but[0]) if but else ())
+        known = ops.Domain(listed)
+        for source in left_out:
+            if source not in known:
+                raise ValueError(f"{source} is left out, and is none of those named before")
+        for source in listed:
+            if isinstance(source, DType) and source.kind in listed:
+                raise ValueError(f"{source} is {source.kind}, which is named too")
+        return ops.Domain(listed, left_out)
+
+    def _gives(self, said: object) -> object:
+        """A dtype or a word; or dtypes and kinds → a dtype or a word."""
+        return self._mapping(said, self._given) if isinstance(said, Mapping) else self._given(said)
+
+    def _given(self, code: object) -> ops.Given:
+        """A dtype, `i*` for the default dtype of a kind, or a word for what operands or parts have."""
+        return code if code in ops.PARTS else self._target_of(code)  # type: ignore[return-value]
+
+    def _target_of(self, code: object) -> DType | Kind:
+        return self._target(self.words.node(code))
 
     def _target(self, node: Node) -> DType | Kind:
         """A dtype, or `i*` for the default dtype of a kind."""
@@ -64,20 +100,27 @@ class OperationEntries:
         """Dtypes that an operation computes in."""
         return once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
 
-    def _to(self, table: object) -> dict[DType | Kind, DType | Kind]:
-        """`"bool, i8" = "i32"`: dtypes or kinds → a dtype, or the default dtype of a kind."""
-        found: dict[DType | Kind, DType | Kind] = {}
+    def _mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
+        """`"bool, i8" = "i32"`: dtypes or kinds → what is read of the other side."""
+        found: dict[DType | Kind, T] = {}
         for names, code in items(table):
-            target = self._target(self.words.node(code))
+            target = read(code)
             for source in self._sources(names):
                 if source in found:
                     raise ValueError(f"{source} is mapped twice")
                 found[source] = target
         return found
 
-    def _sources(self, names: str) -> list[DType | Kind]:
+    def _sources(self, names: object) -> list[DType | Kind]:
         """A list of kinds, dtypes and sets of dtypes."""
         found: list[DType | Kind] = []
-        for word in map(str.strip, names.split(",")):
-            found += ops.KINDS[word] if word in ops.KINDS else map(self.words.dtype, self.words.nodes(word))
+        for word in map(str.strip, text(names).split(",")):
+            if word in ops.KINDS:
+                found += ops.KINDS[word]
+            elif word.removesuffix("*") in {**self.words.known, **self.words.sets, **LETTERS}:
+                found += map(self.words.dtype, self.words.nodes(word))
+            else:
+                near = nearest(word, {**ops.KINDS, **self.words.known, **self.words.sets})
+                cause = f"unknown kind or dtype {short(word)}{near}" if word else "a kind is missing"
+                raise ValueError(cause)
         return found

@@ -7,12 +7,13 @@ from functools import lru_cache
 
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.ask import ask
-from typelattice.engine.operations import TABLE
+from typelattice.engine.operations import TABLE, entries
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Joined, Misfit, Operated, Step
+from typelattice.engine.steps import Joined, Misfit, Operated, Shaped, Step
 from typelattice.engine.system import Origin, System
+from typelattice.facts import operations as facts
 from typelattice.facts.dtypes import Node
-from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.order import Order, OrderError
 from typelattice.files.spec import Spec
 from typelattice.files.text import FormatError, Line
@@ -45,6 +46,8 @@ class Provenance:
     def rule(self, p: Promotion) -> Rule:
         """The lines behind an answer: of the step that decided, of another key, or of the standard."""
         step = p.decision
+        if isinstance(step, Shaped):
+            return operation_rule(step)
         rule = self.named(step.key, step.entry)
         if not isinstance(step, Joined) and self.matters(rule, p):
             return rule
@@ -78,7 +81,7 @@ class Provenance:
         order = self.order_lines(p)
         steps = [self.named(step.key, step.entry) for step in reversed(p.steps)]
         keys = [self.named(key) for key in FURTHER if key in self.spec.texts]
-        names = (p.op, operation(p.op).of_class) if p.op and "ops" in self.spec.texts else ()
+        names = entries(p.op) if p.op and "ops" in self.spec.texts else ()
         operations = [self.named("ops", op) for op in names]
         # An operation may have a `fit` of its own, which is likelier than the order that has the dtype in it.
         first = operations if isinstance(p.decision, Misfit) else []
@@ -182,7 +185,17 @@ def standard_rule(step: Step) -> Rule:
     """The line of the standard's table from which an entry of `ops`, a class or an operation, departs."""
     known = OPERATIONS.get(step.entry or "")
     of_class = known.of_class if known else step.entry
-    with open(TABLE, encoding="ascii") as table:
+    return _row(TABLE, of_class)
+
+
+def operation_rule(step: Step) -> Rule:
+    """The line of the table of operations that says how many dimensions an operand has at least."""
+    return _row(facts.TABLE, step.entry)
+
+
+def _row(path: str, name: str | None) -> Rule:
+    """The row of a table of ours that begins with a name."""
+    with open(path, encoding="ascii") as table:
         rows = [row.rstrip("\n") for row in table]
-    lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == of_class)
-    return Rule("standard.txt", "ops", lines, tuple(rows[n - 1] for n in lines))
+    lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == name)
+    return Rule(path.rpartition("/")[2], "ops", lines, tuple(rows[n - 1] for n in lines))

@@ -82,6 +82,7 @@ def _system(cursor: Cursor) -> System:
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
     defaults, wider = _defaults(cursor, words)
+    holds = {kind_of(word, WORDS): _of_kind(words, word, code) for word, code in cursor.table("holds")}
     if combine == "value":
         _check_values(cursor, order, defaults)
     before = dict(_before(cursor, words, order))
@@ -106,6 +107,7 @@ def _system(cursor: Cursor) -> System:
         weak=weak,
         defaults=Frozen(defaults),
         wider=Frozen(wider),
+        holds=Frozen(holds),
         before=Frozen(before),
         after=Frozen(after),
         fit=Frozen(fit),

@@ -15,7 +15,8 @@ from typelattice.files.text import FOLDER, Chain, FormatError, Line, Text, artic
 KEYS: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak"), str),
     **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
-    "fit": dict, "ops": dict, "stand-in": dict, "tiers": list, "both-ways": list, "first": bool,
+    "holds": dict, "fit": dict, "ops": dict, "stand-in": dict,
+    "tiers": list, "both-ways": list, "first": bool,
 }  # fmt: skip
 LIMIT_EXTENDS = 8  # files, one extending another
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typelattice.operands.operand import Operand, OperandError
     from typelattice.programs.expression import FormulaError, formula
     from typelattice.programs.formula import Formula
+    from typelattice.recorded.observed import Observed, observed
     from typelattice.rendering import render
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
@@ -56,6 +57,7 @@ _LATER = {
         "operands.objects": ("operand",),
         "programs.expression": ("FormulaError", "formula"),
         "programs.formula": ("Formula",),
+        "recorded.observed": ("Observed", "observed"),
         "rendering": ("render",),
         "study.scope": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
@@ -88,9 +90,9 @@ def __dir__() -> list[str]:
 __all__ = [
     "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError", "Diff",
     "FormatError", "Formula", "FormulaError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace",
-    "NamespaceError", "OpError", "Operand", "OperandError", "Order", "OrderError", "PlanError",
+    "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError", "PlanError",
     "Promotion", "PromotionError", "System", "Table", "TypelatticeError", "UnknownSystemError",
     "consensus", "criteria", "design", "diff", "dtype", "formula", "implicit_cast", "laws", "loss",
-    "namespace", "native", "operand", "render", "system", "systems", "table",
+    "namespace", "native", "observed", "operand", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -46,12 +46,12 @@ def same(expected: str, printed: str) -> bool:
 def test_console_examples_print_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A block headed `toml mine.toml` is a file of that name in the folder where the commands run."""
+    """A block headed `toml mine.toml` or `python f.py` is a file of that name where the commands run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     for info, text in blocks(page):
         language, _, name = info.partition(" ")
-        if name and language == "toml":
+        if name and language in ("toml", "python") and "." in name:
             (tmp_path / name).write_text(text, encoding="utf-8")
         for command, expected in commands(text) if language == "console" else ():
             words = shlex.split(command)

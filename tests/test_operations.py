@@ -310,7 +310,7 @@ def test_an_operation_of_three_operands_is_asked_like_any_other(house: Path) -> 
     few = run(house, *EXPLAIN, "int8", "int16", "--op", "blend")
     assert few == "typelattice: blend takes 3 operands, not 2; give 1 more\n"
     few = run(house, *EXPLAIN, "blend(a, a)", "a=int8")
-    assert few == "typelattice: blend takes 3 operands, not 2; give 1 more\n"
+    assert few == "typelattice: 'blend(a, a)': blend takes 3 operands, not 2; give 1 more\n"
     shown = run(house, "-m", "typelattice", "table", "--op", "blend")
     few = "blend takes 3 operands, and a table has two; ask explain, or an expression"
     assert shown == f"typelattice: {few}\n"

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from typelattice.operands.adapters import native
     from typelattice.operands.objects import operand
     from typelattice.operands.operand import Operand, OperandError
-    from typelattice.programs.expression import FormulaError, formula
-    from typelattice.programs.formula import Formula
-    from typelattice.recorded.observed import Observed, observed
+    from typelattice.programs.making import program
+    from typelattice.programs.program import Program, Replay
+    from typelattice.programs.step import ProgramError
     from typelattice.rendering import render
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
@@ -55,9 +55,9 @@ _LATER = {
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.objects": ("operand",),
-        "programs.expression": ("FormulaError", "formula"),
-        "programs.formula": ("Formula",),
-        "recorded.observed": ("Observed", "observed"),
+        "programs.making": ("program",),
+        "programs.program": ("Program", "Replay"),
+        "programs.step": ("ProgramError",),
         "rendering": ("render",),
         "study.scope": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
@@ -89,10 +89,10 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError", "Diff",
-    "FormatError", "Formula", "FormulaError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace",
-    "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError", "PlanError",
-    "Promotion", "PromotionError", "System", "Table", "TypelatticeError", "UnknownSystemError",
-    "consensus", "criteria", "design", "diff", "dtype", "formula", "implicit_cast", "laws", "loss",
-    "namespace", "native", "observed", "operand", "render", "system", "systems", "table",
+    "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError", "OpError",
+    "Operand", "OperandError", "Order", "OrderError", "PlanError", "Program", "ProgramError", "Promotion",
+    "PromotionError", "Replay", "System", "Table", "TypelatticeError", "UnknownSystemError",
+    "consensus", "criteria", "design", "diff", "dtype", "implicit_cast", "laws", "loss",
+    "namespace", "native", "operand", "program", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

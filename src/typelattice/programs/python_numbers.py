@@ -1,4 +1,5 @@
 """Python's operators of Python's own numbers: what `2 * 1.5` comes to, in which no system has a say."""
+
 from __future__ import annotations
 
 import operator

@@ -1,0 +1,26 @@
+"""Names on the command line that are bound to operands: `a=int8:0d`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from typelattice.programs.step import ProgramError
+
+BINDING = re.compile(r"([^\W\d]\w*)=(?!=)([^\n]*)\Z")  # an operand has a colon before its =
+
+
+def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The one program among arguments, and what its names are bound to. Raises ProgramError."""
+    texts = [x for x in arguments if not BINDING.match(x)]
+    if len(texts) != 1:
+        example = "explain 'a*2.0 + b' a=int8 b=float16"
+        what = f"{len(texts)} programs where one is wanted"
+        raise ProgramError(f"{what}; give one program and its names, as in: {example}")
+    bound: dict[str, str] = {}
+    for match in filter(None, map(BINDING.match, arguments)):
+        name, said = match.groups()
+        if name in bound:
+            raise ProgramError(f"{name} is bound twice, to {bound[name]} and to {said}; leave one out")
+        bound[name] = said
+    return texts[0], bound

@@ -1,0 +1,142 @@
+"""What the command `explain` shows of a program: what each step comes to, and where systems part."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from json import dumps
+
+import typelattice as tl
+from typelattice.cli.bindings import bindings
+from typelattice.cli.command import Paragraphs
+from typelattice.explain.english import cast_words, fit_words
+from typelattice.facts.libraries import libraries
+from typelattice.operands.notation import parse
+from typelattice.programs.parting import Difference, Parting, parting
+from typelattice.programs.plain_data import replay_data, steps_data
+from typelattice.programs.program import Program, Replay
+from typelattice.programs.replay import Outcome
+from typelattice.programs.step import Input, ProgramError, Step
+from typelattice.rendering.terminal import layout
+
+
+def explain_program(
+    args: Namespace, systems: Sequence[tl.System], own: Sequence[Mapping[str, tl.DType]]
+) -> Paragraphs:
+    """A program whose names are bound, under the systems that were named in full, or under all in brief."""
+    if args.op:
+        raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
+    text, bound = bindings(args.operands)
+    p = tl.program(text, **bound)
+    replays = [_with_dtypes(p, known).under(s) for s, known in zip(systems, own, strict=True)]
+    if args.format == "json":
+        answers = [replay_data(replay) for replay in replays]
+        yield dumps(
+            {"program": p.source, "operands": bound, "steps": steps_data(p), "answers": answers}, indent=1
+        )
+    elif args.system:
+        for i, replayed in enumerate(replays):
+            yield from ["", ""] if i else []
+            yield from _in_full(p, bound, replayed)
+        if len(replays) > 1:
+            yield from _partings(parting(p.steps, [r.name for r in replays], replays))
+    else:
+        yield from _in_brief(p, bound, replays)
+
+
+def _with_dtypes(p: Program, known: Mapping[str, tl.DType]) -> Program:
+    """The same program, its inputs read with the dtypes of files."""
+    steps = [
+        replace(step, given=parse(step.given, known))
+        if isinstance(step, Input) and isinstance(step.given, str) else step
+        for step in p.steps
+    ]  # fmt: skip
+    return replace(p, steps=tuple(steps))
+
+
+def _heading(p: Program, bound: Mapping[str, str]) -> str:
+    """A program of one line, and what its names are bound to."""
+    lines = p.source.splitlines()
+    source = lines[0] if len(lines) == 1 else f"{lines[0]} ..."
+    return f"{source} with {', '.join(f'{name}={x}' for name, x in bound.items())}" if bound else source
+
+
+def _title(step: Step) -> str:
+    """A step, and its place if its program has several lines."""
+    return f"{step.place.line}: {step.text}" if step.place else step.text
+
+
+def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -> Paragraphs:
+    """Every step with its answers, and where the libraries part; other systems do not count there."""
+    page = layout()
+    yield page.bold(_heading(p, bound))
+    of_libraries = [r for r in replays if r.name in libraries()]
+    parted = parting(p.steps, [r.name for r in of_libraries], of_libraries)
+    marks = {d.number: _mark(d, d is parted.first) for d in parted.differences}
+    for i, step in enumerate(p.steps):
+        if step.op is None:
+            continue
+        groups: dict[str, list[str]] = {}
+        for replayed in replays:
+            groups.setdefault(str(replayed[i]), []).append(replayed.name)
+        yield ""
+        yield page.folded(_title(step) + marks.get(i, ""))
+        stub = max(map(len, groups)) + 8
+        ranked = sorted(groups.items(), key=lambda g: (g[0] in ("refused", "not reached"), -len(g[1])))
+        for given, names in ranked:
+            lines = ["every system" if len(names) == len(replays) else ", ".join(names)]
+            yield page.beside(f"  {given.ljust(stub - 8)}{len(names):4}", lines, stub)
+    if any(o.operand and o.operand.dtype and o.operand.weak for made in replays for o in made):
+        yield ""
+        yield page.dim("* is weak: it counts by its kind, and gives way to a dtype beside it")
+
+
+def _mark(d: Difference, first: bool) -> str:
+    """What is said of a step at which the libraries part."""
+    if d.follows:
+        return ""
+    return "   <- here the libraries part" if first else "   <- here they part again"
+
+
+def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragraphs:
+    """Every step under one system: what it comes to, and the casts that are not written."""
+    page = layout()
+    results = ", ".join(str(replayed[i]) for i in p.results)
+    yield page.bold(f"{_heading(p, bound)} under {replayed.name}: {results}")
+    yield ""
+    for step, o in zip(p.steps, replayed, strict=True):
+        if step.op is not None:
+            yield page.folded(f"{_title(step)}: {o}")
+            for line in _because(o):
+                yield page.folded(line, margin=2)
+
+
+def _because(o: Outcome) -> Sequence[str]:
+    """Why a step comes to what it does, if operands change or are refused; and the line that decided."""
+    p = o.promotion
+    if p is None:
+        return [o.reason] if o.reason else []
+    casts = [f"casts {cast_words(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
+    refused = (
+        [f"{o.reason}: {p.remedy}" if p.remedy and o.reason == p.reason else o.reason] if o.reason else []
+    )
+    said = [*(refused or casts), *map(fit_words, p.fits)]
+    same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting)
+    return said if same and not said else [*said, f"rule: {p.rule}"]
+
+
+def _partings(parted: Parting) -> Paragraphs:
+    """Where the systems that were named part."""
+    page = layout()
+    yield ""
+    yield ""
+    if not parted.differences:
+        yield page.bold(f"{' and '.join(parted.systems)} agree on every step")
+        return
+    yield page.bold("where they part")
+    yield ""
+    for d in parted.differences:
+        yield page.folded(_title(d.step) + ("" if d.follows else "   <- here"))
+        said = ", ".join(f"{name} {o}" for name, o in zip(parted.systems, d.outcomes, strict=True))
+        yield page.folded(said, margin=2)

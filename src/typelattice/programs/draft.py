@@ -1,0 +1,297 @@
+"""A program in the making: steps are added to it, of operations on earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from typelattice.facts.libraries import library_of
+from typelattice.facts.operations import Operation, OpError, operation
+from typelattice.facts.range import Value
+from typelattice.facts.suggest import clipped
+from typelattice.operands.objects import operand
+from typelattice.operands.operand import Operand, scalar
+from typelattice.programs.inputs import described
+from typelattice.programs.python_numbers import computed
+from typelattice.programs.shapes import ShapeError, indexed_shape, result_shape
+from typelattice.programs.step import (
+    IN_PLACE,
+    LONGEST,
+    AnyDType,
+    Argument,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Index,
+    Input,
+    Keywords,
+    NamedDType,
+    Number,
+    Opaque,
+    Place,
+    ProgramError,
+    Ref,
+    Shape,
+    Step,
+)  # fmt: skip
+
+MOST = 1_000_000  # steps
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where in the source something is asked for: its text, its place, and the library that it names."""
+
+    text: str
+    place: Place | None = None
+    owner: str | None = None
+
+    def refuse(self, why: str) -> ProgramError:
+        """The error of what cannot be a step; `why` says what to do, too."""
+        where = f"{self.place}: " if self.place else ""
+        return ProgramError(f"{where}{clipped(self.text, 60)!r}: {clipped(why, 600)}")
+
+
+class Draft:
+    """The steps so far. `scalars` are those that give Python numbers, `values` the numbers that are known."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.scalars: set[int] = set()
+        self.values: dict[int, Value] = {}
+
+    def add(self, step: Step) -> Ref:
+        """Adds a step. Raises ProgramError past the number of steps that a program may have."""
+        if len(self.steps) >= MOST:
+            raise ProgramError(f"a program of more than {MOST:,} steps; take it apart")
+        self.steps.append(step)
+        ref = Ref(len(self.steps) - 1)
+        if self._gives_number(step):
+            self.scalars.add(ref.step)
+        return ref
+
+    def _gives_number(self, step: Step) -> bool:
+        """Whether the result of a step is a Python number."""
+        match step:
+            case Number():
+                return True
+            case Input(given=given) | Opaque(given=given):
+                return isinstance(given, Operand) and given.tier == "scalar"
+            case Call(operands=operands, operator=True):
+                return all(i in self.scalars for i in operands)
+        return False
+
+    # -- what steps are made of
+
+    def input(self, site: Site, given: object) -> Ref:
+        """What comes from outside: an operand, a string that describes one, an array."""
+        what, shape = described(given)
+        owner = library_of(type(given).__module__.partition(".")[0])
+        ref = self.add(
+            Input(what, text=clipped(site.text, LONGEST), place=site.place, shape=shape, owner=owner)
+        )
+        value = what.value if isinstance(what, Operand) and what.tier == "scalar" else None
+        if value is not None and isinstance(what, Operand) and not (what.value is True and given is bool):
+            self.values[ref.step] = value
+        return ref
+
+    def number(self, site: Site, value: Value) -> Ref:
+        """A Python number."""
+        operand(value)  # which refuses one that is too wide
+        ref = self.add(Number(value, text=str(value), place=site.place, shape=()))
+        self.values[ref.step] = value
+        return ref
+
+    def static(self, x: Argument) -> Argument:
+        """A plain value in place of a step whose result is a Python number that is known."""
+        if isinstance(x, Ref):
+            return self.values.get(x.step, x)
+        return tuple(map(self.static, x)) if isinstance(x, tuple) else x
+
+    def is_scalar(self, x: Argument) -> bool:
+        """Whether it is a Python number, known or not."""
+        return x.step in self.scalars if isinstance(x, Ref) else isinstance(x, (bool, int, float, complex))
+
+    def ref(self, site: Site, x: Argument) -> Ref:
+        """The step of an operand: itself, or a new one of a Python number, of a list of them, of a dtype."""
+        if isinstance(x, Ref):
+            return x
+        if isinstance(x, (bool, int, float, complex)):
+            return self.number(site, x)
+        if isinstance(x, NamedDType):
+            return self.add(Input(x.name, text=x.name, place=site.place))
+        if isinstance(x, tuple) and x:
+            return self.array_of(site, x, None)
+        raise site.refuse(f"{_shown(x)} takes no part in promotion; give an array or a number")
+
+    def shape(self, x: Argument) -> Shape | None:
+        """The shape of a step's result; of a plain value that it has no dimensions."""
+        return self.steps[x.step].shape if isinstance(x, Ref) else ()
+
+    # -- steps
+
+    def operator(self, site: Site, name: str, operands: Sequence[Argument]) -> Argument:
+        """What one of Python's operators makes; of Python numbers that are known the number."""
+        value = self._number_of(name, [self.static(x) for x in operands])
+        if value is not None and not any(isinstance(x, Ref) for x in operands):
+            return value
+        ref = self._call(site, operation(name), operands, (), (), operator=True)
+        if value is not None:
+            self.values[ref.step] = value
+        return ref
+
+    def _number_of(self, name: str, known: Sequence[Argument]) -> Value | None:
+        """The number that Python's operator makes of Python numbers; None of anything else."""
+        numbers = [operand(x) for x in known if isinstance(x, (bool, int, float, complex))]
+        made = computed(name, numbers) if len(numbers) == len(known) else None
+        return None if made is None else made.value
+
+    def in_place(self, site: Site, name: str, x: Argument, y: Argument) -> Argument:
+        """What stands in the place of x after `x *= y`, the operation of that name being `multiply`."""
+        if self.is_scalar(x):
+            return self.operator(site, name, (x, y))
+        left, right = self.ref(site, x), self.ref(site, y)
+        written = next(own for own, plain in IN_PLACE.items() if plain == name)
+        steps = (left.step, right.step)
+        return self.add(Call(
+            written, (left, right), (), steps, text=clipped(site.text, LONGEST), place=site.place,
+            shape=self.shape(left), owner=self.owner(site, steps),
+        ))  # fmt: skip
+
+    def call(
+        self,
+        site: Site,
+        op: Operation,
+        operands: Sequence[Argument],
+        args: Sequence[Argument] = (),
+        keywords: Mapping[str, Argument] = {},
+        dtype: AnyDType | None = None,
+    ) -> Ref:
+        """An operation, called by a function of a library's; `args` are what follows after its operands."""
+        return self._call(site, op, operands, tuple(args), tuple(keywords.items()), dtype=dtype)
+
+    def _call(
+        self,
+        site: Site,
+        op: Operation,
+        operands: Sequence[Argument],
+        args: tuple[Argument, ...],
+        keywords: Keywords,
+        operator: bool = False,
+        dtype: AnyDType | None = None,
+    ) -> Ref:
+        given = [x for x in operands if x is not None]
+        try:
+            op.check(len(given))
+        except OpError as e:
+            raise site.refuse(str(e)) from None
+        refs = {i: self.ref(site, x) for i, x in enumerate(operands) if x is not None}
+        steps = tuple(ref.step for ref in refs.values())
+        try:
+            shape = result_shape(op, [self.steps[i].shape for i in steps], args, dict(keywords))
+        except ShapeError as e:
+            raise site.refuse(f"{e}; give other shapes") from None
+        taken: tuple[Argument, ...] = tuple(refs.get(i) for i in range(len(operands)))
+        whole: tuple[Argument, ...] = (taken, *args) if op.form == "several" else (*taken, *args)
+        owner = self.owner(site, steps)
+        text = clipped(site.text, LONGEST)
+        return self.add(
+            Call(
+                op.name, whole, keywords, steps, operator, dtype,
+                text=text, place=site.place, shape=shape, owner=owner,
+            )
+        )  # fmt: skip
+
+    def owner(self, site: Site, steps: Sequence[int]) -> str | None:
+        """The library that decides: the one that is named, else that of the arrays that Python asks.
+
+        NumPy's arrays and scalars leave an operation to those of another library.
+        """
+        if site.owner:
+            return site.owner
+        owners = dict.fromkeys(o for i in steps if (o := self.steps[i].owner))
+        others = [o for o in owners if o != "numpy"]
+        return next(iter(others or owners), None)
+
+    def cast(self, site: Site, x: Argument, to: AnyDType) -> Ref:
+        """An explicit cast."""
+        source = self.ref(site, x)
+        shape = self.steps[source.step].shape
+        owner = self.owner(site, (source.step,))
+        return self.add(
+            Cast(
+                source.step, to, text=clipped(site.text, LONGEST), place=site.place, shape=shape, owner=owner
+            )
+        )
+
+    def index(self, site: Site, x: Ref, key: Argument) -> Ref:
+        """Elements of an array."""
+        key = self.static(key)
+        shapes = {
+            k.step: self.shape(k) for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)
+        }
+        try:
+            shape = indexed_shape(self.shape(x), key, shapes)
+        except ShapeError as e:
+            raise site.refuse(f"{e}; give fewer") from None
+        owner = self.owner(site, (x.step,))
+        return self.add(
+            Index(x.step, key, text=clipped(site.text, LONGEST), place=site.place, shape=shape, owner=owner)
+        )
+
+    def created(
+        self,
+        site: Site,
+        name: str,
+        args: Sequence[Argument],
+        keywords: Mapping[str, Argument],
+        like: Operand | int,
+        dtype: AnyDType | None,
+        shape: Shape | None,
+    ) -> Ref:
+        """An array that is made of a shape, or of Python numbers."""
+        made = Created(
+            name, tuple(args), tuple(keywords.items()), like, dtype,
+            text=clipped(site.text, LONGEST), place=site.place, shape=shape, owner=site.owner,
+        )  # fmt: skip
+        return self.add(made)
+
+    def array_of(self, site: Site, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
+        """An array of a list: of Python numbers, or of arrays, which are stacked."""
+        flat = [*_leaves(x)]
+        if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
+            kinds = [operand(self.static(i)).kind for i in flat]
+            kind = max(kinds, key=lambda k: k.rank)
+            like = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
+            return self.created(site, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
+        stacked = self.call(site, operation("stack"), x)
+        return stacked if dtype is None else self.cast(site, stacked, dtype)
+
+    def opaque(
+        self, site: Site, name: str, given: Operand | str, made_of: Sequence[int], shape: Shape | None
+    ) -> Ref:
+        """What no rule decides."""
+        text = clipped(site.text, LONGEST)
+        owner = self.owner(site, made_of)
+        return self.add(
+            Opaque(name, given, tuple(made_of), text=text, place=site.place, shape=shape, owner=owner)
+        )
+
+
+def _leaves(x: Argument) -> list[Argument]:
+    return [leaf for item in x for leaf in _leaves(item)] if isinstance(x, tuple) else [x]
+
+
+def _lengths(x: Argument) -> Shape:
+    return (len(x), *_lengths(x[0])) if isinstance(x, tuple) and x else ()
+
+
+def _shown(x: Argument) -> str:
+    """An argument as an error names it."""
+    match x:
+        case DTypeOf() | NamedDType():
+            return "a dtype"
+        case tuple():
+            return "an empty list"
+    return "None" if x is None else f"{x!r}"

@@ -1,0 +1,211 @@
+"""Lines of Python code as steps of a program; functions that they define are read where they are called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from typelattice.facts.suggest import clipped, nearest
+from typelattice.programs.draft import Draft, Site
+from typelattice.programs.expressions import Expressions
+from typelattice.programs.functions import FUNCTIONS
+from typelattice.programs.meanings import OPERATORS
+from typelattice.programs.reading import ASKS, WHERE, Dotted, Function, Read, Reading
+from typelattice.programs.step import IN_PLACE, LONGEST, Place, ProgramError
+
+DEEPEST = 200  # calls of functions within one another
+UNRETURNED: Any = object()  # what a block of lines gives that returns nothing
+REFUSED_LINES: Mapping[type[ast.stmt], str] = {
+    ast.While: f"a loop that {ASKS}; write the passes out",
+    ast.Try: "what depends on errors; write the lines without try",
+    ast.ClassDef: "a class; write functions",
+    ast.Raise: "an error that is raised whatever the arrays are; give other values",
+    ast.Global: "a name of a module; give it as an argument",
+    ast.Nonlocal: "a name of another function; give it as an argument",
+    ast.Delete: "a name that goes; leave it",
+    ast.Match: f"a choice that {ASKS}; {WHERE}",
+    ast.AsyncFunctionDef: "a function to be awaited; define it without async",
+}
+
+
+class Lines(Expressions):
+    """Source text that is read into a draft: its lines, and the names that are bound to operands."""
+
+    def __init__(self, draft: Draft, text: str, file: str, bound: Mapping[str, object]) -> None:
+        super().__init__(draft, self.site_of)
+        self.text, self.file, self.bound = text, file, bound
+        self.lines = [line.encode("utf-8", "surrogatepass") for line in text.split("\n")]
+        self.several = len(self.lines) > 1 or file != ""
+        self.calls = 0
+
+    def site_of(self, node: ast.AST) -> Site:
+        """The text of a node, and its place."""
+        line: int = getattr(node, "lineno", 1)
+        start: int = getattr(node, "col_offset", 0)
+        end = getattr(node, "end_col_offset", start) if getattr(node, "end_lineno", line) == line else None
+        most = start + 4 * LONGEST
+        text = self.lines[line - 1][start : most if end is None else min(end, most)].decode(
+            "utf-8", "replace"
+        )
+        place = Place(self.file or "<source>", line) if self.several else None
+        return Site(f"{text} ..." if end is None else text, place)
+
+    def unbound(self, node: ast.AST, name: str) -> ProgramError:
+        names = [clipped(each, 40) for each in self.bound]
+        name = clipped(name, 40)
+        some = f"; bound are {', '.join(names)}" if names else ""
+        return ProgramError(
+            f"{name} is bound to nothing{nearest(name, names)}{some}: names need operands, e.g. {name}=int8"
+        )
+
+    # -- lines
+
+    def block(self, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> Reading:
+        """What lines return; UNRETURNED if nothing."""
+        for line in lines:
+            match line:
+                case ast.Return(value=None):
+                    return None
+                case ast.Return(value=x) if x is not None:
+                    return self.argument(x, (yield self.expression(x, scope)))
+                case ast.If(test=test, body=body, orelse=other):
+                    chosen = body if self.truth(test, (yield self.expression(test, scope))) else other
+                    found = yield self.block(chosen, scope)
+                case ast.For(target=target, iter=over, body=body, orelse=[]):
+                    found = yield self.loop(line, target, (yield self.expression(over, scope)), body, scope)
+                case ast.With(body=body):
+                    found = yield self.block(body, scope)
+                case _:
+                    yield self.line(line, scope)
+                    found = UNRETURNED
+            if found is not UNRETURNED:
+                return found
+        return UNRETURNED
+
+    def loop(
+        self, line: ast.For, target: ast.expr, over: Read, body: Sequence[ast.stmt], scope: dict[str, Any]
+    ) -> Reading:
+        """The passes of a loop over what is known."""
+        if not isinstance(over, tuple):
+            raise self.site(line).refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
+        for each in over:
+            self.assign(target, each, scope)
+            found = yield self.block(body, scope)
+            if found is not UNRETURNED:
+                return found
+        return UNRETURNED
+
+    def line(self, line: ast.stmt, scope: dict[str, Any]) -> Reading:
+        """A line that returns nothing."""
+        match line:
+            case ast.Expr(value=x):
+                yield self.expression(x, scope)
+            case ast.Assign(targets=targets, value=x):
+                value = yield self.expression(x, scope)
+                for target in targets:
+                    yield self.assigned(target, value, scope)
+            case ast.AnnAssign(target=target, value=x) if x is not None:
+                yield self.assigned(target, (yield self.expression(x, scope)), scope)
+            case ast.AugAssign(target=target, op=op, value=x):
+                yield self.in_place(
+                    line, target, OPERATORS[type(op)], (yield self.expression(x, scope)), scope
+                )
+            case ast.Import(names=names):
+                for alias in names:
+                    root = alias.name.partition(".")[0]
+                    scope[alias.asname or root] = Dotted((root,))
+            case ast.ImportFrom(module=module, names=names):
+                for alias in names:
+                    scope[alias.asname or alias.name] = Dotted(((module or "").partition(".")[0], alias.name))
+            case ast.FunctionDef(name=name):
+                scope[name] = Function(line, scope)
+            case ast.Pass() | ast.Assert() | ast.AnnAssign():
+                return
+            case _:
+                why = REFUSED_LINES.get(
+                    type(line), "nothing that a program is made of; write assignments and return"
+                )
+                raise self.site(line).refuse(f"it is {why}")
+
+    def assigned(self, target: ast.expr, value: Read, scope: dict[str, Any]) -> Reading:
+        """An assignment to a name, to several, or to elements of an array."""
+        if not isinstance(target, ast.Subscript):
+            self.assign(target, value, scope)
+            return
+        if not isinstance(target.value, ast.Name):
+            raise self.site(target).refuse("elements of what has no name; give it one first")
+        x = self.argument(target, (yield self.expression(target.value, scope)))
+        yield self.expression(target.slice, scope)
+        given = self.argument(target, value)
+        scope[target.value.id] = self.draft.call(self.site(target), FUNCTIONS_OF_ELEMENTS, [x, given])
+
+    def assign(self, target: ast.expr, value: Read, scope: dict[str, Any]) -> None:
+        """Binds a name, or several names to as many values."""
+        match target:
+            case ast.Name(id=name):
+                scope[name] = value
+            case ast.Tuple(elts=names) | ast.List(elts=names) if isinstance(value, tuple) and len(
+                value
+            ) == len(names):
+                for each, part in zip(names, value, strict=True):
+                    self.assign(each, part, scope)
+            case ast.Tuple() | ast.List():
+                raise self.site(target).refuse("as many names as there are values; give each its own line")
+            case _:
+                raise self.site(target).refuse("an attribute that is set; give the value a name")
+
+    def in_place(
+        self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: dict[str, Any]
+    ) -> Reading:
+        """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
+        x = yield self.expression(target, scope)
+        y = self.argument(line, value)
+        if isinstance(target, ast.Name):
+            site, left = self.site(line), self.argument(line, x)
+            plain = isinstance(left, tuple) or name not in IN_PLACE.values()
+            made = self.operated(line, name, [left, y]) if plain else self.draft.in_place(site, name, left, y)
+            scope[target.id] = made
+        else:
+            yield self.assigned(target, self.operated(line, name, [x, y]), scope)
+
+    # -- functions
+
+    def inlined(
+        self, function: Function, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
+    ) -> Reading:
+        """What a call of a function that the source defines gives: its lines, read with its arguments."""
+        if self.calls >= DEEPEST:
+            raise self.site(node).refuse(f"more than {DEEPEST} calls within one another; write a loop out")
+        given = dict(zip(parameters(function.node), args, strict=False))
+        if len(given) < len(args) or {*named} - {*parameters(function.node)}:
+            raise self.site(node).refuse(
+                f"{function.node.name} takes {', '.join(parameters(function.node))}; give those"
+            )
+        scope = {**function.scope, **(yield self.defaults(function)), **given, **named}
+        missing = [name for name in parameters(function.node) if name not in scope]
+        if missing:
+            raise self.site(node).refuse(f"{function.node.name} needs {missing[0]}; give it")
+        self.calls += 1
+        found = yield self.block(function.node.body, scope)
+        self.calls -= 1
+        return None if found is UNRETURNED else found
+
+    def defaults(self, function: Function) -> Reading:
+        """The default values of a function's parameters, by name."""
+        args = function.node.args
+        names = [a.arg for a in (*args.posonlyargs, *args.args)]
+        found: dict[str, Any] = {}
+        pairs = [*zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True)]
+        pairs += [(a.arg, x) for a, x in zip(args.kwonlyargs, args.kw_defaults, strict=True) if x is not None]
+        for name, x in pairs:
+            found[name] = yield self.expression(x, function.scope)
+        return found
+
+
+FUNCTIONS_OF_ELEMENTS = FUNCTIONS["setitem"]
+
+
+def parameters(node: ast.FunctionDef) -> list[str]:
+    """The names of a function's parameters."""
+    return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]

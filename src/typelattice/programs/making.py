@@ -1,0 +1,66 @@
+"""Programs are made here: of expressions, of lines of Python, of functions in files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from typelattice.disk.read import read_bytes
+from typelattice.programs.program import Program
+from typelattice.programs.source import LONGEST_SOURCE, read
+from typelattice.programs.step import ProgramError
+
+IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # a function of a file
+
+
+def program(what: str, /, **bound: object) -> Program:
+    """A program of Python text: an expression, lines with assignments, a function, or `FILE.py:function`.
+
+    Text is parsed and never evaluated. Each name in it is bound to an operand: an array, a dtype, a number,
+    an operand string, which may name a dtype of a system's own file; `float32[3,4]` has a shape. Raises
+    ProgramError, FileError.
+
+    >>> p = program("a*2.0 + b", a="int8:0d", b="float16")
+    >>> [(step.text, str(o)) for step, o in zip(p.steps, p.under("numpy")) if step.op]
+    [('a*2.0', 'float64'), ('a*2.0 + b', 'float64')]
+    """
+    in_file = IN_FILE.fullmatch(what) if len(what) < LONGEST_SOURCE else None
+    if in_file:
+        path = Path(in_file[1])
+        text = _text(path)
+        draft, results = read(text, bound, path.name, in_file[2])
+        return Program(tuple(draft.steps), tuple(results), what)
+    draft, results = read(what, bound)
+    return Program(tuple(draft.steps), tuple(results), what.strip())
+
+
+def is_program(text: str) -> bool:
+    """Whether a text has an operator or a call in it, or names a function of a file, and so is no operand.
+
+    >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x)"), is_program("f.py:softmax")
+    (True, False, True, True)
+    """
+    if IN_FILE.fullmatch(text):
+        return True
+    try:
+        lines = ast.parse(text[:LONGEST_SOURCE].strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    made_of = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Subscript)
+    return len(lines) > 1 or any(
+        isinstance(line, (ast.Assign, ast.AugAssign, ast.Return, ast.FunctionDef))
+        or (isinstance(line, ast.Expr) and isinstance(line.value, made_of))
+        for line in lines
+    )
+
+
+def _text(path: Path) -> str:
+    """The text of a file. Raises FileError, ProgramError."""
+    data = read_bytes(path, LONGEST_SOURCE + 1)
+    if len(data) > LONGEST_SOURCE:
+        raise ProgramError(f"{path.name}: larger than {LONGEST_SOURCE:,} bytes; take the function out of it")
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as e:
+        raise ProgramError(f"{path.name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None

@@ -1,0 +1,128 @@
+"""A program: a straight-line list of operations, and what each comes to under a system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType
+from typelattice.facts.suggest import nearest
+from typelattice.files.reader import system as find_system
+from typelattice.operands.operand import Operand
+from typelattice.programs.parting import Parting, parting
+from typelattice.programs.replay import Outcome, replay
+from typelattice.programs.step import Input, ProgramError, Step
+
+AnySystem = System | str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replay(Sequence[Outcome]):
+    """What each step of a program comes to under a system; `replay[-1]` is that of the last step."""
+
+    program: Program
+    system: System | Mapping[str, System]
+    outcomes: tuple[Outcome, ...] = field(repr=False)
+
+    @overload
+    def __getitem__(self, i: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, i: slice) -> tuple[Outcome, ...]: ...
+    def __getitem__(self, i: int | slice) -> Outcome | tuple[Outcome, ...]:
+        return self.outcomes[i]
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self.outcomes)
+
+    @property
+    def name(self) -> str:
+        """What the system is called; of several, all their names."""
+        return (
+            self.system.name
+            if isinstance(self.system, System)
+            else " and ".join(s.name for s in self.system.values())
+        )
+
+    @property
+    def result(self) -> Outcome:
+        """What the program gives: the first of its results."""
+        return self.outcomes[self.program.results[0]]
+
+    @property
+    def dtype(self) -> DType | None:
+        """The dtype that the program gives; None if a step is refused, or if it is a Python number."""
+        return self.result.operand.dtype if self.result.operand else None
+
+    @property
+    def refusals(self) -> tuple[tuple[Step, Outcome], ...]:
+        """The steps that the system refuses; those that need them are not reached."""
+        pairs = zip(self.program.steps, self.outcomes, strict=True)
+        return tuple((step, outcome) for step, outcome in pairs if outcome.refused)
+
+    def __str__(self) -> str:
+        lines = [f"under {self.name}"]
+        for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
+            where = f"  ({step.place})" if step.place else ""
+            why = f": {step.op} {outcome.reason}" if outcome.reason else ""
+            lines.append(f"{step.text}: {outcome}{why}{where}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A straight-line program: steps, each made of earlier ones; `results` are those that it gives.
+
+    `typelattice.program` makes one of an expression, of lines of Python, or of a function.
+    """
+
+    steps: tuple[Step, ...] = field(repr=False)
+    results: tuple[int, ...]
+    source: str = ""
+
+    @property
+    def inputs(self) -> Mapping[str, Operand | str]:
+        """What comes from outside, by name."""
+        return {step.text: step.given for step in self.steps if isinstance(step, Input)}
+
+    def under(self, system: AnySystem | Mapping[str, AnySystem]) -> Replay:
+        """What each step comes to.
+
+        `system` is one for all steps, or a mapping that gives each library its own, for code that mixes
+        libraries. Raises DTypeError or OperandError for an input that is no operand of the system,
+        UnknownSystemError or FormatError for the system, ProgramError for a step of a library that has none.
+
+        >>> from typelattice import program
+        >>> p = program("np.int16(1) + 1 + jnp.int16(1)")
+        >>> p.under("numpy").dtype, p.under({"numpy": "numpy1", "jax": "jax"}).dtype
+        (int16, int64)
+        """
+        if isinstance(system, Mapping):
+            found: System | Mapping[str, System] = {name: find_system(s) for name, s in system.items()}
+        else:
+            found = find_system(system)
+        return Replay(self, found, replay(self.steps, found))
+
+    def parts(self, *systems: AnySystem) -> Parting:
+        """Where systems part: the first step that comes out otherwise, and the steps that follow from it.
+
+        >>> from typelattice import program
+        >>> print(program("a*2.0 + b", a="int8", b="float16").parts("numpy", "jax", "torch"))
+        parts    a*2.0: numpy float64, jax float64*, torch float32
+        follows  a*2.0 + b: numpy float64, jax float16, torch float32
+        """
+        replays = [self.under(system) for system in systems]
+        return parting(self.steps, [made.name for made in replays], replays)
+
+    def step(self, text: str) -> int:
+        """The number of the last step of a text. Raises ProgramError."""
+        for i in reversed(range(len(self.steps))):
+            if self.steps[i].text == text:
+                return i
+        texts = [step.text for step in self.steps]
+        raise ProgramError(f"no step {text[:60]!r}{nearest(text, texts)}")

@@ -1,0 +1,73 @@
+"""What names mean in Python source, and how source is read: by generators that yield those of their parts.
+
+What is read by recursion elsewhere is a generator here, and `run` keeps them on a stack of its own, so that
+no depth of code is too deep.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from typelattice.facts.libraries import library_of
+from typelattice.programs.step import Argument, Ref
+
+ALIASES = {
+    "np": "numpy",
+    "jnp": "jax",
+    "tf": "tensorflow",
+    "da": "dask",
+    "cp": "cupy",
+    "mx": "mlx",
+    "ndx": "ndonnx",
+}
+LENGTH = 100_000  # of a range that a loop runs over
+ASKS = "asks for the value of an array, and its steps depend on that"
+WHERE = "write where(condition, x, y), or each branch as a program of its own"
+
+
+@dataclass(frozen=True, slots=True)
+class Dotted:
+    """A name that is bound to nothing here: a library, a function of one, or a dtype that a file defines."""
+
+    path: tuple[str, ...]
+
+    @property
+    def owner(self) -> str | None:
+        """The library that it belongs to."""
+        return library_of(ALIASES.get(self.path[0], self.path[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that the source defines."""
+
+    node: ast.FunctionDef
+    scope: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of an array, before it is called."""
+
+    of: Ref
+    name: str
+
+
+Read: TypeAlias = "Argument | Dotted | Function | Method"
+Reading: TypeAlias = Generator[Any, Any, Any]
+
+
+def run(reading: Reading) -> Any:
+    """What a reading comes to, with all the readings that it yields."""
+    stack, value = [reading], None
+    while stack:
+        try:
+            stack.append(stack[-1].send(value))
+            value = None
+        except StopIteration as done:
+            stack.pop()
+            value = done.value
+    return value

@@ -1,0 +1,206 @@
+"""What each step of a program comes to under a system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operate import written_into
+from typelattice.engine.operations import find
+from typelattice.engine.steps import RefusalError
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, dtype
+from typelattice.facts.range import fitted
+from typelattice.operands.operand import BOOL, WORDS, Operand, Tier, of, scalar
+from typelattice.programs.python_numbers import computed
+from typelattice.programs.step import (
+    IN_PLACE,
+    AnyDType,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Index,
+    Input,
+    Number,
+    Opaque,
+    ProgramError,
+    Shape,
+    Step,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a step comes to under a system: an operand, or None where it is refused or not reached.
+
+    `reason` says why it is refused; a step that needs a refused one is not reached, and has none.
+    """
+
+    operand: Operand | None
+    promotion: Promotion | None = None
+    reason: str | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether this very step is refused."""
+        return self.reason is not None
+
+    def __str__(self) -> str:
+        if self.operand is None:
+            return "refused" if self.refused else "not reached"
+        if self.operand.tier == "scalar":
+            return f"Python {self.operand.kind.word}"
+        return f"{self.operand.dtype}{'*' if self.operand.weak else ''}"
+
+
+NOT_REACHED = Outcome(None)
+Systems = Mapping[str, System]  # the system of each library that owns steps
+
+
+def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ...]:
+    """What each step comes to, under one system, or each under that of the library that owns it.
+
+    Raises DTypeError or OperandError for an input that is no operand, ProgramError for a step that has no
+    owner.
+    """
+    one = system if isinstance(system, System) else None
+    engines = {} if isinstance(system, System) else {name: _Replay(s) for name, s in system.items()}
+    engine = _Replay(one) if one else None
+    found: list[Outcome] = []
+    for step in steps:
+        found.append((engine or _owner(engines, step)).outcome(step, found))
+    return tuple(found)
+
+
+def _owner(engines: Mapping[str, _Replay], step: Step) -> _Replay:
+    """The replay under the system of a step's owner. Raises ProgramError."""
+    if step.owner is not None and step.owner in engines:
+        return engines[step.owner]
+    if step.op is None and engines:
+        return next(iter(engines.values()))  # what no rule decides is the same under each
+    where = f" ({step.place})" if step.place else ""
+    who = f"is {step.owner}'s, and no system is given for that" if step.owner else "is owned by no library"
+    raise ProgramError(f"{step.text}{where} {who}; give one system for all, or one for each library")
+
+
+class _Replay:
+    """The steps of one program under one system; like questions are asked of it once."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.known: dict[object, Outcome] = {}
+
+    def outcome(self, step: Step, found: Sequence[Outcome]) -> Outcome:
+        """What a step comes to, of what the earlier ones have come to."""
+        for i in step.parts:
+            if found[i].operand is None:
+                return NOT_REACHED
+        match step:
+            case Call(name, _, _, operands):
+                made = tuple(found[i].operand for i in operands)
+                asked = None if step.dtype is None else self.dtype(step.dtype, found)
+                key = name, made, step.operator, asked, _tier(step, made)  # type: ignore[arg-type]
+                if key not in self.known:
+                    self.known[key] = self.called(step, made, asked)  # type: ignore[arg-type]
+                return self.known[key]
+            case Number(value=value):
+                return Outcome(self.system.operand(value))
+            case Input(given=given) | Opaque(given=given):
+                return Outcome(_shaped(self.system.operand(given), step.shape))
+            case Index(source=source):
+                o = found[source].operand
+                assert o is not None
+                return Outcome(replace(o, tier=_tier(step, (o,)), value=None))
+            case Cast(source=source, to=to):
+                o = found[source].operand
+                assert o is not None
+                return self.cast(o, self.dtype(to, found), _tier(step, (o,)))
+            case Created():
+                return self.created(step, found)
+        raise TypeError(f"a {type(step).__name__} is no step")
+
+    def dtype(self, asked: AnyDType, found: Sequence[Outcome]) -> DType | Operand:
+        """The dtype that is asked for; a Python scalar where one stands for its kind's default dtype."""
+        if isinstance(asked, DTypeOf):
+            o = found[asked.step].operand
+            assert o is not None
+            return o.dtype or o
+        if asked.name == "bool":
+            return BOOL
+        if asked.name in WORDS:
+            return scalar(WORDS[asked.name])
+        return self.system.own_dtypes.get(asked.name) or dtype(asked.name)
+
+    def cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
+        """An operand of another dtype; the value of one without dimensions is kept where it fits."""
+        if isinstance(to, Operand):
+            p = self.system.explain(to)
+            if p.dtype is None:
+                return Outcome(None, p, p.reason)
+            to = p.dtype
+        kept = tier == "0d" and o.value is not None and o.kind.rank <= to.kind.rank and fitted(o.value, to)[0]
+        return Outcome(of(to, tier=tier, value=o.value if kept else None))
+
+    def created(self, step: Created, found: Sequence[Outcome]) -> Outcome:
+        """An array of the dtype asked for, or of a default one; weak if a Python number is so by itself."""
+        like = found[step.like].operand if isinstance(step.like, int) else step.like
+        tier: Tier = "0d" if step.shape == () else "array"
+        assert like is not None
+        if step.dtype is not None:
+            return self.cast(like, self.dtype(step.dtype, found), tier)
+        p = self.system.explain(like)
+        if p.dtype is None:
+            return Outcome(None, p, p.reason)
+        return Outcome(of(p.dtype, p.weak and step.name in KEEP_WEAK, tier), p)
+
+    def called(self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None) -> Outcome:
+        """What an operation comes to: Python's of Python's numbers, else the system's."""
+        if step.operator and all(o.tier == "scalar" for o in operands):
+            made = computed(step.name, operands)
+            return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
+        tier = _tier(step, operands)
+        if asked is not None:
+            return self.cast(replace(operands[0], value=None), asked, tier)
+        name = step.name
+        if name in IN_PLACE:
+            return self.in_place(name, operands, tier)
+        p = self.system.explain(*operands, op=name)
+        if p.dtype is None:
+            return Outcome(None, p, p.reason)
+        return Outcome(of(p.dtype, p.weak, tier), p)
+
+    def in_place(self, name: str, operands: Sequence[Operand], tier: Tier) -> Outcome:
+        """What `x *= y` comes to: the operation, whose result is written into x as that of `+=` is."""
+        left = operands[0]
+        rebound = left.tier == "scalar"  # a Python number is replaced, and nothing written into it
+        asked = name if name == "iadd" and not rebound else IN_PLACE[name]
+        p = self.system.explain(*operands, op=asked)
+        if p.dtype is None:
+            return Outcome(None, p, p.reason)
+        if rebound or asked == "iadd":
+            return Outcome(of(p.dtype, p.weak, tier), p)
+        try:
+            into = written_into(self.system, find("iadd", self.system.ops), p.dtype, left, [])
+        except RefusalError as e:
+            return Outcome(None, p, e.reason)
+        return Outcome(of(into, p.weak, tier), p)
+
+
+KEEP_WEAK = (
+    "asarray",
+    "full",
+)  # functions that make a weak array of a Python number, where arrays can be weak
+
+
+def _tier(step: Step, operands: Sequence[Operand]) -> Tier:
+    """The standing of a result: by its shape, or where that is unknown an array if an operand is one."""
+    if step.shape is not None:
+        return "array" if step.shape else "0d"
+    return "array" if any(o.tier == "array" for o in operands) else "0d"
+
+
+def _shaped(o: Operand, shape: Shape | None) -> Operand:
+    """An operand that a string described as an array, and whose shape says that it has no dimensions."""
+    return replace(o, tier="0d") if shape == () and o.tier == "array" else o

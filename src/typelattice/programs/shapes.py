@@ -1,0 +1,229 @@
+"""Shapes of results, as far as they follow from the shapes of operands and from plain arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from typelattice.facts.operations import Operation
+from typelattice.programs.step import Argument, Ref, Shape, Slice
+
+SAME = (  # operations on one array that leave its shape
+    "cholesky", "conj", "empty_like", "eigvals", "fft", "fftn", "fftshift", "flip", "full_like", "ifft",
+    "ifftn", "ifftshift", "inv", "matrix_power", "ones_like", "roll", "tril", "triu", "zeros_like",
+)  # fmt: skip
+
+
+class ShapeError(ValueError):
+    """Shapes that do not go together."""
+
+
+def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
+    """The shape of an elementwise result. Raises ShapeError where axes have different lengths.
+
+    >>> broadcast([(3, 1), (4,)]), broadcast([(None,), (2, 1)]), broadcast([(3,), None])
+    ((3, 4), (2, None), None)
+    """
+    if any(shape is None for shape in shapes):
+        return None
+    known = [shape for shape in shapes if shape is not None]
+    found: list[int | None] = []
+    for axis in range(1, max(map(len, known), default=0) + 1):
+        lengths = {shape[-axis] for shape in known if len(shape) >= axis} - {1}
+        sure = lengths - {None}
+        if len(sure) > 1:
+            shown = " and ".join(str(shape) for shape in dict.fromkeys(known))
+            raise ShapeError(f"shapes {shown} do not go together")
+        found.append(sure.pop() if sure else None if lengths else 1)
+    return tuple(reversed(found))
+
+
+def result_shape(
+    op: Operation,
+    operands: Sequence[Shape | None],
+    args: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+) -> Shape | None:
+    """The shape of an operation's result; None where it is unknown. `args` are those after the operands."""
+    first = operands[0] if operands else None
+    match op.form:
+        case "elementwise" | "choice":
+            return broadcast(operands)
+        case "reduction":
+            return _reduced(first, _named(args, keywords, "axis", "dim"), _kept(keywords), _axes_of(op))
+        case "along":
+            return (
+                first
+                if op.name in ("sort", "argsort") or (first and len(first) == 1)
+                else _along(first, keywords)
+            )
+        case "several":
+            return _joined(op.name, operands, _named(args, keywords, "axis", "dim") or 0)
+        case "whole":
+            return _whole(op, operands, args, keywords)
+    return None
+
+
+def indexed_shape(
+    shape: Shape | None, key: Argument, index_shapes: Mapping[int, Shape | None]
+) -> Shape | None:
+    """The shape of `x[key]`; None where arrays or unknown numbers are among several indices."""
+    if shape is None:
+        return None
+    keys = key if isinstance(key, tuple) else (key,)
+    if [k for k in keys if isinstance(k, Ref)]:
+        return (
+            index_shapes[keys[0].step] if len(keys) == 1 == len(shape) and isinstance(keys[0], Ref) else None
+        )
+    taken = sum(k is not None and k is not ... for k in keys)
+    if taken > len(shape):
+        raise ShapeError(f"{taken} indices for the {len(shape)} axes of {shape}")
+    full = Slice(None, None, None)
+    at = keys.index(...) if ... in keys else len(keys)
+    keys = (*keys[:at], *(full,) * (len(shape) - taken), *keys[at + 1 :])
+    left, found = iter(shape), list[int | None]()
+    for k in keys:
+        if k is None:
+            found.append(1)
+        elif isinstance(k, Slice):
+            found.append(_sliced(next(left), k))
+        else:
+            next(left)
+    return tuple(found)
+
+
+def size(shape: Shape | None) -> int | None:
+    """The number of elements; None where it is unknown."""
+    if shape is None or None in shape:
+        return None
+    return math.prod(length for length in shape if length is not None)
+
+
+def plain_axes(x: Argument) -> tuple[int, ...] | None:
+    """Axes or lengths that are given as an int or several; None for anything else."""
+    if isinstance(x, int) and not isinstance(x, bool):
+        return (x,)
+    if isinstance(x, tuple) and all(isinstance(i, int) and not isinstance(i, bool) for i in x):
+        return x  # type: ignore[return-value]
+    return None
+
+
+def _named(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
+    """An argument that comes first, or by one of its names; None if it is not given."""
+    return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
+
+
+def _kept(keywords: Mapping[str, Argument]) -> bool:
+    return bool(keywords.get("keepdims", keywords.get("keepdim", False)))
+
+
+def _axes_of(op: Operation) -> tuple[int, ...] | None:
+    """The axes that go where none is named: the last two of matrices, else all."""
+    return (-2, -1) if op.name in ("matrix_norm", "matrix_rank", "trace") else None
+
+
+def _reduced(
+    shape: Shape | None, axis: Argument, keepdims: bool, last: tuple[int, ...] | None
+) -> Shape | None:
+    axes = plain_axes(axis) if axis is not None else last
+    if axes is None:
+        return (
+            (() if not keepdims else None if shape is None else (1,) * len(shape)) if axis is None else None
+        )
+    if shape is None or (axis is None and len(shape) < 2):  # whether it takes that is no question of shapes
+        return None
+    gone = {_axis(a, len(shape)) for a in axes}
+    if keepdims:
+        return tuple(1 if i in gone else length for i, length in enumerate(shape))
+    return tuple(length for i, length in enumerate(shape) if i not in gone)
+
+
+def _axis(axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"axis {axis} of an array of {ndim} axes")
+    return axis % ndim
+
+
+def _along(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
+    """Of cumulative sums the shape stays; of differences, and with an initial value, an axis changes."""
+    return None if shape is None or keywords.get("include_initial") else shape
+
+
+def _joined(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
+    known = [shape for shape in operands if shape is not None]
+    if len(known) < len(operands) or not known or not isinstance(axis, int):
+        return None
+    first = known[0]
+    if name == "stack":
+        at = _axis(axis, len(first) + 1)
+        return (*first[:at], len(known), *first[at:])
+    if not any(known):
+        return (len(known),)  # numbers in a row
+    if any(len(shape) != len(first) for shape in known):
+        raise ShapeError(f"{name} of arrays of {len(first)} and of other numbers of axes")
+    at = _axis(axis, len(first))
+    lengths = [shape[at] for shape in known]
+    total = None if None in lengths else sum(length for length in lengths if length is not None)
+    return (*first[:at], total, *first[at + 1 :])
+
+
+def _sliced(length: int | None, k: Slice) -> int | None:
+    bounds: list[Any] = [k.start, k.stop, k.step]
+    if length is None or any(b is not None and type(b) is not int for b in bounds):
+        return length if bounds == [None, None, None] else None
+    return len(range(length)[slice(*bounds)])
+
+
+def _whole(
+    op: Operation,
+    operands: Sequence[Shape | None],
+    args: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+) -> Shape | None:
+    """The shape of an operation on arrays as wholes, those of everyday use."""
+    shape = operands[0]
+    if op.name in ("reshape", "broadcast_to"):
+        lengths = plain_axes(args if len(args) > 1 else _named(args, keywords, "shape"))  # type: ignore[arg-type]
+        return lengths if lengths is None or -1 not in lengths else _reshaped(shape, lengths)
+    if shape is None or (len(operands) > 1 and operands[1] is None):
+        return None
+    if op.name in SAME:
+        return shape
+    axes = plain_axes(_named(args, keywords, "axis", "axes", "dim"))
+    match op.name:
+        case "matmul":
+            return _matmul(shape, operands[1] or ())
+        case "matrix_transpose" if len(shape) > 1:
+            return (*shape[:-2], shape[-1], shape[-2])
+        case "permute_dims" if axes and len(axes) == len(shape):
+            return tuple(shape[_axis(a, len(shape))] for a in axes)
+        case "expand_dims":
+            return _joined("stack", [shape], axes[0] if axes else 0) if len(axes or (0,)) == 1 else None
+        case "squeeze" if axes:
+            gone = {_axis(a, len(shape)) for a in axes}
+            return tuple(length for i, length in enumerate(shape) if i not in gone)
+        case "det" if len(shape) > 1:
+            return shape[:-2]
+        case "isin":
+            return shape
+    return None
+
+
+def _reshaped(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
+    """A shape with one length left open, -1, which follows from the number of elements."""
+    count, rest = size(shape), math.prod(length for length in lengths if length != -1)
+    if count is None or not rest:
+        return tuple(None if length == -1 else length for length in lengths)
+    if count % rest:
+        raise ShapeError(f"{count} elements cannot be reshaped to {lengths}")
+    return tuple(count // rest if length == -1 else length for length in lengths)
+
+
+def _matmul(a: Shape, b: Shape) -> Shape | None:
+    if not a or not b:
+        return None  # whether it takes what has no dimensions, the system says
+    if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
+        raise ShapeError(f"matmul of shapes {a} and {b}")
+    batch = broadcast([a[:-2], b[:-2]])
+    return None if batch is None else (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))

@@ -1,0 +1,143 @@
+"""Python source as a program: an expression, lines with assignments, a function. Nothing is evaluated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from textwrap import dedent
+from typing import Any
+
+from typelattice.facts.suggest import clipped, nearest, short
+from typelattice.programs.draft import Draft, Site
+from typelattice.programs.lines import UNRETURNED, Lines, parameters
+from typelattice.programs.reading import Function, Reading, run
+from typelattice.programs.step import LONGEST, Argument, Place, ProgramError
+
+LONGEST_SOURCE = 8_000_000  # characters
+POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
+
+
+def read(
+    text: str, bound: Mapping[str, object], file: str = "", function: str | None = None
+) -> tuple[Draft, list[int]]:
+    """The steps of a source, and those that are its results. Raises ProgramError.
+
+    `function` names the function of a file that is meant.
+    """
+    if len(text) > LONGEST_SOURCE:
+        raise ProgramError(f"a source of {len(text):,} characters; the longest is {LONGEST_SOURCE:,}")
+    clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
+    clean = clean if "\n" in clean else clean.strip()
+    source = Lines(Draft(), clean if not file else text, file, bound)
+    lines = _parsed(source)
+    scope: dict[str, Any] = {}
+    if function is not None or _is_function(lines):
+        found = run(_function(source, lines, scope, function))
+    else:
+        found = run(_script(source, lines, scope))
+    site = Site(clipped(clean, LONGEST))
+    results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
+    return source.draft, [source.draft.ref(site, x).step for x in results]
+
+
+def _parsed(source: Lines) -> list[ast.stmt]:
+    """The lines of a source. Raises ProgramError where Python cannot parse it."""
+    try:
+        lines = ast.parse(source.text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
+        why = getattr(e, "msg", None) or "nested too deep; give parts of it names on lines of their own"
+        line = getattr(e, "lineno", None) or 1
+        where = f"{Place(source.file or '<source>', line)}: " if source.several else ""
+        raise ProgramError(f"{where}{short(source.text)} is no program: {why}; give {POSSIBLE}") from None
+    if not lines:
+        raise ProgramError(f"{short(source.text)} is no program: there is nothing in it; give {POSSIBLE}")
+    return lines
+
+
+def _is_function(lines: Sequence[ast.stmt]) -> bool:
+    """Whether a source is a function, after imports and other functions."""
+    return isinstance(lines[-1], ast.FunctionDef)
+
+
+def _is_list(lines: Sequence[ast.stmt]) -> bool:
+    return len(lines) == 1 and isinstance(lines[0], ast.Expr) and isinstance(lines[0].value, ast.List)
+
+
+def _bound(source: Lines, names: Sequence[str]) -> dict[str, Any]:
+    """The inputs of these names."""
+    return {name: _given(source, name) for name in names}
+
+
+def _given(source: Lines, name: str) -> Argument:
+    """What a name is bound to: an input, or None."""
+    given = source.bound[name]
+    if given is None or (given == "None" and isinstance(given, str)):
+        return None
+    if isinstance(given, tuple):
+        return given
+    return source.draft.input(Site(name), given)
+
+
+def _script(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> Reading:
+    """Lines, the last of which is the result: an expression, or what is assigned."""
+    scope |= _bound(source, [*source.bound])
+    found = yield _lines(source, lines, scope)
+    _check_used(source, lines)
+    return found
+
+
+def _lines(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> Reading:
+    """What lines return, or the last of them gives."""
+    *before, last = lines
+    found = yield source.block(before, scope)
+    if found is UNRETURNED and isinstance(last, ast.Expr):
+        return source.argument(last, (yield source.expression(last.value, scope)))
+    if found is UNRETURNED:
+        found = yield source.block([last], scope)
+    if found is not UNRETURNED:
+        return found
+    match last:
+        case ast.Assign(targets=[*_, target]) | ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            named = target.value if isinstance(target, ast.Subscript) else target
+            return source.argument(last, (yield source.expression(named, scope)))
+    raise source.site(last).refuse("nothing is returned; end with an expression or with return")
+
+
+def _check_used(source: Lines, lines: Sequence[ast.stmt]) -> None:
+    """Raises ProgramError of a name that is bound and does not occur."""
+    used = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
+    for name in source.bound:
+        if name not in used:
+            raise ProgramError(
+                f"{name} is bound and does not occur in {short(source.text)}{nearest(name, used)}"
+            )
+
+
+def _function(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any], name: str | None) -> Reading:
+    """The function of a name, or the last one, called with what its parameters are bound to."""
+    for line in lines:
+        constant = isinstance(line, ast.Assign) and isinstance(line.value, (ast.Constant, ast.UnaryOp))
+        if constant or isinstance(line, (ast.Import, ast.ImportFrom, ast.FunctionDef)):
+            yield source.line(line, scope)
+    defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
+    if name is not None and name not in defined:
+        near = nearest(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"
+        raise ProgramError(f"{source.file} has no function {short(name)}{near}")
+    function: Function = scope[name or defined[-1]]
+    known = parameters(function.node)
+    defaults = yield source.defaults(function)
+    for given in source.bound:
+        if given not in known:
+            near = nearest(given, known)
+            has = ", ".join(known) or "none"
+            raise ProgramError(
+                f"{function.node.name} has no parameter {clipped(given, 40)}{near}; it has {has}"
+            )
+    for needed in known:
+        if needed not in source.bound and needed not in defaults:
+            raise source.unbound(function.node, needed)
+    args = _bound(source, [name for name in known if name in source.bound])
+    found = yield source.block(function.node.body, {**scope, **defaults, **args})
+    if found is UNRETURNED or found is None:
+        raise source.site(function.node).refuse("it returns nothing; end it with return")
+    return found

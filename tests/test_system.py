@@ -1,6 +1,7 @@
 """What a system makes of operands, on systems small enough to be reckoned by hand."""
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -870,3 +871,71 @@ def test_what_a_list_of_operations_says_holds_for_each() -> None:
     s = parse('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { takes = "float" }\n')
     assert {*s.ops} == {"add", "sum", "mean"}
     assert s.explain("int8", op="sum").rule.lines == s.explain("int8", "int8", op="add").rule.lines == (4,)
+
+
+# -- what becomes of a value, and what is written
+
+VALUES = {"tiers": ["array", "scalar"], "defaults": {"int": "i16", "float": "f32"}}
+
+
+def fate(s: tl.System, *operands: object, op: str | None = None) -> list[tuple[str, object, str]]:
+    """(outcome, what the value becomes, the dtype that it had to fit) of each Python scalar."""
+    return [(f.outcome, f.becomes, str(f.target)) for f in s.explain(*operands, op=op).fits]
+
+
+def test_a_value_becomes_what_the_policy_says() -> None:
+    saturating = make(CHAIN, **VALUES, fit={"int": "saturate", "float": "saturate"})
+    assert fate(saturating, "int8", 300) == [("saturate", 127, "int8")]
+    assert fate(saturating, "int8", -300) == [("saturate", -128, "int8")]
+    assert fate(saturating, "int8", 3) == [("fits", None, "int8")]
+    assert fate(saturating, "int8", "int") == []  # a value that is not known
+    assert fate(saturating, "float32", 1e300) == [("saturate", math.inf, "float32")]
+    assert fate(make(CHAIN, **VALUES, fit={"int": "raise"}), "int8", 300) == [("raise", None, "int8")]
+    assert fate(make(CHAIN, **VALUES), "int8", 300, -1000) == [("unsaid", None, "int8")] * 2
+
+
+def test_a_value_beyond_the_default_dtype_raises_first_where_the_policy_says_so() -> None:
+    s = make(CHAIN, **VALUES, fit={"int": "default wrap"})
+    assert [fate(s, "int8", v) for v in (30, 300)] == [[("fits", None, "int8")], [("wrap", 44, "int8")]]
+    assert fate(s, "int8", 40_000) == fate(s, "float32", 40_000) == [("raise", None, "int16")]
+    assert fate(s, "float32", 1e300) == [("unsaid", None, "float32")]
+
+
+def test_an_int_that_is_no_float_of_pythons_raises_among_floats() -> None:
+    """float(2**1024) is an OverflowError, and of the integers below an infinity is made."""
+    s = make(CHAIN, **VALUES, fit={"int": "wrap", "float": "inf"})
+    assert fate(s, "float32", 2**1024 - 1) == [("inf", math.inf, "float32")]
+    assert fate(s, "float32", 2**1024) == fate(s, "float32", -(2**1024)) == [("raise", None, "float32")]
+    assert fate(s, "int8", 2**1024) == [("wrap", 0, "int8")]
+
+
+def test_an_assignment_casts_to_the_dtype_of_what_is_written_into() -> None:
+    """It asks for no dtype that holds both, so it takes what promotion refuses."""
+    keys = {**VALUES, "defaults": {"int": "i16"}, "fit": {"int": "wrap"}}
+    s = make("b; i8 -> i16 -> f16; u8", **keys, ops={"assignment": {"into": "cast", "takes": "bool, int"}})
+    p = s.explain("int8", "uint8", op="setitem")
+    assert (p.node, str(p.compute), str(p.dtype), p.weak) == (None, "int8", "int8", False)
+    assert said(s, "int8", "uint8").startswith("- nothing lies above")
+    for given in ("float16", "int16", "uint8", "bool"):
+        assert steps(s, "int8", given, op="setitem") == [("ops", "assignment", ("int8", given), "int8")]
+    assert steps(s, "int8", 300, op="setitem") == [("ops", "assignment", ("int8",), "int8")]
+    assert fate(s, "int8", 300, op="setitem") == [("wrap", 44, "int8")]
+    assert said(s, "float16", "int8", op="setitem") == "- setitem takes no float"
+    assert steps(s, "float16", "int8", op="setitem") == [("ops", "assignment", ("float16", "int8"), None)]
+    assert said(s, "int8", "float32", op="setitem") == "- mine has no float32"
+    assert said(s, 3, "int8", op="setitem") == "int8"  # a number has no dtype to be written into
+
+
+def test_a_value_that_an_assignment_does_not_take_is_a_refusal_but_a_bool_holds_the_truth_of_all() -> None:
+    keys = {**VALUES, "defaults": {"int": "i8"}, "fit": {"int": "raise"}}
+    s = make("b; i8", **keys, ops={"assignment": {"into": "cast"}})
+    assert said(s, "int8", 300, op="setitem") == "- 300 is out of range for int8"
+    assert (said(s, "bool", 300, op="setitem"), fate(s, "bool", 300, op="setitem")) == ("bool", [])
+
+
+def test_a_refusal_of_a_pair_that_does_not_compare_leaves_no_join_behind() -> None:
+    s = make("u8, i8 -> i16", combine="comparable")
+    assert steps(s, "uint8", "int8") == [
+        ("order", None, ("uint8",), "uint8"),
+        ("combine", None, ("uint8", "int8"), None),
+    ]

@@ -939,3 +939,70 @@ def test_a_refusal_of_a_pair_that_does_not_compare_leaves_no_join_behind() -> No
         ("order", None, ("uint8",), "uint8"),
         ("combine", None, ("uint8", "int8"), None),
     ]
+
+
+def test_a_scalar_that_stands_for_a_dtype_has_to_fit_its_own_default() -> None:
+    """Only if the operation computes in a dtype beside which scalars stand for others, and one takes part."""
+    keys = {**NUMPYLIKE, "both_ways": ["u1 + i8, i16"], "stand_in": {"beside": "u1", "int": "i8"}}
+    keys["fit"] = {"int": "wrap"}
+    order = f"{CHAIN}\nu1"
+    narrow = make(order, **keys, ops={"arithmetic": {"loops": "u1, i16", "fit": {}}})
+    assert fate(narrow, "uint1", 300, op="add") == [("wrap", 0, "uint1")]  # what the system says, not add
+    assert said(narrow, "uint1", 2**40, op="add") == "- 1099511627776 is out of range for int32"
+    assert fate(narrow, "int16", 2**40, op="add") == [("unsaid", None, "uint1")]  # what add says
+    own = make(order, **keys, ops={"arithmetic": {"loops": "u1, i16", "fit": {"int": "saturate"}}})
+    assert fate(own, "uint1", 300, op="add") == [("saturate", 1, "uint1")]
+    wide = make(order, **keys, ops={"arithmetic": {"loops": "i16"}})
+    assert fate(wide, "uint1", 2**40, op="add") == [("wrap", 0, "int16")]
+
+
+def test_a_scalar_that_comes_first_has_to_fit_its_default_and_no_other_does() -> None:
+    keys = {**NUMPYLIKE, "fit": {"int": "wrap"}}
+    s = make(CHAIN, **keys, first=True)
+    assert fate(s, 2**40, 1) == [("raise", None, "int32"), ("fits", None, "int32")]
+    assert fate(s, 1, 2**40) == [("fits", None, "int32"), ("wrap", 0, "int32")]
+    assert fate(s, 2**40, "int8") == [("wrap", 0, "int8")]  # beside an array it is a scalar
+    assert fate(make(CHAIN, **keys), 2**40, 1) == [("wrap", 0, "int32"), ("fits", None, "int32")]
+    for_add = make(CHAIN, **keys, ops={"add": {"first": True}})
+    assert said(for_add, 2**40, "int8", op="add") == "- 1099511627776 is out of range for int32"
+    assert fate(for_add, "int8", 2**40, op="add") == fate(for_add, 2**40, "int8") == [("wrap", 0, "int8")]
+
+
+def test_a_weak_base_stays_weak_beside_a_weak_exponent_alone() -> None:
+    s = make(f"b -> i*\n{JAXLIKE}", weak="width", ops={"power": {"takes": "all", "left": "array, scalar"}})
+    assert said(s, "float32:weak", "int8", op="power") == "float32"
+    assert said(s, "float32:weak", "int8:weak", op="power") == "float32*"
+    assert said(s, "float32:weak", 2, op="power") == "float32*"
+
+
+def test_the_steps_of_an_operation_that_changes_nothing_are_those_of_promotion() -> None:
+    s = make(CHAIN, ops={"in-place": {"takes": "all", "into": "category"}})
+    assert steps(s, "int16", "uint8", op="iadd") == [("order", None, ("int16", "uint8"), "int16")]
+    assert steps(s, "uint8", "int8", op="iadd") == [
+        ("order", None, ("uint8", "int8"), "int16"),
+        ("ops", "in-place", ("int16", "uint8"), "uint8"),
+    ]
+    alike = make(CHAIN, ops={"arithmetic": {"alike": True}})
+    assert steps(alike, "int8", "int16", op="add")[-1] == ("ops", "arithmetic", ("int8", "int16"), None)
+
+
+def test_a_dtype_of_the_same_kind_is_written_into_a_narrower_one() -> None:
+    s = make(CHAIN, ops={"in-place": {"takes": "all", "into": "kind"}})
+    assert said(s, "int8", "int16", op="iadd") == "int8"
+    assert said(s, "uint8", "int8", op="iadd") == "- int16 cannot be written into uint8"
+
+
+def test_an_operation_may_give_the_complex_dtype_of_what_it_computes_in() -> None:
+    s = make(CHAIN, ops={"fourier": {"takes": "all", "gives": "complex"}})
+    given = [said(s, name, op="fft") for name in ("float32", "float64", "complex64", "int8")]
+    assert given == ["complex64", "complex128", "complex64", "int8"]
+
+
+def test_an_operation_takes_so_many_operands_and_integers_for_indices() -> None:
+    s = make(CHAIN, ops={"view": {"takes": "all"}})
+    with pytest.raises(tl.OpError, match=r"^add takes 2 operands, not 1; give 1 more$"):
+        s.explain("int8", op="add")
+    assert [said(s, "float32", index, op="take") for index in ("int8", "uint8", "bool", 1)] == ["float32"] * 4
+    for index in ("float32", "complex64", 1.5):
+        with pytest.raises(tl.OpError, match=f"take takes integers for indices, not {index}; cast them"):
+            s.explain("float32", index, op="take")

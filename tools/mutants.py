@@ -134,7 +134,8 @@ def noticed(mutant: Mutation, functions: dict[CodeType, list[FunctionType]], ite
     before = outermost(compile(ast.parse(source), str(mutant.path), "exec"))
     after = outermost(compile(mutant.tree(), str(mutant.path), "exec"))
     for old, new in zip(before, after, strict=False):
-        for function in functions.get(old, ()) if old != new else ():
+        # A method that loses its super() has another closure, which Python refuses here: it is tried afresh.
+        for function in functions.get(old, ()) if old != new and old.co_freevars == new.co_freevars else ():
             function.__code__ = new
     forget()
     return any(

@@ -5,7 +5,7 @@
 PYTHON ?= $(shell tools/find-python)
 LIVE_PYTHON ?= $(shell tools/find-python 3.11 3.12 3.13)
 VENV = .venv
-LIVE = .venv-live .venv-numpy1 .venv-max
+LIVE = .venv-live .venv-numpy1 .venv-max $(if $(shell tools/find-python 3.13 3.12 2>/dev/null),.venv-recent)
 PIP = -m pip install -qq --disable-pip-version-check
 FLAGS =
 CALLS = 100000
@@ -13,7 +13,7 @@ LINES = 1000000
 SEED =
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest lint conform fuzz bench array-api-tests mutants clean
+.PHONY: help demo test test-newest lint conform releases fuzz bench array-api-tests mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -39,6 +39,9 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)
 
+releases:  ## ask every recorded release again, each in an environment of its own, and write down what differs
+	$(PYTHON) tools/releases.py --into .venv-releases
+
 fuzz: $(VENV)/test.stamp  ## command lines from a grammar, broken ones among them; another seed each time
 	$(VENV)/bin/python tools/fuzz.py --lines $(LINES) $(if $(SEED),--seed $(SEED))
 
@@ -52,10 +55,11 @@ mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do
 	$(VENV)/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-3.* .venv-newest $(LIVE) .venv-suite dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-3.* .venv-newest $(LIVE) .venv-releases .venv-suite dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own.
+# NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own; NumPy 2.5 on none before that.
 $(LIVE) .venv-suite: PYTHON = $(LIVE_PYTHON)
+.venv-recent: PYTHON = $(shell tools/find-python 3.13 3.12)
 $(sort $(VENV) .venv-newest $(LIVE) .venv-suite):
 	@test -n '$(PYTHON)' || { echo 'or say make PYTHON=/path/to/python3' >&2; exit 1; }
 	$(PYTHON) -m venv $@

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from functools import partial
 from json import dumps
 from pathlib import Path
@@ -21,7 +22,8 @@ from typelattice.cli.command import (
 from typelattice.cli.record import versions
 from typelattice.conformance.compare import Mismatch, Report, compare
 from typelattice.facts.libraries import recordings
-from typelattice.recorded.departures import departures
+from typelattice.facts.releases import installed_release
+from typelattice.recorded.departures import Departure, departures
 from typelattice.recorded.recording import Recording
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import progress_bar
@@ -31,7 +33,7 @@ SHOWN = 3  # examples of each cause
 
 def arguments(parser: ArgumentParser) -> None:
     names = f"a recording's name: {', '.join(recordings())}; or module:attribute"
-    system = "the system to compare (default: of the library's name)"
+    system = "the system to compare (default: of the library's name; with --live, of the installed release)"
     recording = "a recording of your own (default: the one that comes along)"
     live = "ask the installed library so many random calls instead"
     parser.add_argument("library", metavar="LIBRARY", help=names)
@@ -45,18 +47,19 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """What was compared, the mismatches by cause, their number. Raises DifferencesFound if there are any."""
-    found = tl.system(args.system or args.library)
-    listed = departures(args.library, Path(args.departures) if args.departures else None)
     if args.live:
         from typelattice.conformance.live import compare_live
         from typelattice.conformance.process import LibraryProcess
         from typelattice.conformance.registry import library
 
         with interrupts.raised(), LibraryProcess(partial(library, args.library)) as asked:
+            name = installed_release(args.library, asked.catalogue.versions)
+            found, listed = tl.system(args.system or name), _listed(args, name)
             report = compare_live(asked, found, args.live, args.seed, listed, progress_bar())
         of = versions(asked.catalogue.versions)
         about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
     else:
+        found, listed = tl.system(args.system or args.library), _listed(args, args.library)
         recording = Recording.load(args.recording or args.library)
         report = compare(found, recording.calls(), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
@@ -71,6 +74,11 @@ def run(args: Namespace) -> Paragraphs:
         yield from _told(report)
     if report.mismatches:
         raise DifferencesFound
+
+
+def _listed(args: Namespace, name: str) -> Sequence[Departure]:
+    """The departures to leave out: of a system, or of a list of one's own."""
+    return departures(name, Path(args.departures) if args.departures else None)
 
 
 def _data(report: Report) -> dict[str, object]:
@@ -114,5 +122,5 @@ def _told(report: Report) -> Paragraphs:
 
 COMMAND = Command(
     "A system against a library, recorded or installed.", arguments, run,
-    ("numpy", "jax --live 10000 --seed 3", "numpy --system mine.toml"),
+    ("numpy", "numpy@2.4", "jax --live 10000 --seed 3", "numpy --system mine.toml"),
 )  # fmt: skip

@@ -13,7 +13,8 @@ from typelattice.cli.command import Command, Paragraphs, duration
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import recordings
-from typelattice.recorded.recording import Recording
+from typelattice.facts.releases import SIGN
+from typelattice.recorded.recording import Recording, recorded
 from typelattice.recorded.rows import RecordingError
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import progress_bar
@@ -30,26 +31,34 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The file that was written, and of how many calls."""
+    """The file that was written, and of how many calls.
+
+    Of an older release, `numpy@2.4`, that is what differs from the recording of the newest one.
+    """
     from typelattice.conformance.recorder import record
     from typelattice.conformance.registry import library
 
     output = Path(args.output or f"{args.library}.json")
+    newest, _, older = args.library.partition(SIGN)
+    base = newest if older and newest in recorded() else None
     with interrupts.raised():
         check_writable(output, ROOM)  # before the questions, which take minutes
-        found = record(partial(library, args.library), limit=args.limit, progress=progress_bar())
-        _save(found, output)
+        like = Recording.load(base) if base else None
+        asked = partial(library, args.library)
+        found = record(asked, limit=args.limit, like=like, progress=progress_bar())
+        _save(found, output, base)
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
 
 
-def _save(found: Recording, output: Path) -> None:
+def _save(found: Recording, output: Path, base: str | None) -> None:
     """Writes a recording. Raises FileError; RecordingError if it could be written elsewhere only."""
+    save = partial(found.save_changes, base=base) if base else found.save
     try:
-        found.save(output)
+        save(output)
     except FileError as e:
         with suppress(OSError):  # there may be no room at all
             spare = Path(gettempdir()) / output.name
-            found.save(spare)
+            save(spare)
             raise RecordingError(f"{e}; the answers are in {spare}") from None
         raise
 

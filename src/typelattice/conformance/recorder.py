@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from typelattice.conformance.library import Library
+from typelattice.conformance.asker import Catalogue
+from typelattice.conformance.library import NOT_ASKED, Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
-from typelattice.conformance.questions import planned_calls
+from typelattice.conformance.questions import PlannedCalls, planned_calls
 from typelattice.recorded.messages import Messages
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import Line, Row, Square
@@ -19,6 +20,7 @@ def record(
     limit: float = LIMIT,
     several: int = 1000,
     seed: int = 0,
+    like: Recording | None = None,
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
 ) -> Recording:
     """The recording of every call that is planned.
@@ -27,17 +29,25 @@ def record(
     `several`: random calls of three to five operands, for each operation that takes so many. `progress` is
     given the number of calls done, that of calls planned, and the operation. Raises CannotAskError,
     UnknownLibraryError, MissingLibraryError.
+
+    `like`: a recording whose questions are asked instead, so that the two can be compared call by call. Where
+    the library has no such operand or operation, the call is not asked.
     """
     with LibraryProcess(make, limit) as asked:
         has = asked.catalogue
-        planned = planned_calls(has.operands, has.operations, has.several, several, seed)
-        questions = list(planned.questions(has.operands))
+        named = like.operands if like else has.operands
+        planned = (
+            _plan_of(like) if like else planned_calls(named, has.operations, has.several, several, seed)
+        )
+        questions = list(planned.questions(named))
+        answers = asked.answers([question for question in questions if _has(has, *question)])
         index: dict[str, int] = {}
         messages = Messages()
         told = []
-        for done, (answer, message) in enumerate(asked.answers(questions)):
+        for done, question in enumerate(questions):
+            answer, message = next(answers) if _has(has, *question) else (NOT_ASKED, "not in this release")
             told.append(index.setdefault(messages.kept(answer, message), len(index)))
-            progress(done + 1, len(questions), questions[done][0])
+            progress(done + 1, len(questions), question[0])
     untold = iter(told)
 
     def row(length: int) -> Row:
@@ -54,11 +64,26 @@ def record(
         python=has.python,
         date=date.today().isoformat(),
         how=has.how,
-        operands=has.operands,
+        operands=named,
         answers=tuple(index),
         errors=messages.errors,
         binary=binary,
         unary=unary,
         nary=nary,
-        seed=seed,
+        seed=like.seed if like else seed,
     )
+
+
+def _plan_of(like: Recording) -> PlannedCalls:
+    """The calls that another recording asked."""
+    return PlannedCalls(
+        unary={op: line.operands for op, line in like.unary.items()},
+        binary={op: square.operands for op, square in like.binary.items()},
+        nary=tuple((op, operands) for op, operands, _ in like.nary),
+    )
+
+
+def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
+    """Whether a library has what a call is made of."""
+    able = op in (catalogue.operations if len(operands) < 3 else catalogue.several)
+    return able and set(operands) <= {*catalogue.operands}

@@ -10,6 +10,7 @@ from typing import cast
 
 from typelattice.conformance.library import Library, MissingLibraryError, UnknownLibraryError
 from typelattice.facts.libraries import file_of, libraries, library_of, recordings
+from typelattice.facts.releases import SIGN, installed_release
 
 
 def library(name: str) -> Library:
@@ -41,15 +42,21 @@ def _known(name: str) -> Library:
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(recordings())}"
         raise UnknownLibraryError(f"no library is recorded as {name!r}: {hint}")
     module_name = f"{__package__}.libraries.{file_of(recordings()[name].library)}"
+    plain = name.partition(SIGN)[0]
     try:
-        return cast(Library, importlib.import_module(module_name).LIBRARIES[name]())
+        found = cast(Library, importlib.import_module(module_name).LIBRARIES[plain]())
     except ImportError as error:
-        raise MissingLibraryError(f"{name} cannot be asked: {error}{_remedy(name, error)}") from error
+        missing = (error.name or "").partition(".")[0]
+        raise MissingLibraryError(f"{name} cannot be asked: {error}{_remedy(name, missing)}") from error
+    if SIGN in name and installed_release(plain, found.versions) != name:
+        installed = ", ".join(f"{package} {version}" for package, version in found.versions.items())
+        raise MissingLibraryError(f"{name} cannot be asked: {installed} is installed{_remedy(name)}")
+    return found
 
 
-def _remedy(name: str, error: ImportError) -> str:
-    """What pip installs: the library that could not be imported, which may be a backend of the one asked."""
+def _remedy(name: str, module: str = "") -> str:
+    """What pip installs: the library, or the one whose module is missing, which may be a backend of that."""
     entry = recordings()[name]
-    missing = library_of((error.name or "").partition(".")[0]) or entry.library
+    missing = library_of(module) or entry.library
     packages = libraries()[missing].packages.get(entry.environment, ())
     return f"; pip install {' '.join(repr(package) for package in packages)}" if packages else ""

@@ -42,7 +42,7 @@ class Cursor:
 
     def error(self, cause: str) -> FormatError:
         """What is wrong with what is at hand."""
-        text = self.spec.texts.get(self.key, self.spec.main)
+        text = self.spec.text_of_entry(self.key, self.entry)
         file, line = self.line or (text.file, text.line(self.key, self.entry))
         inherited = "" if file == self.spec.main.file else f" ({self.spec.main.file} extends it)"
         return FormatError(file, line, self.key, cause + inherited)

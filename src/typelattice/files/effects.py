@@ -26,7 +26,7 @@ def check_effects(cursor: Cursor, words: Words, rules: Rules) -> None:
     if cursor.spec.says("ops"):
         found.append(_ops(rules))
     for key, entry, cause in chain.from_iterable(found):
-        if cursor.spec.says(key):
+        if cursor.spec.says(key, entry):
             cursor.at(key, entry)
             raise ValueError(cause)
 

@@ -65,7 +65,7 @@ class Provenance:
 
     def named(self, key: str, entry: str | None = None) -> Rule:
         """The line of a key, or of an entry under it."""
-        text = self.spec.texts.get(key, self.spec.main)
+        text = self.spec.text_of_entry(key, entry)
         line = text.line(key, entry)
         return self._rule(text.file, key, (line,) if line else ())
 

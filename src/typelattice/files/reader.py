@@ -45,10 +45,22 @@ def system(which: str | PathLike[str] | System) -> System:
 @cache
 def _shipped(name: str) -> System:
     """A system that comes with typelattice, read once."""
+    if "@" in name:
+        return _older(name)
     if name not in systems():
         what = f"unknown system {short(name)}{nearest(name, systems())}"
         raise UnknownSystemError(f"{what}; `typelattice systems` lists them; a path ends in .toml")
     return build(read(f"{FOLDER}/{name}.toml"))
+
+
+def _older(name: str) -> System:
+    """The system of an older release; of the newest one, that of the plain name."""
+    from typelattice.files.releases import release, text_of  # most programs ask for the newest release only
+
+    at, plain = release(name), name.partition("@")[0]
+    if at.is_newest(plain):
+        return _shipped(plain)
+    return build(spec(text_of(name), at=at))
 
 
 def parse(text: str, file: str = "text") -> System:
@@ -127,8 +139,8 @@ def _name(cursor: Cursor) -> str:
     name = cursor.value("name", "")
     if not name:
         raise ValueError("missing; name it")
-    if not re.fullmatch(r"\w[\w.+-]{0,59}", name):
-        raise ValueError("should be a word of at most 60 letters, digits and . _ - +")
+    if not re.fullmatch(r"\w[\w.@+-]{0,59}", name):
+        raise ValueError("should be a word of at most 60 letters, digits and . _ - + @")
     return name
 
 

@@ -7,10 +7,24 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike, path
+from typing import TYPE_CHECKING
 
 from typelattice.facts.suggest import nearest
 from typelattice.files.positions import LIMIT_NESTED
-from typelattice.files.text import FOLDER, Chain, FormatError, Line, Text, article, read_text, systems
+from typelattice.files.text import (
+    FOLDER,
+    Chain,
+    FormatError,
+    Line,
+    Text,
+    UnknownSystemError,
+    article,
+    read_text,
+    systems,
+)
+
+if TYPE_CHECKING:
+    from typelattice.files.releases import Release
 
 KEYS: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak"), str),
@@ -19,6 +33,7 @@ KEYS: dict[str, type] = {
     "tiers": list, "both-ways": list, "first": bool,
 }  # fmt: skip
 LIMIT_EXTENDS = 8  # files, one extending another
+DOTS = "..."  # stands for what the other file says, in an order and among the entries of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +52,44 @@ class Spec:
     whole: bool = True  # false of one that lacks lines of its files
 
     def with_keys(self, keys: Mapping[str, object], text: Text) -> Spec:
-        """The same with other values for some keys; `...` in an order stands for the order so far."""
+        """The same with other values for some keys; `...` in an order or a table stands for the other's."""
         order = self.order
+        values = {key: self._with_entries(key, value, text) for key, value in keys.items()}
         if "order" in keys:
             order = []
             for line, chain in text.statements(str(keys["order"])):
-                dots = chain == [["..."]]
+                dots = chain == [[DOTS]]
                 if dots and (not self.order or self.order[0] in order):
                     cause = "`...` stands, once, for the order of the file that `extends` names"
                     raise FormatError(*line, "order", cause)
                 order += self.order if dots else [(line, chain)]
         return Spec(
-            {**self.values, **keys}, {**self.texts, **dict.fromkeys(keys, text)}, order, text, keys, self
+            {**self.values, **values}, {**self.texts, **dict.fromkeys(keys, text)}, order, text, keys, self
         )
 
-    def says(self, key: str) -> bool:
-        """Whether a key is given by the main text itself, in a spec from which nothing was left out."""
-        return self.whole and self.texts.get(key) is self.main
+    def _with_entries(self, key: str, value: object, text: Text) -> object:
+        """The value of a key; of a table with `"..." = true`, its entries on top of those so far."""
+        if not isinstance(value, dict) or DOTS not in value:
+            return value
+        if value[DOTS] is not True or not self.entries(key):
+            cause = f'`"{DOTS}" = true` stands for the entries of the file that `extends` names'
+            raise text.error(cause, key, DOTS)
+        return {**self.entries(key), **{entry: said for entry, said in value.items() if entry != DOTS}}
+
+    def text_of_entry(self, key: str, entry: str | int | None) -> Text:
+        """The text that gives a key, or an entry of it: a table may go on with those of another file."""
+        spec: Spec | None = self
+        while spec is not None:
+            said = spec.own.get(key)
+            goes_on = isinstance(said, dict) and DOTS in said and entry is not None and entry not in said
+            if said is not None and not goes_on:
+                return spec.main
+            spec = spec.base
+        return self.main
+
+    def says(self, key: str, entry: str | None = None) -> bool:
+        """Whether a key, or an entry of it, is given by the main text itself, and nothing was left out."""
+        return self.whole and key in self.texts and self.text_of_entry(key, entry) is self.main
 
     def entries(self, key: str) -> Mapping[str, object]:
         """The entries of a key that is a table."""
@@ -99,19 +135,19 @@ class Spec:
         return replace(base.with_keys(own, text), whole=False)
 
 
-def read(where: str | PathLike[str], trail: tuple[str, ...] = ()) -> Spec:
-    """The keys of a file, where `trail` are the paths of those that extend it.
+def read(where: str | PathLike[str], trail: tuple[str, ...] = (), at: Release | None = None) -> Spec:
+    """The keys of a file, where `trail` are the paths of those that extend it, and `at` an older release.
 
     Raises UnknownSystemError where it cannot be read, FormatError where it is no system file.
     """
-    return spec(read_text(where), trail)
+    return spec(read_text(where), trail, at)
 
 
-def spec(text: Text, trail: tuple[str, ...] = ()) -> Spec:
+def spec(text: Text, trail: tuple[str, ...] = (), at: Release | None = None) -> Spec:
     """The keys that a text gives, on top of those of the file that it extends. Raises FormatError."""
     values, base = _values(text), Spec({}, {}, (), text)
     if "extends" in values:
-        base = _base(str(values.pop("extends")), text, (*trail, text.path) if text.path else trail)
+        base = _base(str(values.pop("extends")), text, (*trail, text.path) if text.path else trail, at)
     return base.with_keys(values, text)
 
 
@@ -155,21 +191,38 @@ def _check_plain(value: object, key: str, text: Text, depth: int = 0) -> None:
         _check_plain(inner, key, text, depth + 1)
 
 
-def _base(name: str, text: Text, trail: tuple[str, ...]) -> Spec:
+def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> Spec:
     """The file that another extends: one beside it, or else one that comes with typelattice."""
     fail = partial(text.error, key="extends")
-    if not re.fullmatch(r"\w[\w.-]{0,99}", name):
+    if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
         raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
-    stem = f"{name.removesuffix('.toml')}.toml"
+    name = name.removesuffix(".toml")
     folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
-    choices = [path.join(folder, stem) for folder in folders]
-    found = [path.realpath(choice) for choice in choices if path.isfile(choice)]
-    if not found:
+    found = _files(name, folders)
+    if "@" in name and not found:
+        from typelattice.files.releases import release  # most files extend none of an older release
+
+        try:
+            at = release(name)
+        except UnknownSystemError as e:
+            raise fail(str(e)) from None
+        name = name.partition("@")[0]
+        found = _files(name, folders)
+    elif not found:
         raise fail(f"no system {name!r}{nearest(name, systems())}; name a system, or a file beside this one")
+    older_than_it = text.path is not None and path.basename(text.path).startswith(f"{name}@")
+    if at is not None and not older_than_it:
+        found = _files(at.stem(name), folders)
     fresh = [choice for choice in found if choice != text.path]
     if not fresh or fresh[0] in trail:
         circle = " -> ".join(path.basename(p)[:-5] for p in (*trail, (fresh or found)[0]))
         raise fail(f"a circle: {circle}")
     if len(trail) > LIMIT_EXTENDS:
         raise fail(f"more than {LIMIT_EXTENDS} files deep; extend a nearer one")
-    return read(fresh[0], trail)
+    return read(fresh[0], trail, at)
+
+
+def _files(name: str, folders: Sequence[str]) -> list[str]:
+    """The system files of a name in some folders."""
+    choices = [path.join(folder, f"{name}.toml") for folder in folders]
+    return [path.realpath(choice) for choice in choices if path.isfile(choice)]

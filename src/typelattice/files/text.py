@@ -105,9 +105,21 @@ class Text:
                 raise FormatError(self.file, row, "order", str(e)) from None
 
 
-def systems() -> tuple[str, ...]:
-    """The names of the systems that come with typelattice."""
-    return tuple(sorted(file.removesuffix(".toml") for file in os.listdir(FOLDER) if file.endswith(".toml")))
+def systems(versions: bool = False) -> tuple[str, ...]:
+    """The names of the systems that come with typelattice; with `versions` those of older releases, too.
+
+    >>> import typelattice as tl
+    >>> [name for name in tl.systems(versions=True) if name.startswith("numpy@")]
+    ['numpy@2.0', 'numpy@2.4']
+    """
+    stems = {file.removesuffix(".toml") for file in os.listdir(FOLDER) if file.endswith(".toml")}
+    names = sorted(stem for stem in stems if "@" not in stem)
+    if not versions:
+        return tuple(names)
+    from typelattice.facts.releases import SIGN, releases  # needed for older releases only
+
+    older = {name: [name + SIGN + release for release in releases(name)[:-1]] for name in names}
+    return tuple(each for name in names for each in (name, *older[name]))
 
 
 def read_text(where: str | os.PathLike[str]) -> Text:

@@ -82,7 +82,7 @@ class Namespace(Members):
 
     def __reduce__(self) -> tuple[Any, ...]:
         system = self.system
-        named = system.name in systems() and find_system(system.name) is system
+        named = system.name in systems(versions=True) and find_system(system.name) is system
         return _again, (system.name if named else system, self._context.library.name)
 
     def __deepcopy__(self, memo: object) -> Namespace:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.releases import SIGN
 from typelattice.facts.suggest import nearest, short
 
 FOLDER = Path(__file__).with_name("departures")
@@ -89,12 +90,17 @@ def _ring(*_: object) -> None:
 def departures(name: str, path: Path | None = None) -> Sequence[Departure]:
     """The departures listed for a recording, or in a file of your own; none for a recording without a list.
 
+    For an older release they are its own, then those of the newest, of which it may have fewer or more.
+
     Raises FileError for a file of your own that cannot be read, DepartureError for one that cannot be right.
     """
     if path is None:
+        newest, _, older = name.partition(SIGN)
+        further = departures(newest) if older else ()
         path = FOLDER / f"{name}.toml"
         if not os.path.isfile(path):
-            return ()
+            return further
+        return (*departures(name, path), *further)
     values = _values(path)
     listed = values.pop("departure", [])
     for key in values:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import write_text
+from typelattice.facts.releases import SIGN
 from typelattice.facts.suggest import short
+from typelattice.recorded.changes import BASE, parts, written
 from typelattice.recorded.messages import answer_of, told
 from typelattice.recorded.reading import Reader
 from typelattice.recorded.rows import FORMAT, Line, RecordingError, Square, encode, folded, width
@@ -61,14 +63,27 @@ class Recording:
 
     @classmethod
     def load(cls, name: str | Path) -> Recording:
-        """The recording of that name, or in the file at that path."""
+        """The recording of that name, or in the file at that path.
+
+        One of an older release is read on top of the one that it rests on.
+        """
         path = Path(name)
         if path.suffix != ".json":
             if str(name) not in recorded():
                 there = ", ".join(recorded()) or "none"
                 raise RecordingError(f"there is no recording {short(str(name))}; there are {there}")
             path = RECORDINGS / f"{name}.json"
-        return cls(**Reader(str(path), _document(path)).parts())
+        reader = Reader(str(path), _document(path))
+        if isinstance(reader.document, dict) and BASE in reader.document:
+            base = reader.text(reader.document, BASE)
+            if base not in recorded() or SIGN in base:
+                raise reader.fault(BASE, f"{short(base)} is no recording that comes along")
+            return cls(**parts(reader, cls.load(base)))
+        return cls(**reader.parts())
+
+    def save_changes(self, path: str | Path, base: str) -> None:
+        """Writes what differs from the recording that goes by a name. Raises FileError, RecordingError."""
+        write_text(path, _layout(written(self, Recording.load(base), base)) + "\n")
 
     def save(self, path: str | Path) -> None:
         """Writes the file, one row a line, so that a changed answer is a changed line. Raises FileError."""

@@ -61,7 +61,7 @@ def evidence(system: System, operands: Sequence[Operand]) -> Evidence:
     """What was recorded of three of these operands and more; nothing for a system that did not come along."""
     if (
         system.name not in recorded()
-        or system.name not in systems()
+        or system.name not in systems(versions=True)
         or find_system(system.name) is not system
     ):
         return Evidence((), "")

@@ -1,0 +1,65 @@
+"""Which files state the rules of an older release.
+
+`numpy@2.4.toml` states what was so up to NumPy 2.4, on top of the file of the next newer rules. Releases
+between two such files share the newer one's, so that a release that changed nothing has no file. What a file
+extends is read at the same release, if it is of the same library: `jax-x32@0.10` is `jax-x32` on top of
+`jax@0.10`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from typelattice.facts.libraries import recordings
+from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.suggest import nearest, short
+from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release of a library, at which files are read."""
+
+    library: str
+    number: str
+
+    def is_newest(self, name: str) -> bool:
+        """Whether a system's own name stands for this release."""
+        return releases(name)[-1] == self.number
+
+    def stem(self, name: str) -> str:
+        """The name of the file that states a system's rules at this release, without its ending.
+
+        That is the system's own name for one of another library, and where nothing has changed since.
+        """
+        if name not in recordings() or recordings()[name].library != self.library:
+            return name
+        known = releases(name)
+        if self.number not in known:
+            return name
+        stems = (name + SIGN + number for number in known[known.index(self.number) : -1])
+        return next((stem for stem in stems if os.path.isfile(f"{FOLDER}/{stem}.toml")), name)
+
+
+def release(name: str) -> Release:
+    """The release that a name such as `numpy@2.4` says.
+
+    Raises UnknownSystemError, which names those that exist.
+    """
+    plain, _, number = name.partition(SIGN)
+    if plain not in systems():
+        what = f"unknown system {short(name)}{nearest(plain, systems())}"
+        raise UnknownSystemError(f"{what}; `typelattice systems` lists them")
+    known = releases(plain)
+    if number not in known:
+        there = f"there are {', '.join(known)}" if known else f"there are none of it; say {plain}"
+        raise UnknownSystemError(f"unknown version {short(number)} of {plain}; {there}")
+    return Release(recordings()[plain].library, number)
+
+
+def text_of(name: str) -> Text:
+    """A release as a system file: its name, on top of the file that states its rules."""
+    plain, _, number = name.partition(SIGN)
+    at = release(name)
+    return Text(name, f'name = "{name}"\nextends = "{plain}"\nlibrary = "{at.library} {number}"\n')

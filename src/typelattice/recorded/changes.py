@@ -1,0 +1,199 @@
+"""A recording of another release, kept as what differs from that of the newest one.
+
+`recordings/numpy@2.4.json` names its base, `numpy`, and states the answers of NumPy 2.4 to the base's
+questions where they are others. A row of answers is written as in a recording, with a blank for each that is
+the same, and once for all rows that change alike. The base is known by a digest of its questions and answers:
+where it was recorded anew, a recording that rests on it has to be, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Protocol
+
+from typelattice.recorded.messages import SEPARATOR, told
+from typelattice.recorded.reading import Reader
+from typelattice.recorded.rows import ALPHABET, FORMAT, Line, Row, Square, encode, width
+
+BASE = "base"  # the key by which such a file is told from a whole recording
+SAME = " "  # stands in a row for an answer that is the base's
+
+
+class Recorded(Protocol):
+    """A recording: what a library was asked, and what it answered."""
+
+    @property
+    def library(self) -> str: ...
+    @property
+    def versions(self) -> Mapping[str, str]: ...
+    @property
+    def python(self) -> str: ...
+    @property
+    def date(self) -> str: ...
+    @property
+    def how(self) -> str: ...
+    @property
+    def operands(self) -> tuple[str, ...]: ...
+    @property
+    def answers(self) -> tuple[str, ...]: ...
+    @property
+    def errors(self) -> Mapping[str, str]: ...
+    @property
+    def binary(self) -> Mapping[str, Square]: ...
+    @property
+    def unary(self) -> Mapping[str, Line]: ...
+    @property
+    def nary(self) -> tuple[tuple[str, tuple[int, ...], int], ...]: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def digest(base: Recorded) -> str:
+    """A short text that is another one for other questions or answers."""
+    binary = [(op, square.operands, square.rows) for op, square in base.binary.items()]
+    unary = [(op, line.operands, line.row) for op, line in base.unary.items()]
+    return sha256(repr((base.operands, base.answers, binary, unary, base.nary)).encode()).hexdigest()[:16]
+
+
+def written(of: Recorded, base: Recorded, name: str) -> dict[str, object]:
+    """The document of a recording that answers the same questions as its base, which goes by a name."""
+    ours = [told(kept, of.errors) for kept in of.answers]
+    theirs = [told(kept, base.errors) for kept in base.answers]
+    changed: dict[tuple[str, str], int] = {}
+
+    def row(now: Row, before: Row) -> list[int | None]:
+        pairs = zip((ours[i] for i in now), (theirs[i] for i in before), strict=True)
+        return [None if a == b else changed.setdefault(a, len(changed)) for a, b in pairs]
+
+    unary = {op: [row(line.row, base.unary[op].row)] for op, line in of.unary.items()}
+    binary = {
+        op: [row(a, b) for a, b in zip(square.rows, base.binary[op].rows, strict=True)]
+        for op, square in of.binary.items()
+    }
+    nary = row(tuple(call[2] for call in of.nary), tuple(call[2] for call in base.nary))
+    answers, errors = list[str](), dict[str, str]()
+    for answer, message in changed:
+        answers.append(f"{answer}{SEPARATOR}{len(errors) + 1}" if message else answer)
+        if message:
+            errors[answers[-1]] = message
+    return {
+        "format": FORMAT,
+        BASE: name,
+        "digest": digest(base),
+        "library": of.library,
+        "versions": dict(of.versions),
+        "python": of.python,
+        "date": of.date,
+        "how": of.how,
+        "answers": answers,
+        "errors": errors,
+        "unary": _rows(unary, width(answers)),
+        "binary": _rows(binary, width(answers)),
+        "nary": [[number, answer] for number, answer in enumerate(nary) if answer is not None],
+    }
+
+
+def _rows(of: Mapping[str, Sequence[Sequence[int | None]]], digits: int) -> dict[str, dict[str, object]]:
+    """The changed rows of each operation, each with the numbers of the rows that change so."""
+    found: dict[str, dict[str, object]] = {}
+    for op, rows in of.items():
+        numbers: dict[str, list[int]] = {}
+        for number, row in enumerate(rows):
+            text = "".join(SAME * digits if i is None else encode((i,), digits) for i in row).rstrip()
+            if text:
+                numbers.setdefault(text, []).append(number)
+        if numbers:
+            found[op] = {"rows": [[text, among] for text, among in numbers.items()]}
+    return found
+
+
+def parts(reader: Reader, base: Recorded) -> dict[str, Any]:
+    """The fields of the Recording that a document and its base make. Raises RecordingError."""
+    top = reader.table(reader.document, "the file")
+    if top.get("format") != FORMAT:
+        raise reader.fault("format", f"is {top.get('format')!r}, this version reads {FORMAT}")
+    if reader.text(top, "digest") != digest(base):
+        raise reader.fault("digest", f"the recording {base.library} that it rests on is another by now")
+    answers, errors, place = list(base.answers), dict(base.errors), list[int]()
+    known = {told(kept, errors): kept for kept in answers}
+    messages = reader.texts(top, "errors")
+    for kept in reader.names(top, "answers"):
+        answer, message = told(kept, messages)
+        if (answer, message) not in known:
+            name = f"{answer}{SEPARATOR}{len(errors) + 1}" if message else answer
+            errors |= {name: message} if message else {}
+            known[answer, message] = name
+            answers.append(name)
+        place.append(answers.index(known[answer, message]))
+    unary, binary = dict(base.unary), dict(base.binary)
+    for op, _, row in _changes(reader, "unary", dict.fromkeys(unary, 1), place):
+        unary[op] = Line(unary[op].operands, _merged(reader, f"unary.{op}", unary[op].row, row))
+    for op, number, row in _changes(reader, "binary", {op: len(s.rows) for op, s in binary.items()}, place):
+        rows = list(binary[op].rows)
+        rows[number] = _merged(reader, f"binary.{op}, row {number}", rows[number], row)
+        binary[op] = Square(binary[op].operands, tuple(rows))
+    nary = list(base.nary)
+    for entry, value in enumerate(reader.array(top, "nary"), 1):
+        where = f"nary, entry {entry}"
+        pair = [reader.number(part, where) for part in reader.list_of(value, where)]
+        if len(pair) != 2 or not 0 <= pair[0] < len(nary) or not 0 <= pair[1] < len(place):
+            raise reader.fault(where, "is no [number of a call, answer]")
+        nary[pair[0]] = (*nary[pair[0]][:2], place[pair[1]])
+    return {
+        **{key: reader.text(top, key) for key in ("library", "python", "date", "how")},
+        "versions": reader.texts(top, "versions"),
+        "operands": base.operands,
+        "answers": tuple(answers),
+        "errors": errors,
+        "binary": binary,
+        "unary": unary,
+        "nary": tuple(nary),
+        "seed": base.seed,
+    }
+
+
+def _changes(
+    reader: Reader, key: str, lengths: Mapping[str, int], place: Sequence[int]
+) -> list[tuple[str, int, list[int | None]]]:
+    """The changed rows under a key: the operation, the row's number, its answers; None is the base's."""
+    found = []
+    for op, value in reader.table(reader.key(reader.table(reader.document, "the file"), key), key).items():
+        where = f"{key}.{op}"
+        if op not in lengths:
+            raise reader.fault(where, "is no operation of the recording that it rests on")
+        for entry, row in enumerate(reader.array(reader.table(value, where), "rows"), 1):
+            at = f"{where}, entry {entry}"
+            parts = reader.list_of(row, at)
+            if len(parts) != 2 or not isinstance(parts[0], str):
+                raise reader.fault(at, "is no [row, its numbers]")
+            row_told = _told(reader, at, parts[0], place)
+            found += [(op, number, row_told) for number in reader.indices(parts[1], at, lengths[op])]
+    return found
+
+
+def _told(reader: Reader, where: str, text: str, place: Sequence[int]) -> list[int | None]:
+    """The answers that a text of digits and blanks says."""
+    digits = 1 if len(place) <= len(ALPHABET) else 2
+    found: list[int | None] = []
+    for start in range(0, len(text), digits):
+        cell = text[start : start + digits]
+        if not cell.strip():
+            found.append(None)
+            continue
+        index = 0
+        for character in cell:
+            digit = ALPHABET.find(character)
+            index = index * len(ALPHABET) + digit if digit >= 0 else len(place)
+        if len(cell) != digits or index >= len(place):
+            raise reader.fault(f"{where}, column {start // digits + 1}", f"{cell!r} is no answer")
+        found.append(place[index])
+    return found
+
+
+def _merged(reader: Reader, where: str, row: Row, now: Sequence[int | None]) -> Row:
+    """A row with the answers that have changed in it."""
+    if len(now) > len(row):
+        raise reader.fault(where, f"{len(now)} answers, not {len(row)}")
+    rest = row[len(now) :]
+    return (*(old if new is None else new for old, new in zip(row, now, strict=False)), *rest)

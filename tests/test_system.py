@@ -969,7 +969,7 @@ def test_a_scalar_that_comes_first_has_to_fit_its_default_and_no_other_does() ->
 
 
 def test_a_weak_base_stays_weak_beside_a_weak_exponent_alone() -> None:
-    s = make(f"b -> i*\n{JAXLIKE}", weak="width", ops={"power": {"takes": "all", "left": "array, scalar"}})
+    s = make(f"b -> i*\n{JAXLIKE}", weak="width", ops={"power": {"takes": "all", "ignores": "array, scalar"}})
     assert said(s, "float32:weak", "int8", op="power") == "float32"
     assert said(s, "float32:weak", "int8:weak", op="power") == "float32*"
     assert said(s, "float32:weak", 2, op="power") == "float32*"
@@ -982,7 +982,7 @@ def test_the_steps_of_an_operation_that_changes_nothing_are_those_of_promotion()
         ("order", None, ("uint8", "int8"), "int16"),
         ("ops", "in-place", ("int16", "uint8"), "uint8"),
     ]
-    alike = make(CHAIN, ops={"arithmetic": {"alike": True}})
+    alike = make(CHAIN, ops={"arithmetic": {"meet": "alike"}})
     assert steps(alike, "int8", "int16", op="add")[-1] == ("ops", "arithmetic", ("int8", "int16"), None)
 
 

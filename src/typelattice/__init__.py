@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typelattice.programs.making import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.step import ProgramError
+    from typelattice.recorded.observed import Observed, observed
     from typelattice.rendering import render
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
@@ -58,6 +59,7 @@ _LATER = {
         "programs.making": ("program",),
         "programs.program": ("Program", "Replay"),
         "programs.step": ("ProgramError",),
+        "recorded.observed": ("Observed", "observed"),
         "rendering": ("render",),
         "study.scope": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
@@ -89,10 +91,10 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError", "Diff",
-    "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError", "OpError",
-    "Operand", "OperandError", "Order", "OrderError", "PlanError", "Program", "ProgramError", "Promotion",
-    "PromotionError", "Replay", "System", "Table", "TypelatticeError", "UnknownSystemError",
+    "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError", "Observed",
+    "OpError", "Operand", "OperandError", "Order", "OrderError", "PlanError", "Program", "ProgramError",
+    "Promotion", "PromotionError", "Replay", "System", "Table", "TypelatticeError", "UnknownSystemError",
     "consensus", "criteria", "design", "diff", "dtype", "implicit_cast", "laws", "loss",
-    "namespace", "native", "operand", "program", "render", "system", "systems", "table",
+    "namespace", "native", "observed", "operand", "program", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

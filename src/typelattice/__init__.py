@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from typelattice.facts.order import Order, OrderError
     from typelattice.files.reader import system
     from typelattice.files.text import FormatError, UnknownSystemError, systems
-    from typelattice.namespaces import Array, Namespace, NamespaceError, implicit_cast, namespace
+    from typelattice.namespaces import Array, Namespace, NamespaceError, namespace
     from typelattice.operands.adapters import native
     from typelattice.operands.objects import operand
     from typelattice.operands.operand import Operand, OperandError
+    from typelattice.programs.implicit import implicit_cast, implicit_cast_type
     from typelattice.programs.making import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.step import ProgramError
-    from typelattice.recorded.observed import Observed, observed
+    from typelattice.programs.symbols import Symbols
     from typelattice.rendering import render
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
@@ -52,14 +53,15 @@ _LATER = {
         "facts.order": ("Order", "OrderError"),
         "files.reader": ("system",),
         "files.text": ("FormatError", "UnknownSystemError", "systems"),
-        "namespaces": ("Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"),
+        "namespaces": ("Array", "Namespace", "NamespaceError", "namespace"),
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.objects": ("operand",),
+        "programs.implicit": ("implicit_cast", "implicit_cast_type"),
         "programs.making": ("program",),
         "programs.program": ("Program", "Replay"),
         "programs.step": ("ProgramError",),
-        "recorded.observed": ("Observed", "observed"),
+        "programs.symbols": ("Symbols",),
         "rendering": ("render",),
         "study.scope": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
@@ -91,10 +93,10 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError", "Diff",
-    "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError", "Observed",
-    "OpError", "Operand", "OperandError", "Order", "OrderError", "PlanError", "Program", "ProgramError",
-    "Promotion", "PromotionError", "Replay", "System", "Table", "TypelatticeError", "UnknownSystemError",
-    "consensus", "criteria", "design", "diff", "dtype", "implicit_cast", "laws", "loss",
-    "namespace", "native", "observed", "operand", "program", "render", "system", "systems", "table",
+    "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError", "OpError",
+    "Operand", "OperandError", "Order", "OrderError", "PlanError", "Program", "ProgramError", "Promotion",
+    "PromotionError", "Replay", "Symbols", "System", "Table", "TypelatticeError", "UnknownSystemError",
+    "consensus", "criteria", "design", "diff", "dtype", "implicit_cast", "implicit_cast_type", "laws", "loss",
+    "namespace", "native", "operand", "program", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation, OpError, operation
@@ -14,6 +13,7 @@ from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.inputs import described
 from typelattice.programs.python_numbers import computed
 from typelattice.programs.shapes import ShapeError, indexed_shape, result_shape
+from typelattice.programs.site import Site
 from typelattice.programs.step import (
     IN_PLACE,
     LONGEST,
@@ -29,7 +29,6 @@ from typelattice.programs.step import (
     NamedDType,
     Number,
     Opaque,
-    Place,
     ProgramError,
     Ref,
     Shape,
@@ -37,20 +36,6 @@ from typelattice.programs.step import (
 )  # fmt: skip
 
 MOST = 1_000_000  # steps
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """Where in the source something is asked for: its text, its place, and the library that it names."""
-
-    text: str
-    place: Place | None = None
-    owner: str | None = None
-
-    def refuse(self, why: str) -> ProgramError:
-        """The error of what cannot be a step; `why` says what to do, too."""
-        where = f"{self.place}: " if self.place else ""
-        return ProgramError(f"{where}{clipped(self.text, 60)!r}: {clipped(why, 600)}")
 
 
 class Draft:
@@ -158,6 +143,17 @@ class Draft:
             written, (left, right), (), steps, text=clipped(site.text, LONGEST), place=site.place,
             shape=self.shape(left), owner=self.owner(site, steps),
         ))  # fmt: skip
+
+    def put(self, site: Site, x: Argument, key: Argument, value: Argument) -> Ref:
+        """What stands in the place of x after `x[key] = value`."""
+        left, right = self.ref(site, x), self.ref(site, value)
+        steps = (left.step, right.step)
+        return self.add(
+            Call(
+                "setitem", (left, right), (("key", key),), steps, text=clipped(site.text, LONGEST),
+                place=site.place, shape=self.shape(left), owner=self.owner(site, steps),
+            )
+        )  # fmt: skip
 
     def call(
         self,

@@ -9,11 +9,12 @@ from typing import Any
 
 from typelattice.facts.suggest import short
 from typelattice.operands.notation import WIDEST
-from typelattice.programs.draft import Site
-from typelattice.programs.functions import MAKERS, call_function, meaning
+from typelattice.programs.functions import MAKERS, call_function
 from typelattice.programs.meanings import OPERATORS, Meanings
+from typelattice.programs.names import meaning
 from typelattice.programs.python_functions import OF_PYTHON, UNKNOWN, of_math, of_python
 from typelattice.programs.reading import Dotted, Function, Method, Read, Reading
+from typelattice.programs.site import Site
 from typelattice.programs.step import NamedDType, Ref, Slice
 
 REFUSED: Mapping[type[ast.AST], str] = {

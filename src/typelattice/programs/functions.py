@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
-from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS, Operation, operation
 from typelattice.facts.range import Value
 from typelattice.facts.suggest import nearest, short
 from typelattice.operands.operand import SCALARS, Operand, scalar
-from typelattice.programs.draft import Draft, Site
+from typelattice.programs.draft import Draft
+from typelattice.programs.inputs import described
+from typelattice.programs.names import dtype_named, meaning
 from typelattice.programs.shapes import plain_axes
+from typelattice.programs.site import Site
 from typelattice.programs.step import AnyDType, Argument, DTypeOf, NamedDType, Ref
 
-TABLE = f"{__file__.removesuffix('functions.py')}names.txt"
 FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
 PYTHONS = {"float": float, "int": int, "complex": complex, "bool": bool}
 TYPED = ("accumulate", "cumulative")  # classes of operations that give the dtype that they are told
@@ -32,37 +33,18 @@ MAY_BE_NAMED = {  # what functions of a form may be given by name, beside their 
     "indexed": ("axis", "dim"),
     "parts": ("axis", "mode", "full_matrices"),
 }  # fmt: skip
+KEYWORDS = {
+    "dim": "axis",
+    "keepdim": "keepdims",
+    "ddof": "correction",
+    "dims": "axes",
+}  # as the standard has it
+ALONG = ("reduction", "along", "several", "indexed")  # forms whose first further argument is an axis
+BY_AXIS = ("expand_dims", "squeeze", "flip")  # operations of another form of which that holds, too
+VARIADIC = ("reshape", "broadcast_to", "permute_dims")  # those that may be given lengths, or axes, one by one
 BOUNDS = (("min", "a_min", "clip_value_min"), ("max", "a_max", "clip_value_max"))  # what clip calls them
 IGNORED = ("casting", "order", "subok", "name", "device", "copy", "requires_grad", "stream")
 Maker = Callable[[Draft, Site, Sequence[Argument], dict[str, Argument]], Argument]
-
-
-@cache
-def names(what: str) -> Mapping[tuple[str, str], str]:
-    """What names.txt says of names that are a cast, a function or the like: by library and name."""
-    with open(TABLE, encoding="ascii") as rows:
-        stated = [row.split() for row in rows if not row.startswith("#")]
-    return {(library, name): meaning for library, name, is_a, meaning in stated if is_a == what}
-
-
-def meaning(what: str, name: str, library: str | None) -> str | None:
-    """What a name means in a library's code; None if it is nothing of that sort."""
-    stated = names(what)
-    return stated.get((library or "*", name), stated.get(("*", name)))
-
-
-def dtype_named(name: str, library: str | None) -> NamedDType | None:
-    """The dtype that an attribute of a library is, `np.float32` or `torch.half`; None if it is none."""
-    found = meaning("cast", name, library)
-    if found is None and name in DTYPES:
-        found = name
-    return NamedDType(found) if found else None
-
-
-def constant(name: str) -> float | None:
-    """The number that an attribute of a library is, `np.pi`; None if it is none."""
-    found = meaning("constant", name, None)
-    return None if found is None else float(found)
 
 
 def call_function(
@@ -119,14 +101,20 @@ def _operation(
         if op.form == "choice" and len(args) < (op.most or 0):
             raise site.refuse(f"{name} takes {op.most} operands in an expression, not {len(args)}")
     _check_keywords(site, op, given)
+    given = {KEYWORDS.get(key, key): value for key, value in given.items()}
+    rest = [draft.static(x) for x in rest]
+    if op.name in VARIADIC and len(rest) > 1:
+        rest = [tuple(rest)]
+    if rest and op.name not in ("reshape", "broadcast_to") and (op.form in ALONG or op.name in BY_AXIS):
+        given["axis"], *rest = rest
     if dtype is None:
-        return draft.call(site, op, operands, [draft.static(x) for x in rest], given)
+        return draft.call(site, op, operands, rest, given)
     if op.of_class in TYPED or op.of_class == "like":
-        return draft.call(site, op, operands, [draft.static(x) for x in rest], given, dtype)
+        return draft.call(site, op, operands, rest, given, dtype)
     if op.of_class not in COMPUTED_IN:
         raise site.refuse(f"{name} takes no dtype; cast with .astype(dtype)")
     operands = [x if draft.is_scalar(x) else draft.cast(site, x, dtype) for x in operands]
-    return draft.call(site, op, operands, [draft.static(x) for x in rest], given)
+    return draft.call(site, op, operands, rest, given)
 
 
 def _with_bounds(args: list[Argument], given: dict[str, Argument]) -> list[Argument]:
@@ -277,7 +265,17 @@ def _flatten(draft: Draft, site: Site, args: Sequence[Argument], given: dict[str
     return draft.call(site, operation("reshape"), args[:1], ((-1,),))
 
 
+def _opaque(draft: Draft, site: Site, args: Sequence[Argument], given: dict[str, Argument]) -> Argument:
+    """What no rule decides, as the text of a program has it: `opaque("float32[3]", x)`."""
+    if not args or not isinstance(args[0], str):
+        raise site.refuse("opaque needs to be told what it gives; write opaque('float32', x)")
+    what, shape = described(args[0])
+    made_of = [draft.ref(site, x).step for x in args[1:]]
+    return draft.opaque(site, "opaque", what, made_of, shape)
+
+
 MAKERS: Mapping[str, Maker] = {
+    "opaque": _opaque,
     "astype": _astype,
     "asarray": _asarray,
     "full": _full,

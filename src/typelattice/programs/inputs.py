@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from typelattice.facts.dtypes import DTypeError
+from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import short
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand
@@ -35,6 +36,19 @@ def described(x: object) -> tuple[Operand | str, Shape | None]:
     if shape is not None:
         raise OperandError(f"{short(x)} has a shape, and no dimensions; leave one out")
     return what, tuple(_length(x, part.strip()) for part in lengths.split(",")) if lengths else ()
+
+
+def is_operand(text: str) -> bool:
+    """Whether a text describes an operand, and is no other annotation.
+
+    >>> is_operand("float32[3]"), is_operand("np.ndarray")
+    (True, False)
+    """
+    try:
+        what, _ = described(text)
+        return isinstance(what, Operand) or parse(what) is not None
+    except TypelatticeError:
+        return False
 
 
 def _operand(text: str) -> tuple[Operand | str, Shape | None]:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typelattice.facts.suggest import clipped, nearest
-from typelattice.programs.draft import Draft, Site
+from typelattice.programs.draft import Draft
 from typelattice.programs.expressions import Expressions
-from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.meanings import OPERATORS
 from typelattice.programs.reading import ASKS, WHERE, Dotted, Function, Read, Reading
+from typelattice.programs.site import Site
 from typelattice.programs.step import IN_PLACE, LONGEST, Place, ProgramError
 
 DEEPEST = 200  # calls of functions within one another
@@ -136,9 +136,9 @@ class Lines(Expressions):
         if not isinstance(target.value, ast.Name):
             raise self.site(target).refuse("elements of what has no name; give it one first")
         x = self.argument(target, (yield self.expression(target.value, scope)))
-        yield self.expression(target.slice, scope)
+        key = self.argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.argument(target, value)
-        scope[target.value.id] = self.draft.call(self.site(target), FUNCTIONS_OF_ELEMENTS, [x, given])
+        scope[target.value.id] = self.draft.put(self.site(target), x, key, given)
 
     def assign(self, target: ast.expr, value: Read, scope: dict[str, Any]) -> None:
         """Binds a name, or several names to as many values."""
@@ -201,9 +201,6 @@ class Lines(Expressions):
         for name, x in pairs:
             found[name] = yield self.expression(x, function.scope)
         return found
-
-
-FUNCTIONS_OF_ELEMENTS = FUNCTIONS["setitem"]
 
 
 def parameters(node: ast.FunctionDef) -> list[str]:

@@ -1,30 +1,42 @@
-"""Programs are made here: of expressions, of lines of Python, of functions in files."""
+"""Programs are made here: of expressions, lines of Python, functions in files, functions that run."""
 
 from __future__ import annotations
 
 import ast
+import inspect
 import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from typelattice.disk.read import read_bytes
 from typelattice.programs.program import Program
 from typelattice.programs.source import LONGEST_SOURCE, read
 from typelattice.programs.step import ProgramError
+from typelattice.programs.symbols import Symbols
 
 IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # a function of a file
 
 
-def program(what: str, /, **bound: object) -> Program:
-    """A program of Python text: an expression, lines with assignments, a function, or `FILE.py:function`.
+def program(what: str | Callable[..., object], /, *operands: object, **bound: object) -> Program:
+    """A program of Python text, or of a function of arrays, which is called with symbols.
 
-    Text is parsed and never evaluated. Each name in it is bound to an operand: an array, a dtype, a number,
-    an operand string, which may name a dtype of a system's own file; `float32[3,4]` has a shape. Raises
-    ProgramError, FileError.
+    Text is an expression, lines with assignments, a function, or `FILE.py:function`; operands are bound to
+    the names in it, by position to the parameters of a function.
+
+    It is parsed and never evaluated. An operand is an array, a dtype, a number, an operand string, which may
+    name a dtype of a system's own file; `float32[3,4]` has a shape. A function that is called gets a symbol
+    for each of these, but numbers, None and tuples as they are. Raises ProgramError, FileError.
 
     >>> p = program("a*2.0 + b", a="int8:0d", b="float16")
     >>> [(step.text, str(o)) for step, o in zip(p.steps, p.under("numpy")) if step.op]
     [('a*2.0', 'float64'), ('a*2.0 + b', 'float64')]
+    >>> program(lambda x, y, scale: (x + y) * scale, "int32[3]", "float16", 1.5).under("jax").dtype
+    float16
     """
+    if not isinstance(what, str):
+        return called(what, operands, bound)
+    if operands:
+        raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
     in_file = IN_FILE.fullmatch(what) if len(what) < LONGEST_SOURCE else None
     if in_file:
         path = Path(in_file[1])
@@ -33,6 +45,31 @@ def program(what: str, /, **bound: object) -> Program:
         return Program(tuple(draft.steps), tuple(results), what)
     draft, results = read(what, bound)
     return Program(tuple(draft.steps), tuple(results), what.strip())
+
+
+def called(
+    function: Callable[..., object], operands: Sequence[object], named: Mapping[str, object]
+) -> Program:
+    """The program of a function that is called with symbols."""
+    xp = Symbols()
+    taken = list(operands)
+    try:
+        names = [*inspect.signature(function).parameters]
+    except (TypeError, ValueError):
+        names = []
+    names += [f"x{i}" for i in range(len(names), len(taken))]
+    args = [_symbol(xp, name, x) for name, x in zip(names, taken, strict=False)]
+    found = function(*args, **{name: _symbol(xp, name, x) for name, x in named.items()})
+    results = found if isinstance(found, (tuple, list)) else (found,)
+    if not results or any(x is None for x in results):
+        raise ProgramError(f"{getattr(function, '__name__', 'it')} returns nothing; end it with return")
+    return xp.output(*results)
+
+
+def _symbol(xp: Symbols, name: str, x: object) -> object:
+    """What stands for an operand when a function is called; a plain value stands for itself."""
+    plain = x is None or (isinstance(x, (bool, int, float, complex, tuple)) and not hasattr(x, "dtype"))
+    return x if plain else xp.input(name, x)
 
 
 def is_program(text: str) -> bool:

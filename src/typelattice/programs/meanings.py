@@ -9,13 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.facts.operations import OPERATIONS
-from typelattice.programs.draft import Draft, Site
-from typelattice.programs.functions import (
-    FUNCTIONS,
-    PYTHONS,
-    constant,
-    dtype_named,
-)  # fmt: skip
+from typelattice.programs.draft import Draft
+from typelattice.programs.functions import FUNCTIONS, PYTHONS
+from typelattice.programs.names import constant, dtype_named
 from typelattice.programs.reading import (
     ASKS,
     LENGTH,
@@ -25,6 +21,7 @@ from typelattice.programs.reading import (
     Method,
     Read,
 )  # fmt: skip
+from typelattice.programs.site import Site
 from typelattice.programs.step import Argument, DTypeOf, NamedDType, Ref, Slice
 
 

@@ -12,9 +12,15 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.suggest import nearest
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
+from typelattice.programs.casting import ImplicitCast, implicit_casts
+from typelattice.programs.explicit import check, explicit
+from typelattice.programs.json_reading import read_json
+from typelattice.programs.json_writing import written
 from typelattice.programs.parting import Parting, parting
 from typelattice.programs.replay import Outcome, replay
+from typelattice.programs.running import run
 from typelattice.programs.step import Input, ProgramError, Step
+from typelattice.programs.text import text
 
 AnySystem = System | str | os.PathLike[str]
 
@@ -90,6 +96,10 @@ class Program:
         """What comes from outside, by name."""
         return {step.text: step.given for step in self.steps if isinstance(step, Input)}
 
+    def __str__(self) -> str:
+        """Python text that reads back as the same program, a line a step."""
+        return text(self.steps, self.results)
+
     def under(self, system: AnySystem | Mapping[str, AnySystem]) -> Replay:
         """What each step comes to.
 
@@ -118,6 +128,59 @@ class Program:
         """
         replays = [self.under(system) for system in systems]
         return parting(self.steps, [made.name for made in replays], replays)
+
+    def casts(self, system: AnySystem) -> tuple[ImplicitCast, ...]:
+        """The casts that a system makes without being told: of which operand, what they lose, their bytes.
+
+        >>> from typelattice import program
+        >>> p = program("x * 2.0 + y", x="int32[1000]", y="float32[1000]")
+        >>> [(p.steps[c.operand].text, c.target, c.bytes) for c in p.casts("numpy")]
+        [('x', float64, 8000), ('2.0', float64, 8), ('y', float64, 8000)]
+        """
+        return tuple(implicit_casts(self.steps, self.under(system).outcomes))
+
+    def explicit(self, system: AnySystem) -> Program:
+        """The same program with each of these casts written: a typed graph, alike under every system.
+
+        Raises ProgramError if the system refuses a step.
+
+        >>> from typelattice import program
+        >>> print(program("x * 2.0", x="int32").explicit("torch"))
+        def program(x: "int32"):
+            t2 = astype(x, float32)
+            t3 = astype(2.0, float32)
+            t4 = t2 * t3  # float32
+            return t4
+        """
+        steps, results = explicit(self.steps, self.results, self.under(system).outcomes)
+        return Program(steps, results, self.source)
+
+    def check(self) -> None:
+        """Raises ProgramError if a cast is left that is not written, as there is none after `explicit`."""
+        check(self.steps)
+
+    def run(self, xp: object, /, **given: object) -> object:
+        """What the program gives, computed by an array-API namespace; of several results a tuple.
+
+        Raises ProgramError for an input that is not given, and for a step that cannot be carried out there.
+
+        >>> import numpy
+        >>> from typelattice import namespace, program
+        >>> p = program("x * 2.5 + y", x="int32[2]", y="float16[2]")
+        >>> p.run(namespace("jax", numpy), x=numpy.asarray([1, 2], "int32"), y=numpy.ones(2, "float16"))
+        <float16 under jax over numpy: [3.5 6. ]>
+        """
+        found = run(self.steps, self.results, xp, given)
+        return found[0] if len(found) == 1 else found
+
+    def to_json(self) -> str:
+        """The program as JSON, which `Program.from_json` reads."""
+        return written(self.steps, self.results, self.source)
+
+    @classmethod
+    def from_json(cls, text: str) -> Program:
+        """The program that a JSON text is. Raises ProgramError, which names the place of what is wrong."""
+        return cls(*read_json(text))
 
     def step(self, text: str) -> int:
         """The number of the last step of a text. Raises ProgramError."""

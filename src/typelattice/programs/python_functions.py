@@ -9,9 +9,10 @@ from typing import Any
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.suggest import nearest
 from typelattice.operands.operand import scalar
-from typelattice.programs.draft import Draft, Site
+from typelattice.programs.draft import Draft
 from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.reading import LENGTH, Dotted, Function, Method, Read
+from typelattice.programs.site import Site
 from typelattice.programs.step import Argument, DTypeOf, NamedDType, Ref
 
 UNKNOWN = object()  # where a function of Python's is one of arrays

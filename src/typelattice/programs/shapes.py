@@ -53,11 +53,7 @@ def result_shape(
         case "reduction":
             return _reduced(first, _named(args, keywords, "axis", "dim"), _kept(keywords), _axes_of(op))
         case "along":
-            return (
-                first
-                if op.name in ("sort", "argsort") or (first and len(first) == 1)
-                else _along(first, keywords)
-            )
+            return None if op.name == "diff" or keywords.get("include_initial") else first
         case "several":
             return _joined(op.name, operands, _named(args, keywords, "axis", "dim") or 0)
         case "whole":
@@ -145,11 +141,6 @@ def _axis(axis: int, ndim: int) -> int:
     return axis % ndim
 
 
-def _along(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
-    """Of cumulative sums the shape stays; of differences, and with an initial value, an axis changes."""
-    return None if shape is None or keywords.get("include_initial") else shape
-
-
 def _joined(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
     known = [shape for shape in operands if shape is not None]
     if len(known) < len(operands) or not known or not isinstance(axis, int):
@@ -184,7 +175,7 @@ def _whole(
     """The shape of an operation on arrays as wholes, those of everyday use."""
     shape = operands[0]
     if op.name in ("reshape", "broadcast_to"):
-        lengths = plain_axes(args if len(args) > 1 else _named(args, keywords, "shape"))  # type: ignore[arg-type]
+        lengths = plain_axes(_named(args, keywords, "shape"))
         return lengths if lengths is None or -1 not in lengths else _reshaped(shape, lengths)
     if shape is None or (len(operands) > 1 and operands[1] is None):
         return None

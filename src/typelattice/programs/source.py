@@ -8,9 +8,11 @@ from textwrap import dedent
 from typing import Any
 
 from typelattice.facts.suggest import clipped, nearest, short
-from typelattice.programs.draft import Draft, Site
+from typelattice.programs.draft import Draft
+from typelattice.programs.inputs import is_operand
 from typelattice.programs.lines import UNRETURNED, Lines, parameters
 from typelattice.programs.reading import Function, Reading, run
+from typelattice.programs.site import Site
 from typelattice.programs.step import LONGEST, Argument, Place, ProgramError
 
 LONGEST_SOURCE = 8_000_000  # characters
@@ -57,6 +59,17 @@ def _parsed(source: Lines) -> list[ast.stmt]:
 def _is_function(lines: Sequence[ast.stmt]) -> bool:
     """Whether a source is a function, after imports and other functions."""
     return isinstance(lines[-1], ast.FunctionDef)
+
+
+def _annotated(function: Function) -> dict[str, object]:
+    """What the annotations of a function's parameters say: operand strings, `x: "float32[3]"`."""
+    args = function.node.args
+    stated = {a.arg: a.annotation for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    return {
+        name: said.value
+        for name, said in stated.items()
+        if isinstance(said, ast.Constant) and isinstance(said.value, str) and is_operand(said.value)
+    }
 
 
 def _is_list(lines: Sequence[ast.stmt]) -> bool:
@@ -133,6 +146,7 @@ def _function(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any], n
             raise ProgramError(
                 f"{function.node.name} has no parameter {clipped(given, 40)}{near}; it has {has}"
             )
+    source.bound = {**_annotated(function), **source.bound}
     for needed in known:
         if needed not in source.bound and needed not in defaults:
             raise source.unbound(function.node, needed)

@@ -1,0 +1,66 @@
+"""The casts of a program that nobody wrote: which operand of which step becomes what, and what that loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operate import ignores_right
+from typelattice.engine.operations import find
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.loss import Loss, loss
+from typelattice.facts.operations import operation
+from typelattice.operands.operand import Operand
+from typelattice.programs.replay import Outcome
+from typelattice.programs.shapes import size
+from typelattice.programs.step import Call, Step
+
+
+@dataclass(frozen=True, slots=True)
+class ImplicitCast:
+    """A cast that is not written: at step `number`, of the result of step `operand`.
+
+    Where the two are one, the step's own result is cast as it is written into an array. `bytes` are those of
+    the array that is made, None where its shape is unknown. A Python number has a kind and no dtype, and a
+    loss of None.
+    """
+
+    number: int
+    step: Step
+    operand: int
+    source: DType | Kind
+    target: DType
+    loss: Loss | None
+    bytes: int | None
+
+
+def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterator[ImplicitCast]:
+    """The implicit casts of a program under a system, step by step."""
+    for i, (step, outcome) in enumerate(zip(steps, outcomes, strict=True)):
+        p = outcome.promotion
+        if not isinstance(step, Call) or p is None or p.compute is None or outcome.operand is None:
+            continue
+        for part, o in promoting(step, p):
+            if o.dtype is not p.compute:
+                yield _cast(i, steps, part, o.dtype or o.kind, p.compute)
+        given = outcome.operand.dtype
+        computed = p.compute if step.name == "iadd" else p.dtype
+        if computed is not None and given is not None and given is not computed:  # written into what is there
+            yield _cast(i, steps, i, computed, given)
+
+
+def promoting(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
+    """The steps whose results promote, with what they are: no conditions, indices, ignored exponents."""
+    assert p.op is not None
+    known = operation(p.op)
+    chosen = [*zip(step.operands, p.operands, strict=True)][known.promoting]
+    ignored = ignores_right(find(p.op, p.system.ops), p.promoting)
+    return chosen[:1] if ignored else chosen
+
+
+def _cast(number: int, steps: Sequence[Step], part: int, source: DType | Kind, target: DType) -> ImplicitCast:
+    count, bits = size(steps[part].shape), target.storage_bits
+    made = None if count is None or bits is None else count * bits // 8
+    lost = loss(source, target) if isinstance(source, DType) else None
+    return ImplicitCast(number, steps[number], part, source, target, lost, made)

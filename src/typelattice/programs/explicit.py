@@ -1,0 +1,237 @@
+"""A program with every cast written out, and the check that none is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.loss import loss
+from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.facts.range import Value, fitted
+from typelattice.operands.operand import Operand
+from typelattice.programs.casting import promoting
+from typelattice.programs.replay import Outcome
+from typelattice.programs.step import (
+    IN_PLACE,
+    Argument,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Index,
+    Input,
+    NamedDType,
+    Number,
+    Opaque,
+    ProgramError,
+    Ref,
+    Slice,
+    Step,
+)  # fmt: skip
+
+COMPARING = (
+    "comparison",
+    "ordering",
+)  # classes that may take a number beyond its operands' dtypes
+
+
+def explicit(
+    steps: Sequence[Step], results: Sequence[int], outcomes: Sequence[Outcome]
+) -> tuple[tuple[Step, ...], tuple[int, ...]]:
+    """The steps with each implicit cast before the operation that needs it, and the results among them.
+
+    Each operation is of one dtype, and says the dtype of its result. Raises ProgramError for a program of
+    which a step is refused.
+    """
+    writer = _Writer(steps, outcomes)
+    for i, outcome in enumerate(outcomes):
+        if outcome.operand is None:
+            raise ProgramError(f"{_named(steps[i])} is {outcome}: {outcome.reason}; cast its operands first")
+        writer.write(i)
+    return tuple(writer.made), tuple(writer.new[i] for i in results)
+
+
+class _Writer:
+    """The explicit steps so far; `new` gives the number of each old step among them."""
+
+    def __init__(self, steps: Sequence[Step], outcomes: Sequence[Outcome]) -> None:
+        self.steps, self.outcomes = steps, outcomes
+        self.made: list[Step] = []
+        self.new: dict[int, int] = {}
+        self.casts: dict[tuple[int, str, str], int] = {}
+
+    def add(self, step: Step) -> int:
+        self.made.append(step)
+        return len(self.made) - 1
+
+    def operand(self, i: int) -> Operand:
+        found = self.outcomes[i].operand
+        assert found is not None
+        return found
+
+    def renamed(self, x: Argument) -> Any:
+        """An argument that speaks of the new steps, and names dtypes that were those of earlier ones."""
+        match x:
+            case Ref(step):
+                return Ref(self.new[step])
+            case DTypeOf(step):
+                return NamedDType(str(self.operand(step).dtype))
+            case Slice(start, stop, step):
+                return Slice(*map(self.renamed, (start, stop, step)))
+            case tuple():
+                return tuple(map(self.renamed, x))
+        return x
+
+    def write(self, i: int) -> None:
+        """The explicit form of a step, after the casts that it needs."""
+        step, given = self.steps[i], self.operand(i)
+        match step:
+            case Call():
+                self.new[i] = self.called(step, self.outcomes[i], given)
+            case Cast():
+                to = NamedDType(str(given.dtype))
+                self.new[i] = self.add(replace(step, source=self.new[step.source], to=to))
+            case Index():
+                source = self.new[step.source]
+                self.new[i] = self.add(replace(step, source=source, key=self.renamed(step.key)))
+            case Created():
+                like = self.new[step.like] if isinstance(step.like, int) else step.like
+                args, keywords = self.renamed(step.args), self.renamed(step.keywords)
+                dtype = NamedDType(str(given.dtype))
+                self.new[i] = self.add(replace(step, args=args, keywords=keywords, like=like, dtype=dtype))
+            case Opaque(made_of=parts):
+                self.new[i] = self.add(replace(step, made_of=tuple(self.new[part] for part in parts)))
+            case _:
+                self.new[i] = self.add(step)
+
+    def called(self, step: Call, outcome: Outcome, given: Operand) -> int:
+        """An operation whose operands are of one dtype."""
+        p = outcome.promotion
+        moved = {part: self.new[part] for part in step.operands}
+        if p is not None and p.compute is not None:
+            to = self.compared_in(step, p) or p.compute
+            for part, o in promoting(step, p):
+                moved[part] = self.cast(step, part, o, to, p)
+        elif step.dtype is not None and given.dtype is not None and not step.name.endswith("_like"):
+            moved = {part: self.cast(step, part, self.operand(part), given.dtype, None) for part in moved}
+        written = step.name in IN_PLACE
+        computed = (p.compute if step.name == "iadd" else p.dtype) if written and p else given.dtype
+        dtype = None if given.tier == "scalar" else NamedDType(str(computed))
+        call = replace(
+            step,
+            name=IN_PLACE.get(step.name, step.name),
+            args=tuple(self.moved(x, moved) for x in step.args),
+            keywords=self.renamed(step.keywords),
+            operands=tuple(moved[part] for part in step.operands),
+            dtype=dtype,
+        )
+        made = self.add(call)
+        if written and computed is not given.dtype:  # what is computed is written into x
+            made = self.add(self.cast_step(step, made, NamedDType(str(given.dtype))))
+        return made
+
+    def moved(self, x: Argument, moved: dict[int, int]) -> Argument:
+        """An argument of a call, an operand as it is after its cast."""
+        if isinstance(x, tuple):
+            return tuple(self.moved(each, moved) for each in x)
+        return Ref(moved[x.step]) if isinstance(x, Ref) and x.step in moved else self.renamed(x)
+
+    def compared_in(self, step: Call, p: Promotion) -> DType | None:
+        """The dtype in which a number out of range is compared: one that holds it and all other values."""
+        beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
+        if not beyond or OPERATIONS[p.op or ""].of_class not in COMPARING or not isinstance(p.system, System):
+            return None
+        own = [o.dtype for o in p.operands if o.dtype]
+        for d in p.system.dtypes:
+            if all(not loss(x, d) for x in own) and all(fitted(value, d)[0] for value in beyond):
+                return d
+        what = f"{_named(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
+        raise ProgramError(f"{what}; compare with a number within its range")
+
+    def cast(self, step: Call, part: int, o: Operand, to: DType, p: Promotion | None) -> int:
+        """An operand as one of a dtype: itself, or a cast of it; a number becomes what the system says."""
+        if o.dtype is to and not o.weak and o.tier != "scalar":
+            return self.new[part]
+        value = self.becomes(step, o, to, p)
+        key = part, to.name, repr(value)
+        if key not in self.casts:
+            source = self.new[part]
+            if value is not None and value is not o.value:
+                source = self.add(Number(value, text=str(value), place=step.place, shape=()))
+            self.casts[key] = self.add(self.cast_step(self.steps[part], source, NamedDType(to.name)))
+        return self.casts[key]
+
+    def becomes(self, step: Call, o: Operand, to: DType, p: Promotion | None) -> Value | None:
+        """The number that a Python number counts as. Raises ProgramError where the system does not say."""
+        if o.tier != "scalar" or o.value is None or fitted(o.value, to)[0]:
+            return o.value if o.tier == "scalar" else None
+        fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]
+        if fits and fits[0].becomes is not None:
+            return fits[0].becomes
+        what = f"{_named(step)}: {o.value} is out of range for {to}, and it is not said what becomes of it"
+        raise ProgramError(f"{what}; use a value within it, or cast first")
+
+    def cast_step(self, of: Step, source: int, to: NamedDType) -> Cast:
+        text = of.text if of.text.isidentifier() else f"({of.text})"
+        return Cast(
+            source, to, text=f"{text}.astype({to.name})", place=of.place, shape=self.made[source].shape
+        )
+
+
+def check(steps: Sequence[Step]) -> None:
+    """Raises ProgramError unless every operation has operands of one dtype, and says that of its result."""
+    dtypes: list[str | None] = []  # of each step: None for a Python number
+    for step in steps:
+        match step:
+            case Input(given=given) | Opaque(given=given):
+                dtypes.append(_dtype_of(given))
+            case Number():
+                dtypes.append(None)
+            case Index(source=source):
+                dtypes.append(dtypes[source])
+            case Cast(to=to):
+                dtypes.append(_stated(step, to))
+            case Created(dtype=dtype):
+                dtypes.append(_stated(step, dtype))
+            case Call():
+                dtypes.append(_checked(step, [dtypes[part] for part in step.operands]))
+
+
+def _checked(step: Call, operands: Sequence[str | None]) -> str | None:
+    """The dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
+    if step.operator and all(d is None for d in operands):
+        return None
+    if step.name in IN_PLACE:
+        raise ProgramError(f"{_named(step)} writes into its left operand; take .explicit(system)")
+    joined = operands[operation(step.name).promoting]
+    if step.name == "pow" and len({*joined}) > 1:  # an integer exponent takes no part
+        joined = joined[:1]
+    if None in joined or len({*joined}) > 1:
+        what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
+        raise ProgramError(f"{_named(step)} casts implicitly, of {what}; take .explicit(system)")
+    return _stated(step, step.dtype)
+
+
+def _stated(step: Step, dtype: object) -> str:
+    if not isinstance(dtype, NamedDType):
+        raise ProgramError(f"{_named(step)} does not say its dtype; take .explicit(system)")
+    return dtype.name
+
+
+def _dtype_of(given: Operand | str) -> str | None:
+    """The dtype of an input, by name; None of a Python number."""
+    if isinstance(given, str):
+        return given.partition(":")[0].partition("=")[0]
+    if given.tier == "scalar" and given.kind is not Kind.BOOL:
+        return None
+    return str(given.dtype) if given.tier != "scalar" else None
+
+
+def _named(step: Step) -> str:
+    """A step as an error names it: its operation, text and place."""
+    where = f" ({step.place})" if step.place else ""
+    return f"{step.op or 'input'} {step.text!r}{where}"

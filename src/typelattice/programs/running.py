@@ -1,0 +1,161 @@
+"""A program that is carried out: step by step, by the functions of an array-API namespace."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.suggest import nearest
+from typelattice.namespaces.array import Array
+from typelattice.namespaces.namespace import Namespace
+from typelattice.operands.operand import Operand
+from typelattice.programs.functions import PYTHONS, TYPED
+from typelattice.programs.step import (
+    IN_PLACE,
+    Argument,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Index,
+    Input,
+    NamedDType,
+    Number,
+    Opaque,
+    ProgramError,
+    Ref,
+    Slice,
+    Step,
+)  # fmt: skip
+
+EXTENSIONS = ("linalg", "fft")  # where a namespace has functions, too
+
+
+def run(steps: Sequence[Step], results: Sequence[int], xp: Any, given: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The results of a program, computed by a namespace from what its inputs are given.
+
+    Raises ProgramError for an input that is not given, and for a step that cannot be carried out there.
+    """
+    names = [step.text for step in steps if isinstance(step, Input)]
+    for name in given:
+        if name not in names:
+            raise ProgramError(
+                f"the program has no input {name}{nearest(name, names)}; it has {', '.join(names)}"
+            )
+    runner = _Runner(xp, given)
+    for step in steps:
+        runner.values.append(runner.value(step))
+    return tuple(runner.values[i] for i in results)
+
+
+class _Runner:
+    """The values of the steps so far."""
+
+    def __init__(self, xp: Any, given: Mapping[str, Any]) -> None:
+        self.xp, self.given = xp, given
+        self.values: list[Any] = []
+
+    def value(self, step: Step) -> Any:
+        """What a step gives."""
+        match step:
+            case Input(given=given):
+                return self.input(step, given)
+            case Number(value=value):
+                return value
+            case Cast(source=source, to=to):
+                return self.cast(self.values[source], self.dtype(to))
+            case Index(source=source, key=key):
+                return self.values[source][self.argument(key)]
+            case Created(name=name, args=args, keywords=keywords, dtype=dtype):
+                named = {key: self.argument(value) for key, value in keywords}
+                if dtype is not None:
+                    named["dtype"] = self.dtype(dtype)
+                return self.function(step, name)(*map(self.argument, args), **named)
+            case Call():
+                return self.called(step)
+            case Opaque(name=name, made_of=parts):
+                function = PYTHONS.get(name) or vars(math).get(name.removeprefix("math."))
+                if function is not None:
+                    return function(*(self.values[part] for part in parts))
+        raise ProgramError(
+            f"{step.op} {step.text!r} is not known well enough to be carried out; leave it out"
+        )
+
+    def input(self, step: Input, given: Operand | str) -> Any:
+        """What an input is given; a Python number of known value is itself."""
+        if step.text in self.given:
+            value = self.given[step.text]
+            bare = isinstance(self.xp, Namespace) and not isinstance(
+                value, (Array, bool, int, float, complex)
+            )
+            return self.xp.asarray(value) if bare else value
+        if isinstance(given, Operand) and given.tier == "scalar" and given.value is not None:
+            return given.value
+        raise ProgramError(f"the input {step.text} is not given; give {step.text}=...")
+
+    def called(self, step: Call) -> Any:
+        """What an operation gives."""
+        args = [self.argument(x) for x in step.args]
+        named = {key: self.argument(value) for key, value in step.keywords}
+        if step.name == "setitem":
+            x = self.xp.asarray(args[0], copy=True)
+            x[named["key"]] = args[1]
+            return x
+        if step.name in IN_PLACE:
+            plain = OPERATIONS[IN_PLACE[step.name]].method or ""
+            writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
+            return writes(self.xp.asarray(args[0], copy=True), args[1])
+        op = OPERATIONS[step.name]
+        if step.operator and op.method:
+            found = getattr(operator, op.method)(*args)
+        else:
+            if step.dtype is not None and op.of_class in (*TYPED, "like"):
+                named["dtype"] = self.dtype(step.dtype)
+            if op.form == "several":
+                args[0] = [*args[0]]
+            found = self.function(step, step.name)(*args, **named)
+        if step.dtype is None or not hasattr(found, "dtype"):
+            return found
+        return self.cast(found, self.dtype(step.dtype))
+
+    def function(self, step: Step, name: str) -> Callable[..., Any]:
+        """A function of the namespace or of its extensions."""
+        for place in (self.xp, *(getattr(self.xp, extension, None) for extension in EXTENSIONS)):
+            found = getattr(place, name, None)
+            if callable(found):
+                function: Callable[..., Any] = found
+                return function
+        raise ProgramError(f"{step.text!r}: {self.xp!r} has no function {name}; write it with others")
+
+    def cast(self, x: Any, to: Any) -> Any:
+        """An array, or a Python number, as an array of a dtype; itself if it is one."""
+        if isinstance(x, (bool, int, float, complex)) and not hasattr(x, "dtype"):
+            return self.xp.asarray(x, dtype=to)
+        return x if not getattr(x, "weak", False) and x.dtype == to else self.xp.astype(x, to)
+
+    def dtype(self, asked: NamedDType | DTypeOf) -> Any:
+        """A dtype as the namespace takes it."""
+        if isinstance(asked, DTypeOf):
+            value = self.values[asked.step]
+            return value.dtype if hasattr(value, "dtype") else value
+        if asked.name in PYTHONS and asked.name != "bool":
+            return self.xp.asarray(PYTHONS[asked.name](1)).dtype
+        if isinstance(self.xp, Namespace):
+            return self.xp._context.dtype(asked.name)
+        return getattr(self.xp, asked.name, asked.name)
+
+    def argument(self, x: Argument) -> Any:
+        """An argument with the values of earlier steps."""
+        match x:
+            case Ref(step):
+                return self.values[step]
+            case NamedDType() | DTypeOf():
+                return self.dtype(x)
+            case Slice(start, stop, step):
+                return slice(*map(self.argument, (start, stop, step)))
+            case tuple():
+                return tuple(map(self.argument, x))
+        return x

@@ -1,0 +1,108 @@
+"""A namespace of symbols: functions of arrays that are called with symbols add steps to a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from typelattice.facts.dtypes import dtype
+from typelattice.programs.caller import here
+from typelattice.programs.draft import Draft
+from typelattice.programs.functions import FUNCTIONS, MAKERS, call_function
+from typelattice.programs.names import constant, dtype_named
+from typelattice.programs.program import Program
+from typelattice.programs.site import Site
+from typelattice.programs.step import Ref
+from typelattice.programs.symbol import WHERE, Symbol, SymbolDType, argument
+
+KINDS = {  # the standard's words for kinds
+    "bool": ("bool",),
+    "signed integer": ("signed",),
+    "unsigned integer": ("unsigned",),
+    "integral": ("signed", "unsigned"),
+    "real floating": ("float",),
+    "complex floating": ("complex",),
+    "numeric": ("signed", "unsigned", "float", "complex"),
+}
+
+
+class Symbols:
+    """A namespace of the array API standard whose arrays are symbols.
+
+    `output` gives the program that leads to some of them.
+
+    >>> xp = Symbols()
+    >>> x, y = xp.asarray(1, dtype="int16"), xp.asarray(1.0, dtype="float32")
+    >>> xp.output(x + y).under("max-2024").dtype
+    float32
+    """
+
+    __array_api_version__ = "2025.12"
+
+    def __init__(self) -> None:
+        self.draft = Draft()
+
+    @property
+    def linalg(self) -> Symbols:
+        """The same functions: names of linear algebra are no others here."""
+        return self
+
+    @property
+    def fft(self) -> Symbols:
+        """The same functions."""
+        return self
+
+    def input(self, name: str, given: object) -> Symbol:
+        """What comes from outside under a name: an operand, an operand string, an array."""
+        return Symbol(self, self.draft.input(Site(name), given))
+
+    def output(self, *results: object) -> Program:
+        """The program that gives these results. Raises ProgramError for what is none."""
+        refs = [self.draft.ref(here(), argument(self, x)) for x in results]
+        return Program(tuple(self.draft.steps), tuple(ref.step for ref in refs))
+
+    def isdtype(self, d: object, kind: Any) -> bool:
+        """Whether a dtype, where it is known, is of a kind. Raises ProgramError where it is not known."""
+        if isinstance(d, SymbolDType):
+            raise here().refuse(f"it asks for a dtype that is another under each system; {WHERE}")
+        found = dtype(d)
+        if isinstance(kind, tuple):
+            return any(self.isdtype(found, each) for each in kind)
+        words = {
+            "real floating": ("float",),
+            "complex floating": ("complex",),
+            "integral": ("signed", "unsigned"),
+        }
+        words |= {"signed integer": ("signed",), "unsigned integer": ("unsigned",), "bool": ("bool",)}
+        words["numeric"] = ("signed", "unsigned", "float", "complex")
+        return (
+            found.kind.value in words[kind]
+            if isinstance(kind, str) and kind in words
+            else found is dtype(kind)
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        number = constant(name)
+        if number is not None or name == "newaxis":
+            return number
+        if name in FUNCTIONS or name in MAKERS:
+            function: Callable[..., Any] = lambda *args, **named: self._called(name, args, named)  # noqa: E731
+            return function
+        found = dtype_named(name, None)
+        if found is None:
+            raise AttributeError(
+                f"a namespace of symbols has no {name!r}; functions are the array API standard's"
+            )
+        return dtype(found.name)
+
+    def _called(self, name: str, args: Any, named: dict[str, Any], owner: str | None = None) -> Any:
+        """What a function gives for symbols and plain values."""
+        site = here()
+        taken = [argument(self, x) for x in args]
+        said = {key: argument(self, x) for key, x in named.items() if x is not None}
+        found = call_function(self.draft, Site(site.text, site.place, owner), name, taken, said)
+        if name in ("result_type", "promote_types") and isinstance(found, Ref):
+            return SymbolDType(found)
+        return Symbol(self, found) if isinstance(found, Ref) else found

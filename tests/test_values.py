@@ -67,3 +67,65 @@ def test_a_further_default_is_told_as_such() -> None:
     said = "a Python int counts as int64, the first of its defaults that holds its value"
     assert told["on entry"] == [said]
     assert dict(sections(tl.system("c").explain("int8", 3)))["on entry"][0] == "int8 counts as int32"
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("array", "scalar", "answer"),
+    [
+        ("float16", 64999.0, "float16"),
+        ("float16", -64999.0, "float16"),
+        ("float16", 65000.0, "float32"),  # NumPy's own bound, below the 65504 that a float16 holds
+        ("float16", -65000.0, "float32"),
+        ("float16", 3.3e38, "float32"),
+        ("float16", 3.4e38, "float64"),
+        ("float16", NAN, "float16"),
+        ("float16", -INF, "float16"),
+        ("complex64", complex(1, 3.3e38), "complex64"),
+        ("complex64", complex(3.3e38, 1), "complex64"),
+        ("complex64", complex(1, 3.4e38), "complex128"),
+        ("complex64", complex(3.4e38, 1), "complex128"),
+        ("complex64", complex(NAN, 0), "complex128"),
+        ("complex64", "complex128:0d=1j", "complex64"),
+        ("float32", "float64:0d=1e39", "float64"),
+        ("float32", "float64:0d=1.0", "float32"),
+        ("int8", -129, "int16"),
+        ("uint8", -1, "int16"),
+        ("int8", 2**63, "float64"),
+        ("int8", -(2**63), "int64"),
+        ("bool", 5, "int64"),
+        ("bool", 2.5, "float64"),
+        ("int8:0d=1", "int16:0d=300", "int16"),  # without an array no value counts
+    ],
+)
+def test_the_smallest_dtype_that_holds_a_value_is_numpy_1s(array: str, scalar: object, answer: str) -> None:
+    """numpy.result_type of NumPy 1.26 gives these."""
+    assert str(NUMPY1.result_type(array, scalar)) == answer
+
+
+def test_what_an_operand_counts_as_is_a_step_but_not_of_an_array() -> None:
+    found = NUMPY1.explain("int8", 1, "int16:0d=300").steps
+    assert [(type(step).__name__, *map(str, step.nodes), str(step.node)) for step in found] == [
+        ("Counted", "i*", "uint8"),
+        ("Counted", "int16", "uint16"),
+        ("Joined", "int8", "int8"),
+        ("Joined", "int8", "int16", "int16"),
+    ]
+
+
+def test_a_loop_is_the_first_to_which_all_operands_cast_by_value() -> None:
+    """As the ufuncs of NumPy 1.26 do."""
+
+    def computed(*operands: object, op: str) -> str:
+        p = NUMPY1.explain(*operands, op=op)
+        return f"- {p.reason}" if p.dtype is None else str(p.dtype)
+
+    assert computed("uint8", 300, op="bitwise_and") == "int16"  # its loops go int8, uint8, int16, uint16
+    assert computed("uint8", -1, op="bitwise_and") == "int16"
+    assert computed("int8:0d=1", "int16:0d=300", op="bitwise_and") == "int16"
+    assert computed("int8", 2.5, op="bitwise_and") == "- bitwise_and takes no float64"
+    assert computed("float16", 1.0, op="hypot") == "float16"
+    assert computed("float16", 1e5, op="hypot") == "float32"
+    assert computed("int8", 300, op="hypot") == "float32"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -10,7 +11,10 @@ from dataclasses import dataclass
 import pytest
 
 import typelattice as tl
+from typelattice.engine.answer import Rule
 from typelattice.engine.steps import Incomparable, Joined, Lowered, Misfit, Operated, Rejected
+from typelattice.engine.system import MOST_REMEMBERED
+from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import NAMES
 from typelattice.files.reader import parse
 from typelattice.operands.objects import FINDERS, PLAIN, ObjectReader, forget
@@ -1006,3 +1010,84 @@ def test_an_operation_takes_so_many_operands_and_integers_for_indices() -> None:
     for index in ("float32", "complex64", 1.5):
         with pytest.raises(tl.OpError, match=f"take takes integers for indices, not {index}; cast them"):
             s.explain("float32", index, op="take")
+
+
+# -- an answer
+
+
+def test_an_answer_shows_what_was_asked_and_what_came_of_it() -> None:
+    s = make(CHAIN, **VALUES)
+    assert repr(s.explain("int8", "uint8")) == "<int16: int8 with uint8 under mine>"
+    assert repr(s.explain("int8", "uint8", op="add")) == "<int16: int8 with uint8 in add under mine>"
+    assert repr(s.explain("int8", "int8")) == "<int8: int8 under mine>"  # each operand once
+    assert repr(s.explain("int8", "float16")) == "<refused: int8 with float16 under mine>"
+    weak = make(JAXLIKE, defaults={"int": "i32", "float": "f32"})
+    assert repr(weak.explain("int8", 2.5)) == "<float32*: int8 with 2.5 under mine>"
+    assert str(s.explain("int8", "uint8")).startswith("int8 with uint8 under mine: int16\n")
+    assert str(Rule("a.toml", "order", (3,))) == "a.toml, line 3"
+    assert str(Rule("a.toml", "order", (3, 5))) == "a.toml, lines 3, 5"
+    assert str(Rule("a.toml", "order", ())) == "a.toml, order"
+
+
+def test_the_result_of_a_refusal_is_an_error_that_holds_it() -> None:
+    p = make(CHAIN).explain("int8", "float16")
+    with pytest.raises(tl.PromotionError, match=r"^mine refuses int8 with float16\n  mine has no") as e:
+        _ = p.result
+    assert e.value.promotion is p
+    assert e.value.args == (p,)
+    assert make(CHAIN).explain("int8").result is tl.dtype("int8")
+
+
+def test_the_decision_is_the_last_step_that_had_something_to_decide() -> None:
+    s = make(CHAIN, **VALUES)
+    assert s.explain("int8").decision == Joined((tl.dtype("int8"),), tl.dtype("int8"))
+    p = s.explain("uint8", "int8", op="divide")  # a refusal is a step of one node
+    assert (type(p.decision), p.decision.nodes, p.decision.node) == (Operated, (tl.dtype("int16"),), None)
+    p = make(CHAIN, ops={"positive": {"takes": "all", "gives": "f32"}}).explain("int8", op="positive")
+    assert p.decision == p.steps[-1] == Operated((tl.dtype("int8"),), tl.dtype("float32"), "positive")
+
+
+def test_the_bounds_are_of_the_nodes_that_the_order_has() -> None:
+    p = make(CHAIN, tiers=["array", "scalar"]).explain("int16", 1)  # decided beside i*, which is no node here
+    assert p.bounds == (tl.dtype("int16"),)
+    assert make(CHAIN).explain("int8", "float16").bounds == ()
+    assert make(DIAMOND).explain("int8", "uint8").bounds == (tl.dtype("int16"), tl.dtype("float16"))
+
+
+def test_casts_are_of_the_operands_that_change_their_dtype() -> None:
+    s = make(CHAIN, **VALUES)
+    (cast,) = s.explain("int8", "int16").casts
+    assert (str(cast.operand), cast.source, cast.target) == ("int8", tl.dtype("int8"), tl.dtype("int16"))
+    assert cast.loss == tl.loss(cast.source, cast.target)
+    (cast,) = s.explain("int16", 1).casts
+    assert (cast.source, cast.target, cast.loss) == (Kind.SIGNED, tl.dtype("int16"), None)
+    assert s.explain("int8", "int8").casts == s.explain("int8", "float16").casts == ()
+
+
+def test_the_dtypes_of_a_system_are_no_weak_nodes() -> None:
+    listed = make(JAXLIKE).dtypes
+    assert len(listed) == 8
+    assert all(isinstance(d, tl.DType) for d in listed)
+
+
+def test_no_more_answers_are_remembered_than_promised() -> None:
+    s, sizes = make("i8", tiers=["array", "scalar"]), []
+    tl.operand("int8")  # from here on strings are known to be their own marks
+    for i in range(MOST_REMEMBERED + 3):
+        assert s.result_type("int8", str(i)) is tl.dtype("int8")
+        sizes.append(len(s._remembered))
+    assert max(sizes) == MOST_REMEMBERED
+    assert sizes[-1] == 3
+
+
+def test_what_a_value_decides_is_not_remembered() -> None:
+    s = tl.system("numpy1")
+    assert [str(s.result_type("int8", v)) for v in (1, 300, 1)] == ["int8", "int16", "int8"]
+    assert not s._remembered
+
+
+def test_a_system_that_was_pickled_answers_as_before() -> None:
+    s = make(CHAIN, **VALUES)
+    again = pickle.loads(pickle.dumps(s))
+    assert (again.name, again.result_type("int8", "uint8")) == ("mine", tl.dtype("int16"))
+    assert pickle.loads(pickle.dumps(tl.system("jax"))) is not None

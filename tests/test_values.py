@@ -129,3 +129,22 @@ def test_a_loop_is_the_first_to_which_all_operands_cast_by_value() -> None:
     assert computed("float16", 1.0, op="hypot") == "float16"
     assert computed("float16", 1e5, op="hypot") == "float32"
     assert computed("int8", 300, op="hypot") == "float32"
+
+
+def test_several_operands_count_as_in_numpy_1() -> None:
+    """numpy.result_type of NumPy 1.26 gives these."""
+    asked = {
+        (1, 2, "int8"): "int8",  # each number may be signed or unsigned, and so may what they come to
+        (200, 1, "int8"): "int16",
+        ("int8", "float32", 1.0): "float32",  # the highest of the arrays counts,
+        ("int8", 1, 2.5): "float64",  # and the highest of the numbers
+        ("float32", 1, 2.5): "float32",
+        ("float16", "float16:0d=65500"): "float16",  # a value is never given a wider dtype than its own
+    }
+    assert {x: str(NUMPY1.result_type(*x)) for x in asked} == asked
+
+
+def test_a_dtype_that_numpy_1_lacks_is_a_refusal() -> None:
+    assert NUMPY1.explain("int8", "bfloat16:weak").reason == "a Python scalar has no dtype here"
+    assert NUMPY1.explain("int8", "bfloat16").reason == "numpy1 has no bfloat16"
+    assert NUMPY1.explain("bfloat16", "int8", op="bitwise_and").reason == "numpy1 has no bfloat16"

@@ -15,6 +15,8 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import COMMANDS, command, main
+from typelattice.facts.headings import heading_of, headings
+from typelattice.recorded.observed import observed
 from typelattice.rendering import FORMATS
 
 SYSTEMS = tl.systems()
@@ -96,16 +98,42 @@ def test_systems_are_listed_with_own_files(capsys: pytest.CaptureFixture[str], m
     assert [line.split()[0] for line in lines if line and line[0] != " "] == [*SYSTEMS, "mine"]
 
 
-def test_explain_groups_all_systems_by_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = said(capsys, "explain", "int64", "float16")
-    heads = re.findall(r"(?m)^(\S.*?) +(\d+)  ", shown)
-    counts = {answer: int(n) for answer, n in heads}
-    answers = [tl.system(s).explain("int64", "float16").dtype for s in SYSTEMS]
-    assert counts == {str(d) if d else "refused": answers.count(d) for d in answers}
-    assert all(re.search(rf"[ ,]{name}[,\n]", shown) for name in SYSTEMS)
-    assert sorted((n for answer, n in counts.items() if answer != "refused"), reverse=True) == [
-        n for answer, n in counts.items() if answer != "refused"
-    ]
+def test_explain_groups_all_systems_by_what_libraries_do_under_their_headings(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = said(capsys, "explain", "int64", "float16", "--op", "matmul")
+    parts = re.split(r"(?m)^(\w+)$", shown.partition("\n\n")[2])
+    found = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert [*found] == [*headings()]
+    for heading, text in found.items():
+        names = [s for s in SYSTEMS if heading_of(s) == heading]
+        counts = {answer: int(n) for answer, n in re.findall(r"(?m)^  (\S.*?) +(\d+)  ", text)}
+        answers = []
+        for name in names:
+            p = tl.system(name).explain("int64", "float16", op="matmul")
+            o = observed(p)
+            answers.append(str((o.dtype if o else p.dtype) or "refused"))
+            mark = rf" \(by rule {p.dtype or 'refused'}\)" if o and o.departs else r"\??"
+            assert re.search(rf"[ ,]{name}{mark}[,\n]", text), name
+        assert counts == {d: answers.count(d) for d in answers}
+        ranked = [n for answer, n in counts.items() if answer != "refused"]
+        assert ranked == sorted(ranked, reverse=True)
+    assert "? the library was never asked this" in shown
+
+
+def test_explain_marks_what_no_library_was_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "explain", "int8", "int8", "--op", "hypot")
+    for name in (name for name in SYSTEMS if tl.system(name).library):
+        p = tl.system(name).explain("int8", "int8", op="hypot")
+        unasked = observed(p) is None and (p.dtype or tl.dtype("int8") in tl.system(name).dtypes)
+        assert bool(re.search(rf"[ ,]{name}\?[,\n]", shown)) is bool(unasked), name
+
+
+def test_several_systems_are_compared_before_each_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "explain", "int64", "float16", "--system", "numpy", "--system", "jax")
+    assert re.match(r"int64 with float16\n\n  float64 +1  numpy\n  float16 +1  jax\n\n\n", shown)
+    in_full = [str(tl.system(name).explain("int64", "float16")) for name in ("numpy", "jax")]
+    assert shown.endswith("\n\n\n".join(in_full) + "\n")
 
 
 def test_explain_says_what_becomes_of_a_value(capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,11 +177,6 @@ def test_a_promotion_has_words_whatever_was_imported_first() -> None:
     env = {**os.environ, "PYTHONPATH": str(Path(tl.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, env=env)
     assert done.stdout == f"{tl.system('jax').explain('int8')}\n"
-
-
-def test_libraries_come_before_proposals(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = said(capsys, "explain", "int8", "int16")
-    assert re.search(r"\btriton,\s+array-api-2020\b", shown)
 
 
 def test_two_systems_that_define_a_dtype_differently_each_read_their_own(
@@ -212,6 +235,9 @@ def test_explain_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         p = tl.system(a["system"]).explain("bool", float("inf"), "uint8", op="where")
         assert (a["dtype"], a["reason"]) == (p.dtype and p.dtype.name, p.reason)
         assert a["rule"]["lines"] == list(p.rule.lines)
+        o = observed(p)
+        assert (a["observed"] is None) == (o is None)
+        assert o is None or a["observed"]["asked"] == o.call.question
 
 
 @pytest.mark.parametrize("argv", [

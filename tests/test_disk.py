@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -51,13 +53,27 @@ def test_writing_replaces_a_file_and_keeps_its_permissions(tmp_path: Path) -> No
     assert names(tmp_path) == ["a"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="to root nothing is write-protected")
-def test_a_write_protected_file_is_not_replaced(tmp_path: Path) -> None:
-    write_text(tmp_path / "a", "old")
-    (tmp_path / "a").chmod(0o444)
-    with pytest.raises(FileError, match=r"cannot write '.*/a': it is write-protected"):
-        write_text(tmp_path / "a", "new")
-    assert (tmp_path / "a").read_text() == "old"
+@contextmanager
+def as_somebody() -> Iterator[Path]:
+    """A folder of somebody who is not root, since to root nothing is write-protected; this process too."""
+    nobody, root = 65534, os.geteuid() == 0
+    if root:
+        os.setresuid(nobody, nobody, 0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+    finally:
+        if root:
+            os.setresuid(0, 0, 0)
+
+
+def test_a_write_protected_file_is_not_replaced() -> None:
+    with as_somebody() as folder:
+        write_text(folder / "a", "old")
+        (folder / "a").chmod(0o444)
+        with pytest.raises(FileError, match=r"cannot write '.*/a': it is write-protected"):
+            write_text(folder / "a", "new")
+        assert (folder / "a").read_text() == "old"
 
 
 def test_writing_through_a_link_changes_what_it_leads_to(tmp_path: Path) -> None:

@@ -110,6 +110,14 @@ def test_where_does_with_a_python_int_what_the_system_of_the_release_says() -> N
     ]
 
 
+def test_where_makes_numbers_beyond_a_float_infinite() -> None:
+    def where(d: str, v: Value) -> Any:
+        return np.where([False], np.zeros(1, d), v)[0].item()
+
+    floats = [d for d in NATIVE if "int" not in d]
+    assert list(differences("numpy", floats, where, "where")) == []
+
+
 @pytest.mark.live
 def test_jax_does_with_a_value_what_its_system_says() -> None:
     jax = pytest.importorskip("jax")

@@ -5,6 +5,7 @@ import ast
 import copy
 import enum
 import gc
+import math
 import pickle
 import random
 import re
@@ -749,6 +750,35 @@ def test_under_rules_that_rebind_an_array_is_not_written_into() -> None:
 
 
 # -- what arrays are made of
+
+
+@pytest.mark.parametrize("numbers", [[-1], [3, 300], [[0], [-1]], 2**70, -1, [70000.0], [True, 256]])
+def test_numbers_out_of_range_make_no_array(numbers: Any) -> None:
+    refused = r"is out of range for uint8; use a value within it, or make a wider array and cast it"
+    with pytest.raises(tl.NamespaceError, match=refused):
+        tl.namespace("jax", np).asarray(numbers, dtype="uint8")
+
+
+def test_numbers_out_of_range_of_the_default_dtype_make_no_array() -> None:
+    with pytest.raises(tl.NamespaceError, match="2147483648 is out of range for int32"):
+        tl.namespace("keras", np).asarray([1, 2**31])
+
+
+@pytest.mark.parametrize("odd", [[[1, 2], [3]], [[1], 2]])
+def test_nested_lists_of_different_lengths_make_no_array(odd: Any) -> None:
+    with pytest.raises(tl.NamespaceError, match=r"numpy makes no array of this list: .*; give numbers"):
+        tl.namespace("jax", np).asarray(odd)
+
+
+@pytest.mark.parametrize("number", [1e39, 70000.0, math.inf, math.nan, 1j])
+def test_what_fills_integers_is_a_number_that_they_have(number: complex) -> None:
+    """A cast of another one gives what the machine happens to give."""
+    xp = tl.namespace("jax", np)
+    ones = xp.ones(2, dtype="uint8")
+    for fill in (lambda: xp.full(2, number, dtype="uint8"), lambda: xp.full_like(ones, number)):
+        with pytest.raises(tl.NamespaceError, match=r"is out of range for uint8"):
+            fill()
+    assert xp.full(2, -1.5, dtype="int8").bare.tolist() == [-1, -1]  # a fraction is cut off, as by astype
 
 
 def test_masked_arrays_are_refused() -> None:

@@ -381,9 +381,13 @@ NO_NUMBERS = [
     np.zeros(1, np.longdouble),
     np.dtype("O"),
     np.dtype("S3"),
-    np.str_("int8"),
     np.datetime64("2020"),
 ]
+
+
+def test_a_text_of_numpy_is_a_text() -> None:
+    text = np.array(["int8:weak"])[0]
+    assert tl.operand(text) == tl.system("jax").operand(text) == tl.operand("int8:weak")
 
 
 @pytest.mark.parametrize("x", NO_NUMBERS, ids=repr)

@@ -70,7 +70,41 @@ class Pretender:
         return None
 
 
+class Hostile:
+    """An object that raises an error of its own whatever it is asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+class HostileClass(type):
+    """The class of a class that raises an error of its own whatever it is asked."""
+
+    def __getattr__(cls, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+class Mock:
+    __class__ = int  # type: ignore[assignment]
+
+
+class Liar(np.ndarray):  # type: ignore[misc]
+    """An array whose dtype is none."""
+
+    dtype = property(lambda self: "nope")
+
+
+class Half:
+    """An array of the standard that lacks what such an array has."""
+
+    def __array_namespace__(self) -> None:
+        return None
+
+
 ODD = [
+    Hostile(), HostileClass("Strange", (), {}), HostileClass("Strange", (), {})(), Mock(), Half(),
+    np.ones(2).view(Liar), np.ndarray, np.array(5, object),
+    np.ma.masked, np.zeros(2, "f4, i4")[0], np.array("int8"), np.longdouble(1), np.dtype(("i4", (2, 2))),
     None, Odd(), Odd, Pretender(), Pretender, b"int8", bytearray(b"x"), [], ["int8"], ("int8",), {}, {"a": 1},
     set(), object(), print, len, range(3), slice(3), ..., NotImplemented, Exception(), tl, str, type,
     type(None), 10**5_000, -(10**5_000), float("nan"), float("-inf"), complex("nan"), True, -0.0, np.ones(3),
@@ -90,6 +124,7 @@ BROKEN = [
 texts = st.one_of(st.sampled_from(GOOD), st.sampled_from(BROKEN), st.text(max_size=20))
 operands = st.one_of(st.sampled_from(ODD), texts, st.integers(), st.floats(), st.complex_numbers())
 
+xp = tl.namespace("jax", np)
 jax, numpy1, order = tl.system("jax"), tl.system("numpy1"), tl.Order.parse("a -> b -> d; a -> c -> d")
 small = tl.table("jax", dtypes=["int8", "uint8"])
 ASKED: dict[str, Callable[[object, object, str, str], object]] = {  # two operands, two texts
@@ -102,6 +137,9 @@ ASKED: dict[str, Callable[[object, object, str, str], object]] = {  # two operan
     "System.explain": lambda a, b, t, u: str(jax.explain(a, b, op=t)),
     "System.explain, value-based": lambda a, b, t, u: str(numpy1.explain(a, b)),
     "System.promote": lambda a, b, t, u: repr(numpy1.promote(a, b, op=t)),
+    "implicit_cast": lambda a, b, t, u: tl.implicit_cast("jax", a, b, np.ones(2)),
+    "namespace, asarray": lambda a, b, t, u: xp.asarray(a) + xp.asarray(b),
+    "namespace, a number": lambda a, b, t, u: xp.ones(2, dtype="int8") + a,  # type: ignore[operator]
     "System.replace": lambda a, b, t, u: jax.replace(order=t, defaults={u: t}),
     "table": lambda a, b, t, u: str(tl.table("c", op=t, tier=u, dtypes=[a, b])),  # type: ignore[arg-type]
     "Table": lambda a, b, t, u: small[t, u],

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ ASKED = [
     if op.form in ("elementwise", "choice", "several", "indexed", "reduction", "along")
 ]  # fmt: skip
 NO_FUNCTION = ("iadd", "result_type")  # which no namespace calls as a function of arrays that gives an array
-AS_IT_IS = ("exact", "widen", "unsaid")  # what becomes of numbers out of range, as far as the dtype is told
+AS_IT_IS = ("exact", "widen", "unsaid")  # outcomes of numbers out of range that no array can hold
 Answer = tuple[str | None, bool]  # the dtype, or None of a refusal, and whether it is weak
 
 
@@ -188,7 +189,7 @@ class Call:
 
 def drawn_calls(dice: random.Random, system: tl.System) -> Iterator[Call]:
     dtypes = [d.name for d in system.dtypes]
-    scalars = ["1", "2.5", "1j", "True", "300"]
+    scalars = ["1", "2.5", "1j", "True", "300", "70000", "1e39"]
     tiers = ["", "", "", ":0d", ":weak"]
     for _ in range(CALLS):
         op = OPERATIONS[dice.choice(ASKED)] if dice.random() < 0.8 else None
@@ -254,17 +255,18 @@ def by_implicit_cast(system: tl.System, call: Call) -> Answer | None:
     """Of arrays of NumPy's, whose dtypes are strong."""
     if call.op or any(":weak" in x for x in call.operands) or not _over_numpy(call.operands):
         return None
-    if all(_scalar(x) for x in call.operands) or _as_it_is(system, call):
+    if all(_scalar(x) for x in call.operands):
         return None
-    arrays = [_numpy(x) for x in call.operands]
+    p = system.explain(*call.operands)
     try:
-        cast = tl.implicit_cast(system, *arrays)
+        cast = tl.implicit_cast(system, *map(_numpy, call.operands))
     except tl.PromotionError:
         return None, False
-    except tl.NamespaceError:  # out of range, or a dtype that NumPy has not
-        return None
+    except tl.NamespaceError as e:  # out of range, or a dtype that NumPy has not
+        return None if _beyond(p) or "out of range" not in str(e) else (None, False)
     assert len({x.dtype for x in cast}) == 1
-    return cast[0].dtype.name, explained(system, call)[1]
+    assert not any(f.outcome in AS_IT_IS for f in p.fits), f"{call}: an array holds none of these numbers"
+    return cast[0].dtype.name, p.weak
 
 
 def in_a_namespace(system: tl.System, call: Call) -> Answer | None:
@@ -274,19 +276,44 @@ def in_a_namespace(system: tl.System, call: Call) -> Answer | None:
     known = call.op is None or (hasattr(xp, op.name) and op.name not in NO_FUNCTION)
     if not known or not _over_numpy(call.operands) or all(map(_scalar, call.operands)):
         return None
-    if not _takes(op, call.operands) or _as_it_is(system, call):
+    if not _takes(op, call.operands):
         return None
+    p = system.explain(*call.operands, op=call.op)
     arrays = [_of_namespace(xp, x) for x in call.operands]
     if call.op is None:
-        return _of_result_type(xp, arrays, explained(system, call)[1])
+        return _of_result_type(xp, arrays, p.weak)
     try:
         with np.errstate(all="ignore"):
             result = getattr(xp, call.op)(*([arrays] if op.form == "several" else arrays))
     except tl.PromotionError:
         return None, False
     except tl.NamespaceError as e:
-        return None if "cannot compute" in str(e) or "cannot hold" in str(e) else (None, False)
+        return _not_computed(e, p)
+    if any(f.outcome in AS_IT_IS for f in p.fits):  # and still there is an answer: that of Python's numbers
+        assert (result.bare == _of_numbers(call)).all(), f"{call}: {result}"
     return result.dtype.name, result.weak
+
+
+def _not_computed(e: tl.NamespaceError, *answers: tl.Promotion) -> Answer | None:
+    """None where a namespace may refuse what the system answers, and says why; a refusal otherwise."""
+    lacking = "cannot compute" in str(e) or "cannot hold" in str(e)
+    beyond = "is out of range for" in str(e) and any(map(_beyond, answers))
+    return None if lacking or beyond else (None, False)
+
+
+def _beyond(p: tl.Promotion) -> bool:
+    """Whether no number of the dtype stands for one of the numbers: no array, and no library, has it."""
+    return any(f.outcome in (*AS_IT_IS, "raise") for f in p.fits)
+
+
+def _of_numbers(call: Call) -> object:
+    """What Python answers to a comparison of numbers, or of what is true; arrays are of ones here."""
+    op = OPERATIONS[str(call.op)]
+    numbers = [_numpy(x) if _scalar(x) else 1 for x in call.operands]
+    if op.of_class == "logical":
+        return getattr(np, op.name)(*map(bool, numbers))
+    assert op.method, f"{call} computes with a number that the system does not say"
+    return getattr(operator, op.method)(*numbers)
 
 
 def _takes(op: Operation, operands: Sequence[str]) -> bool:
@@ -314,12 +341,6 @@ def _of_result_type(xp: Any, arrays: Sequence[Any], weak: bool) -> Answer | None
 @cache
 def _namespace(system: tl.System) -> Any:
     return tl.namespace(system, np)
-
-
-def _as_it_is(system: tl.System, call: Call) -> bool:
-    """Whether a number out of range is for the library to see, which may refuse it."""
-    fits = system.explain(*call.operands, op=call.op).fits
-    return any(f.outcome in AS_IT_IS for f in fits)
 
 
 def _scalar(text: str) -> bool:
@@ -397,14 +418,16 @@ def chained(dice: random.Random, system: tl.System) -> Iterator[str]:
         text = f"(a {signs[0]} b) {signs[1]} c"
         names = dict(zip("abc", (*call.operands, last), strict=True))
         answers = {"an expression": _outcome(tl.program(text, **names).under(system)[-1])}
-        if p.dtype and not (_as_it_is(system, call) or any(f.outcome in AS_IT_IS for f in q.fits)):
-            answers["a namespace"] = _chained_in_a_namespace(system, names, text)
+        if p.dtype:
+            answers["a namespace"] = _chained_in_a_namespace(system, names, text, p, q)
         for way, answer in answers.items():
             if answer not in (None, right):
                 yield f"{text} of {names}: {right}, {way} {answer}"
 
 
-def _chained_in_a_namespace(system: tl.System, names: Mapping[str, str], text: str) -> Answer | None:
+def _chained_in_a_namespace(
+    system: tl.System, names: Mapping[str, str], text: str, *answers: tl.Promotion
+) -> Answer | None:
     xp = _namespace(system)
     if not _over_numpy([*names.values()]):
         return None
@@ -414,7 +437,7 @@ def _chained_in_a_namespace(system: tl.System, names: Mapping[str, str], text: s
     except tl.PromotionError:
         return None, False
     except tl.NamespaceError as e:
-        return None if "cannot compute" in str(e) or "cannot hold" in str(e) else (None, False)
+        return _not_computed(e, *answers)
     return result.dtype.name, result.weak
 
 

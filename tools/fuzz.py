@@ -175,7 +175,7 @@ def designed(dice: Dice) -> list[str]:
 
 def conformed(dice: Dice) -> list[str]:
     given = options(dice, departures=named("list.toml"), format=named("text", "json"), seed=named("1", "-1"))
-    return [one(dice, "it", "numpy"), "--recording=it.json", "--system=mine.toml", *given]
+    return [one(dice, "it", "arrow-unify"), "--recording=it.json", "--system=mine.toml", *given]
 
 
 def recorded(dice: Dice) -> list[str]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.step import ProgramError
     from typelattice.programs.symbols import Symbols
+    from typelattice.recorded.observed import Observed, observed
     from typelattice.rendering import render
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
@@ -62,6 +63,7 @@ _LATER = {
         "programs.program": ("Program", "Replay"),
         "programs.step": ("ProgramError",),
         "programs.symbols": ("Symbols",),
+        "recorded.observed": ("Observed", "observed"),
         "rendering": ("render",),
         "study.scope": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
@@ -92,11 +94,12 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError", "Diff",
-    "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError", "OpError",
-    "Operand", "OperandError", "Order", "OrderError", "PlanError", "Program", "ProgramError", "Promotion",
-    "PromotionError", "Replay", "Symbols", "System", "Table", "TypelatticeError", "UnknownSystemError",
-    "consensus", "criteria", "design", "diff", "dtype", "implicit_cast", "implicit_cast_type", "laws", "loss",
-    "namespace", "native", "operand", "program", "render", "system", "systems", "table",
+    "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError",
+    "Diff", "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace",
+    "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError",
+    "PlanError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay", "Symbols",
+    "System", "Table", "TypelatticeError", "UnknownSystemError", "consensus", "criteria", "design",
+    "diff", "dtype", "implicit_cast", "implicit_cast_type", "laws", "loss", "namespace", "native",
+    "observed", "operand", "program", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

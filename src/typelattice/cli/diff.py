@@ -1,23 +1,34 @@
-"""The command `diff`: where two systems answer otherwise."""
+"""The command `diff`: where two systems answer otherwise, in one operation or over all."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs
+from typelattice.cli.command import Command, Paragraphs, UsageError
 from typelattice.cli.table import asked, drawn, grid_arguments, tell_left_out
 from typelattice.facts.operations import operation
+from typelattice.study.changes import changes
 from typelattice.study.value_changes import value_changes
+
+EVERY = "all"  # of the operations, or of the tiers
+EPILOG = f"--op {EVERY}: what changes from A to B in every operation, with counts"
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("a", metavar="A", help="a system's name, or a .toml file")
     parser.add_argument("b", metavar="B", help="another")
-    grid_arguments(parser, "all")
+    grid_arguments(parser, EVERY)
+    parser.epilog = f"{EPILOG}\n\n{parser.epilog}"
 
 
 def run(args: Namespace) -> Paragraphs:
     """The table of differences, and for a system that goes by values, where these matter."""
+    if args.op == EVERY:
+        if args.dtypes is not None or args.small or args.tier != EVERY:
+            what = f"diff: --op {EVERY} counts calls of all operands"
+            raise UsageError(f"{what}; leave out --dtypes, --tier, --small")
+        yield drawn(changes(tl.system(args.a), tl.system(args.b)).grid(), args.format)
+        return
     found = asked(args, lambda **keys: tl.diff(args.a, args.b, **keys))
     yield drawn(found.grid(args.codes), args.format)
     tell_left_out(found.a.left_out, args.format)
@@ -33,5 +44,8 @@ def run(args: Namespace) -> Paragraphs:
 
 COMMAND = Command(
     "Where two systems answer otherwise: a|b in the cells that differ.", arguments, run,
-    ("numpy jax", "numpy mine.toml --op add --format html", "numpy torch --tier 0d"),
+    (
+        "numpy jax", "numpy mine.toml --op add --format html", "numpy torch --tier 0d",
+        "numpy1 numpy --op all",
+    ),
 )  # fmt: skip

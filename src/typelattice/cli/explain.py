@@ -11,9 +11,10 @@ import typelattice as tl
 from typelattice.cli.bindings import BINDING
 from typelattice.cli.command import Command, Paragraphs, UsageError, format_argument, op_argument
 from typelattice.engine.answer import Promotion
-from typelattice.explain.english import answer, asked, fate
+from typelattice.explain.english import asked
 from typelattice.explain.explanation import explanation
 from typelattice.explain.plain_data import data
+from typelattice.explain.summary import example, grouped, notes, summary
 from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.notation import parse
 from typelattice.rendering.terminal import layout
@@ -34,7 +35,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The systems that were named in full, or all of them grouped by answer."""
+    """The systems that were named, compared and in full; or all of them grouped by answer."""
     if len(args.operands) > MOST:
         raise UsageError(f"explain: {len(args.operands):,} operands; at most {MOST:,} are taken together")
     found = [tl.system(which) for which in args.system or tl.systems()]
@@ -52,7 +53,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.format == "json":
         yield dumps({"operands": operands, "op": op, "answers": [data(p) for p in answers]}, indent=1)
     elif args.system:
-        yield "\n\n\n".join(explanation(p, layout()) for p in answers)
+        yield from _compared(answers, asked(operands, op))
     else:
         yield from _in_brief(answers, asked(operands, op))
 
@@ -75,23 +76,26 @@ def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
 
 
 def _in_brief(answers: Sequence[Promotion], operands: str) -> Paragraphs:
-    """All systems, libraries first, grouped by answer: the one that most give first, refusals last."""
-    groups: dict[str, dict[str, list[str]]] = {}
-    for p in sorted(answers, key=lambda p: not p.system.library):
-        why = "; ".join(f"{f.value} out of range, {fate(f)}" for f in p.fits if f.outcome != "fits")
-        why = why or (p.reason or "").removeprefix(f"{p.system.name} ")
-        groups.setdefault(answer(p), {}).setdefault(why, []).append(p.system.name)
-    ranked = sorted(groups.items(), key=lambda g: (g[0] == "refused", -sum(map(len, g[1].values()))))
+    """All systems under their headings, grouped by what the libraries do."""
     page = layout()
     yield page.bold(operands)
     yield ""
-    stub = max(map(len, groups)) + 6
-    for given, whys in ranked:
-        ordered = sorted(whys.items(), key=lambda w: (bool(w[0]), -len(w[1])))
-        lines = [f"{why}: {', '.join(names)}" if why else ", ".join(names) for why, names in ordered]
-        yield page.beside(f"{given.ljust(stub - 6)}{sum(map(len, whys.values())):4}", lines, stub)
+    yield from summary(answers, page)
     yield ""
-    yield page.dim(f"Why? Add --system {next(iter(ranked[0][1].values()))[0]}")
+    yield from map(page.dim, notes(answers))
+    yield page.dim(f"Why? Add --system {example(answers)}")
+
+
+def _compared(answers: Sequence[Promotion], operands: str) -> Paragraphs:
+    """The systems that were named: side by side if there are several, then each in full."""
+    page = layout()
+    if len(answers) > 1:
+        yield page.bold(operands)
+        yield ""
+        yield from grouped(answers, page)
+        yield from map(page.dim, notes(answers))
+        yield "\n"
+    yield "\n\n\n".join(explanation(p, page) for p in answers)
 
 
 COMMAND = Command(

@@ -82,18 +82,23 @@ def candidates(dtypes: Sequence[str], extra: Sequence[str] = ()) -> tuple[str, .
 def planned_calls(
     operands: Sequence[str], operations: Sequence[str], several: Sequence[str], calls: int, seed: int
 ) -> PlannedCalls:
-    """The calls to make: all of one and two operands, and random ones of more for operations in `several`."""
+    """The calls to make: all of one and two operands, and random ones of more for operations in `several`.
+
+    Promotion alone is asked of three operands in two orders, since a library may answer these differently.
+    """
     drawn = random.Random(seed)
     arrays = asked_of("concat", operands)
+    of_more = [
+        (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, NAMES[op].least), _most(op)))))
+        for op in several
+        for pool in (arrays, asked_of(op, operands))
+        for _ in range(calls // 2)
+    ]
+    turned = [(op, of[::-1]) for op, of in of_more if op == "result_type" and len(of) == 3]
     return PlannedCalls(
         unary={op: asked_of(op, operands) for op in operations if _takes(op, 1, several)},
         binary={op: asked_of(op, operands) for op in operations if _takes(op, 2, several)},
-        nary=tuple(
-            (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, NAMES[op].least), _most(op)))))
-            for op in several
-            for pool in (arrays, asked_of(op, operands))
-            for _ in range(calls // 2)
-        ),
+        nary=(*of_more, *turned),
     )
 
 

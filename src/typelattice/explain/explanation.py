@@ -3,11 +3,13 @@ from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
 from typelattice.explain.english import answer, asked, sections
+from typelattice.explain.evidence import evidence, given
+from typelattice.recorded.observed import observed
 from typelattice.rendering.layout import PLAIN, Layout
 
 
 def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
-    """The answer, the way to it, and the lines of the file that decided.
+    """The answer, the way to it, the lines of the file that decided, and what the library did when asked.
 
     >>> from typelattice import system
     >>> print(explanation(system("array-api").explain("int8", "uint8")))
@@ -17,11 +19,18 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
     library = f" ({p.system.library})" if p.system.library else ""
     rule = p.rule
     quoted = [f"{n}: {line}" for n, line in zip(rule.lines, rule.quoted, strict=False)]
-    told = [*sections(p), ("rule", [str(rule), *quoted])]
+    did = evidence(p)
+    told = [*sections(p), ("rule", [str(rule), *quoted]), *([("observed", did)] if did else [])]
     return "\n".join([
-        layout.bold(f"{asked([str(o) for o in p.operands], p.op)} under {p.system.name}: {answer(p)}"),
+        layout.bold(f"{asked([str(o) for o in p.operands], p.op)} under {p.system.name}: {_result(p)}"),
         layout.dim(f"{p.system.title}{library}"),
         "",
         *(layout.beside(heading, lines) for heading, lines in told),
     ])  # fmt: skip
 
+
+
+def _result(p: Promotion) -> str:
+    """The answer; where the library departs from the rule, first what it did."""
+    o = observed(p)
+    return f"{given(o)} when asked, {answer(p)} by rule" if o and o.departs else answer(p)

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typelattice.engine.answer import Cast, Promotion
 from typelattice.engine.fit import Fit
 from typelattice.engine.steps import Step
+from typelattice.recorded.observed import observed
 
 
 def data(p: Promotion) -> dict[str, object]:
@@ -23,6 +24,22 @@ def data(p: Promotion) -> dict[str, object]:
         "rule": {"file": p.rule.file, "key": p.rule.key, "lines": list(p.rule.lines)},
         "reason": p.reason,
         "remedy": p.remedy,
+        "observed": _observed_data(p),
+    }
+
+
+def _observed_data(p: Promotion) -> dict[str, object] | None:
+    """What the library answered when it was asked this call; null if it never was."""
+    o = observed(p)
+    return None if o is None else {
+        "asked": o.call.question,
+        "versions": dict(o.versions),
+        "dtype": o.dtype and o.dtype.name,
+        "weak": o.weak,
+        "error": o.error,
+        "departs": o.departs,
+        "reason": o.reason,
+        "source": o.source,
     }
 
 

@@ -5,16 +5,18 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-from typelattice.engine.answer import PromotionError
-from typelattice.facts.dtypes import DType, DTypeError, Kind
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.range import fitted
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context, class_name
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import LACKS
-from typelattice.namespaces.recipe import number, one_line, scalar_of
+from typelattice.namespaces.recipe import INTEGERS, number, one_line, scalar_of
+from typelattice.namespaces.refused import out_of_range, refuse_masked, refuse_out_of_range
 from typelattice.namespaces.signatures import named
 from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, OperandError, of
+from typelattice.operands.operand import SCALARS, of
 
 Function = Callable[..., Any]
 Builder = Callable[[Context], Function]
@@ -38,6 +40,7 @@ def asarray(context: Context) -> Function:
             return asarray(met, dtype=dtype, device=device)
         if dtype is not None:
             d = context.dtype(dtype)
+            refuse_out_of_range(context.recipes, obj, d)
             return context.wrap(_made(context, obj, context.library.native(d), device, copy), d)
         kind = Kind.FLOAT if _empty(obj) else highest(obj)
         if kind is None:  # an array of the library's, or of another one's
@@ -47,6 +50,7 @@ def asarray(context: Context) -> Function:
             weak = context.library.weak(data) and context.recipes.weak_arrays
             return context.wrap(data, None, weak)
         d = context.default(kind)
+        refuse_out_of_range(context.recipes, obj, d)
         weak = not isinstance(obj, (list, tuple)) and context.recipes.weak_alone(kind)
         return context.wrap(_made(context, obj, context.library.native(d), device, copy), d, weak)
 
@@ -79,24 +83,14 @@ def _made(context: Context, obj: Any, to: Any, device: object, copy: bool | None
     options = {k: v for k, v in (("dtype", to), ("device", device), ("copy", copy)) if v is not None}
     try:
         data = context.library.asarray(context.bare(obj), **options)
-    except (TypeError, OverflowError) as e:
-        why = f"{context.library.name} makes no array of this {class_name(obj)}: {e}"
+    except TypelatticeError:
+        raise
+    except (TypeError, OverflowError, ValueError) as e:
+        if copy is False and isinstance(e, ValueError):  # which the standard wants where a copy is needed
+            raise
+        why = f"{context.library.name} makes no array of this {class_name(obj)}: {one_line(e)}"
         raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
     return data if to is None else context.library.checked(data, to)
-
-
-def refuse_masked(obj: Any) -> None:
-    """Raises NamespaceError for an array with masked elements, also within sequences."""
-    if isinstance(obj, (list, tuple)):
-        for item in obj:
-            refuse_masked(item)
-    elif _has_mask(obj) or _has_mask(getattr(obj, "_meta", None)):  # the second says so of a lazy array
-        what = f"a {class_name(obj)} hides elements, which an array of a namespace cannot"
-        raise NamespaceError(f"{what}; fill them first, as with x.filled(0)")
-
-
-def _has_mask(x: object) -> bool:
-    return hasattr(x, "mask") and hasattr(x, "filled")
 
 
 def _options(context: Context, given: object, kind: Kind, device: object) -> tuple[DType, dict[str, Any]]:
@@ -132,12 +126,20 @@ def full(context: Context) -> Function:
 
 
 def filling(context: Context, d: DType, value: Any) -> Any:
-    """What fills an array of a dtype: a Python number becomes what the system says, and may be refused."""
+    """What fills an array of a dtype: a Python number becomes what the system says, and may be refused.
+
+    A number that would not leave the array its dtype, such as a float among integers, is cast.
+    """
     given = number(value)
     if given is None:
         return context.bare(value)
     p = context.system.explain(of(d), scalar_of(given))
-    return context.recipes.counted(given, p) if p.dtype is d else given
+    if p.dtype is d:
+        return context.recipes.counted(given, p)
+    imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
+    if (imaginary or d.kind in INTEGERS) and not context.recipes.own and not fitted(given, d)[0]:
+        raise out_of_range(given, d)  # casts of such a number differ between libraries, and between machines
+    return given
 
 
 def arange(context: Context) -> Function:
@@ -233,7 +235,7 @@ def guarded(context: Context, function: Function) -> Function:
     def call(*args: Any, **options: Any) -> Any:
         try:
             return function(*args, **options)
-        except (NamespaceError, PromotionError, DTypeError, OperandError):
+        except TypelatticeError:
             raise
         except (*LACKS, RuntimeError, OverflowError, AttributeError) as e:
             why = f"{context.library.name} cannot carry out {function.__name__} ({one_line(e)})"

@@ -7,11 +7,11 @@ from typing import Any
 from typelattice.engine.system import System
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.creation import refuse_masked
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries import module_of
 from typelattice.namespaces.namespace import namespace
 from typelattice.namespaces.recipe import number
+from typelattice.namespaces.refused import has, refuse_masked
 
 
 def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tuple[Any, ...]:
@@ -38,5 +38,5 @@ def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tupl
 
 
 def _bare(x: object) -> bool:
-    """Whether it is an array, and none of a namespace."""
-    return hasattr(x, "dtype") and hasattr(x, "ndim") and not isinstance(x, Array)
+    """Whether it is an array, and none of a namespace; classes and NumPy's texts have its attributes, too."""
+    return has(x, "dtype", "ndim") and not isinstance(x, (Array, type, str))

@@ -199,7 +199,7 @@ class Recipes:
         try:
             return self.library.number(counted, self.library.native(to), like)
         except (OverflowError, TypeError, ValueError, RuntimeError) as e:
-            why = f"{self.library.name} makes no {to} of {_shown(value)} ({one_line(e)})"
+            why = f"{self.library.name} makes no {to} of {shown(value)} ({one_line(e)})"
             raise NamespaceError(f"{why}; use a value within its range") from e
 
     def counted(self, value: Value, p: Promotion) -> Value:
@@ -221,7 +221,7 @@ class Recipes:
         if fit.outcome != "raise" and of_class in COMPARING and not isinstance(value, complex):
             # An infinity compares with all that the dtype holds as the number itself does.
             return math.inf if value > 0 else -math.inf
-        what = f"{_shown(value)} is out of range for {to} under {self.system.name}"
+        what = f"{shown(value)} is out of range for {to} under {self.system.name}"
         said = WITHOUT_A_VALUE.get(fit.outcome, "")
         raise NamespaceError(f"{what}{said}; use a value within it, or cast first")
 
@@ -246,7 +246,7 @@ def _zero_d(operands: Sequence[Operand]) -> bool:
     return all(o.tier != "array" for o in operands)
 
 
-def _shown(value: Value) -> str:
+def shown(value: Value) -> str:
     """A number as an error shows it."""
     try:
         text = str(value)
@@ -268,6 +268,8 @@ def number(x: object) -> Value | None:
     if type(x) in SCALARS:
         return x  # type: ignore[return-value]
     if not isinstance(x, (int, float, complex)) or hasattr(x, "dtype"):
+        return None
+    if not issubclass(type(x), (int, float, complex)):  # a mock, whose __class__ says int
         return None
     return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.facts.dtypes import DType
+from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.range import Value
 from typelattice.operands.notation import number, parse
 from typelattice.operands.operand import SCALARS, Operand, OperandError, of, scalar
@@ -42,6 +43,19 @@ def operand(x: object) -> Operand:
     >>> print(operand("int16:0d=300"), operand(2.5), operand(float), operand(True).dtype)
     int16:0d=300 2.5 float bool
     """
+    try:
+        found = _read(x)
+    except TypelatticeError:
+        raise
+    except Exception as e:  # an object may raise anything when it is asked what it is
+        raise _no_operand(x, f"cannot be read as an operand ({type(e).__name__})") from e
+    if found is None:
+        raise _no_operand(x, "takes no part in promotion")
+    return found
+
+
+def _read(x: object) -> Operand | None:
+    """The operand that the first reader of an object's class finds; None if none does."""
     for reader in _readers(type(x)):
         found = reader.read(x)
         if found is not None:
@@ -50,9 +64,12 @@ def operand(x: object) -> Operand:
         found = reader.read(x)
         if found is not None:
             return found
+    return None
+
+
+def _no_operand(x: object, why: str) -> OperandError:
     what = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
-    give = "give an array, a dtype, a number or a string such as 'int8'"
-    raise OperandError(f"a {what} takes no part in promotion; {give}")
+    return OperandError(f"a {what} {why}; give an array, a dtype, a number or a string such as 'int8'")
 
 
 def forget() -> None:
@@ -65,10 +82,8 @@ def _readers(cls: type) -> tuple[ObjectReader, ...]:
     """The readers of a class: ours, those of its ancestors' frameworks, and of the array API standard."""
     if cls in _OF_CLASS:
         return _OF_CLASS[cls]
-    found = [_OWN[cls]] if cls in _OWN else []
+    found = [_OWN[str]] if issubclass(cls, str) else [_OWN[cls]] if cls in _OWN else []
     found += _of_frameworks(cls)
-    if issubclass(cls, str) and cls is not str:
-        found.append(_OWN[str])
     if hasattr(cls, STANDARD):
         found += _found([STANDARD])
     if issubclass(cls, (int, float, complex)) and cls not in SCALARS:

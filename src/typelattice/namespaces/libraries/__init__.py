@@ -44,7 +44,7 @@ def module_of(arrays: Sequence[object]) -> ModuleType:
     """The module with the functions for some arrays. Raises NamespaceError for several libraries."""
     try:
         found: ModuleType = _array_api_compat().array_namespace(*arrays)
-    except TypeError as e:
+    except (TypeError, AttributeError) as e:  # the second of what only says that it is an array
         what = f"these arrays are of no one library ({e})"
         raise NamespaceError(f"{what}; take all over to one, as with from_dlpack") from None
     return found

@@ -19,7 +19,7 @@ def _known(d: Any) -> DType:
 def read(x: Any) -> Operand | None:
     """An array, a tracer, an abstract value or a scalar type such as jnp.int8."""
     d = getattr(x, "dtype", None)
-    if d is None:
+    if d is None or isinstance(d, property):  # as of a class of arrays
         return None
     found = _known(d)
     aval = getattr(x, "aval", x)

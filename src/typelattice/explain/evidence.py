@@ -1,0 +1,53 @@
+"""What a library did when it was asked the very call of a promotion, in English."""
+from __future__ import annotations
+
+from typelattice.engine.answer import Promotion
+from typelattice.explain.english import answer
+from typelattice.facts.dtypes import DType
+from typelattice.recorded.observed import OF_PYTHON, Observed, asked_of, observed, recording_of
+
+UNKNOWN_REASON = "why is not known"
+
+
+def given(o: Observed) -> str:
+    """A library's answer in two words, as `english.answer` has a system's.
+
+    >>> from typelattice import system
+    >>> given(observed(system("jax").explain("int8", "float")))
+    'float64 (weak)'
+    """
+    if o.error:
+        return "refused"
+    if o.dtype is None:
+        return o.call.answer.replace(OF_PYTHON, "a Python ")
+    return f"{o.dtype} (weak)" if o.weak else str(o.dtype)
+
+
+def lacking_of(p: Promotion) -> DType | None:
+    """The first dtype of a refused promotion that the system does not have: nobody can ask for that."""
+    have = p.system.dtypes
+    return next((o.dtype for o in p.promoting if o.dtype and o.dtype not in have and p.dtype is None), None)
+
+
+def evidence(p: Promotion) -> list[str]:
+    """What the library answered, or that it was never asked; nothing for a system that is no library's.
+
+    Where the library departs from the rule, the reason follows, and its source.
+
+    >>> from typelattice import system
+    >>> evidence(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
+    'array-api-strict'
+    """
+    o = observed(p)
+    if o is None:
+        if recording_of(p.system):
+            lacking = lacking_of(p)
+            why = f"it has no {lacking}" if lacking else "this is what the rule says"
+            return [f"never asked of {asked_of(p.system)}: {why}"]
+        return [f"never asked: there is no recording of {p.system.name}"] if p.system.library else []
+    did = f"raises {o.error}" if o.error else f"gives {given(o)}"
+    as_asked = "" if o.call.operands == tuple(map(str, p.promoting)) else f", asked as {o.call.question}"
+    told = [f"{o.library} {did}{as_asked}"]
+    if o.departs:
+        told.append(f"the rule says {answer(p)}; {o.reason or UNKNOWN_REASON}")
+    return [*told, o.source] if o.source else told

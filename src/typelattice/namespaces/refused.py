@@ -1,0 +1,56 @@
+"""What no array of a namespace is made of: arrays that hide elements, and integers out of range."""
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from typelattice.facts.dtypes import DType
+from typelattice.facts.range import Value, fitted
+from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.recipe import INTEGERS, Recipes, number, shown
+
+
+def refuse_masked(obj: Any) -> None:
+    """Raises NamespaceError for an array with masked elements, also within sequences."""
+    if isinstance(obj, (list, tuple)):
+        for item in obj:
+            refuse_masked(item)
+    elif _has_mask(obj) or (has(obj, "_meta") and _has_mask(obj._meta)):  # the second says so of a lazy array
+        kind = f"{type(obj).__module__}.{type(obj).__qualname__}"
+        what = f"a {kind} hides elements, which an array of a namespace cannot"
+        raise NamespaceError(f"{what}; fill them first, as with x.filled(0)")
+
+
+def _has_mask(x: object) -> bool:
+    return has(x, "mask", "filled")
+
+
+def has(x: object, *names: str) -> bool:
+    """Whether an object has attributes; False too where it raises an error of its own when it is asked."""
+    with suppress(Exception):
+        return all(hasattr(x, name) for name in names)
+    return False
+
+
+def refuse_out_of_range(recipes: Recipes, obj: Any, d: DType) -> None:
+    """Raises NamespaceError for numbers that an integer dtype does not hold.
+
+    Libraries differ in them: most refuse, and PyTorch wraps some, which is right under its own rules only.
+    """
+    value = None if recipes.own or d.kind not in INTEGERS else _beyond(obj, d)
+    if value is not None:
+        raise out_of_range(value, d)
+
+
+def out_of_range(value: Value, d: DType) -> NamespaceError:
+    """The error of a number that an array is not made of."""
+    what = f"{shown(value)} is out of range for {d}"
+    return NamespaceError(f"{what}; use a value within it, or make a wider array and cast it with astype")
+
+
+def _beyond(x: Any, d: DType) -> Value | None:
+    """A Python number in nested sequences that an integer dtype does not hold; None if there is none."""
+    if isinstance(x, (list, tuple)):
+        return next((found for item in x if (found := _beyond(item, d)) is not None), None)
+    value = number(x)
+    return None if value is None or fitted(value, d)[0] else value

@@ -1,0 +1,171 @@
+"""What a library itself answered to the very call of a promotion, as its recording has it."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.ask import ask
+from typelattice.engine.rules import Rules
+from typelattice.facts.dtypes import DTYPES, DType
+from typelattice.facts.libraries import recordings
+from typelattice.facts.range import Value
+from typelattice.operands.operand import Operand
+from typelattice.recorded.departures import Departure, departure_of, departures
+from typelattice.recorded.lookup import look_up, opened
+from typelattice.recorded.recording import Call
+
+PROMOTION = "result_type"  # the call that asks for promotion alone
+EXCEPTION, NOT_ASKED, OF_PYTHON = "!", "!NotAsked", "py:"  # how recordings write what is no dtype
+FAILED = {"!hang": "no answer within the time limit", "!crash": "the process died"}
+ORDINARY = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a library answered when it was asked a call.
+
+    `call` is the call as it was asked: a number from 1 to 100 that was not asked itself stands there as its
+    kind, `int`. `departs`: whether the system answers otherwise, by its rule.
+    """
+
+    call: Call
+    versions: Mapping[str, str]
+    library: str
+    departs: bool
+    recording: str
+
+    @property
+    def dtype(self) -> DType | None:
+        """The dtype of the library's result; None if it refused, or gave what has none: a Python int."""
+        return DTYPES.get(self.call.answer.removesuffix("*"))
+
+    @property
+    def weak(self) -> bool:
+        """Whether that result is weak."""
+        return self.call.answer.endswith("*")
+
+    @property
+    def error(self) -> str | None:
+        """The exception of a refusal and its message, `RuntimeError: both inputs should have same dtype`.
+
+        What varies from call to call is left out of the message, and `…` stands for it.
+        """
+        answer, message = self.call.answer, self.call.message
+        if not answer.startswith(EXCEPTION):
+            return None
+        return FAILED.get(answer) or (f"{answer[1:]}: {message}" if message else answer[1:])
+
+    @property
+    def reason(self) -> str | None:
+        """Why the library departs from the rule; None if it does not, or if nobody found out."""
+        return self._departure.reason if self._departure else None
+
+    @property
+    def source(self) -> str | None:
+        """Where that reason is documented, or can be read in the library's code."""
+        return self._departure.source if self._departure else None
+
+    @property
+    def _departure(self) -> Departure | None:
+        return departure_of(self.call.question, _listed(self.recording)) if self.departs else None
+
+
+def observed(p: Promotion) -> Observed | None:
+    """What the library itself answered to the very call of a promotion; None if it was never asked.
+
+    Raises RecordingError if the recording was damaged.
+
+    >>> from typelattice import system
+    >>> observed(system("torch").explain("float32", "float64", op="matmul")).error.partition(":")[0]
+    'RuntimeError'
+    >>> observed(system("torch").explain("int8", "uint8", op="add")).dtype
+    int16
+    """
+    name = recording_of(p.system)
+    if name is None:
+        return None
+    call = _asked(name, p.op or PROMOTION, p.promoting)
+    if call is None or call.answer == NOT_ASKED:
+        return None
+    page = opened(name)
+    assert page
+    # The library was asked a call of its own, which may refuse what promotion by itself does not: a value
+    # out of range, for one.
+    rule = p if p.op else ask(p.system, p.operands, PROMOTION, p.find_rule)
+    ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
+    departs = ours != (EXCEPTION if call.answer.startswith(EXCEPTION) else call.answer)
+    return Observed(call, page.versions, asked_of(p.system), departs, name)
+
+
+def recording_of(system: Rules) -> str | None:
+    """The name of the recording of a system's library; None if nothing was recorded for that system."""
+    entry = recordings().get(system.name)
+    of_library = entry is not None and _packages(system)[:1] == [entry.library]
+    return system.name if of_library and opened(system.name) else None
+
+
+def asked_of(system: Rules) -> str:
+    """The library that was asked, in the version of the recording: `torch 2.13.0`.
+
+    >>> from typelattice import system
+    >>> asked_of(system("keras-jax")).split(" ")[0]
+    'keras'
+    """
+    page = opened(system.name)
+    versions = page.versions if page else {}
+    named = {
+        package: version.partition("+")[0]
+        for package in _packages(system)
+        for key, version in versions.items()
+        if key == package or key.startswith(f"{package}-")
+    }
+    return ", ".join(f"{package} {version}" for package, version in named.items()) or system.library
+
+
+def _packages(system: Rules) -> list[str]:
+    """The names that a system's file gives in `library`: of `keras 3.15, jax 0.10` keras and jax."""
+    return [words[0] for words in map(str.split, system.library.split(",")) if words]
+
+
+def _asked(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
+    """The recorded call, of the very operands if these were asked; None where Python alone was."""
+    page = opened(name)
+    if page is None:
+        return None
+    found = [next((text for text in _texts(o) if text in page.index), None) for o in operands]
+    texts = tuple(text for text in found if text is not None)
+    call = look_up(name, op, texts) if len(texts) == len(operands) else None
+    if call is None:  # an operation may have been asked of the kind of a number, and not of that number
+        texts = tuple(next((t for t in [*_texts(o)][::-1] if t in page.index), "") for o in operands)
+        call = look_up(name, op, texts)
+    of_python = all(o.tier == "scalar" for o in operands)
+    return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
+
+
+def _texts(o: Operand) -> Iterator[str]:
+    """How recordings write an operand: as it is, then as others that no library tells from it."""
+    yield str(o)
+    yield str(o).replace("e+", "e")  # Python writes 1e39 so
+    if o.value is not None and not _ordinary(o.value):
+        return
+    if o.tier == "scalar":
+        yield "True" if isinstance(o.value, bool) else o.kind.word
+    else:
+        marks = ":weak" * o.weak
+        yield f"{o.dtype}{':0d' if o.tier == '0d' else ''}{marks}"
+        if o.tier == "0d":
+            yield f"{o.dtype}:scalar"
+
+
+def _ordinary(value: Value) -> bool:
+    """Whether a number counts as any other of its kind does."""
+    if isinstance(value, bool):
+        return True
+    return abs(value) <= ORDINARY if isinstance(value, complex) else 1 <= value <= ORDINARY
+
+
+@lru_cache(32)
+def _listed(name: str) -> Sequence[Departure]:
+    return departures(name)

@@ -1,0 +1,148 @@
+"""What changes from one system to another over all operations: how many calls of each, and an example."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DTypeError
+from typelattice.facts.operations import OPERATIONS
+from typelattice.operands.notation import parse
+from typelattice.operands.operand import Operand
+from typelattice.recorded.observed import NOT_ASKED, observed, recording_of
+from typelattice.recorded.recording import Recording
+from typelattice.rendering import Cell, Grid
+from typelattice.study.tables import of_tier, operands_of
+
+REFUSED = "refused"
+Calls = Mapping[str, Mapping[tuple[str, ...], str]]  # answers by operation and operands
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A call that two systems answer otherwise."""
+
+    operands: tuple[str, ...]
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.operands)}: {self.before}, then {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """All changes from one system to another, by operation; `compared` are the calls of each, changed or not.
+
+    `recorded`: whether both libraries were asked; otherwise a rule answers where a library was not.
+    """
+
+    a: System
+    b: System
+    compared: Mapping[str, int]
+    changed: Mapping[str, tuple[Change, ...]]
+    recorded: bool
+
+    def __str__(self) -> str:
+        """`75 of 527 calls differ, in 3 of 9 operations`."""
+        calls = f"{sum(map(len, self.changed.values())):,} of {sum(self.compared.values()):,} calls differ"
+        return f"{calls}, in {len(self.changed)} of {len(self.compared)} operations"
+
+    def grid(self) -> Grid:
+        """The operations in which calls differ, most changed first, each with its counts and an example."""
+        ranked = sorted(self.changed.items(), key=lambda item: -len(item[1]))
+        cells = [
+            (Cell(f"{len(found):,}"), Cell(f"{self.compared[op]:,}"), Cell(str(_telling(found))))
+            for op, found in ranked
+        ]
+        how = "a rule answers what was never asked"
+        if self.recorded:
+            how = "calls that both libraries were asked"
+        names = f"{self.a.name} ({self.a.library}), then {self.b.name} ({self.b.library})"
+        columns = tuple(map(Cell, ("differ", "of", "for example")))
+        rows = tuple(Cell(op) for op, _ in ranked)
+        title = f"all operations: {self.a.name}, then {self.b.name}"
+        return Grid(title, columns, rows, tuple(cells), (f"{self}: {how}", names))
+
+
+def changes(a: System, b: System) -> Changes:
+    """What changes from a to b: over the calls that both libraries were asked, else over the dtypes of both.
+
+    Raises DTypeError if they have no dtype in common.
+
+    >>> from typelattice import system
+    >>> found = changes(system("numpy1"), system("numpy"))
+    >>> {change.before: change.after for change in found.changed["add"]}["float64"]
+    'float32'
+    """
+    recorded = recording_of(a) is not None and recording_of(b) is not None
+    before, after = (_recorded(s) for s in (a, b)) if recorded else _asked(a, b)
+    compared: dict[str, int] = {}
+    changed: dict[str, tuple[Change, ...]] = {}
+    for op, answers in before.items():
+        common = [operands for operands in answers if operands in after.get(op, {})]
+        found = (Change(operands, answers[operands], after[op][operands]) for operands in common)
+        if common:
+            compared[op] = len(common)
+        if differing := tuple(change for change in found if change.before != change.after):
+            changed[op] = differing
+    return Changes(a, b, compared, changed, recorded)
+
+
+def _recorded(system: System) -> Calls:
+    """What the library of a system was asked; not what Python answers by itself."""
+    found: dict[str, dict[tuple[str, ...], str]] = {}
+    for call in Recording.load(system.name).calls():
+        if call.answer != NOT_ASKED and not call.answer.startswith("py:"):
+            given = REFUSED if call.answer.startswith("!") else call.answer
+            found.setdefault(call.op, {})[call.operands] = given
+    return found
+
+
+def _asked(a: System, b: System) -> tuple[Calls, Calls]:
+    """What two systems answer to each operation of one or two operands that both have."""
+    (own, _), (others, _) = (operands_of(s, "all", small=False) for s in (a, b))
+    columns = [o for o in own if o in others]
+    if not any(o.dtype for o in columns):
+        raise DTypeError(f"{a.name} and {b.name} have no dtype in common")
+    rows = [*columns, *(of_tier(columns, "0d") if "0d" in (*a.tiers, *b.tiers) else ())]
+    return _answers(a, rows, columns), _answers(b, rows, columns)
+
+
+def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]) -> Calls:
+    return {
+        op.name: {
+            tuple(map(str, operands)): _given(system.explain(*operands, op=op.name))
+            for operands in _operands(rows, () if op.alone else columns)
+        }
+        for op in OPERATIONS.values()
+        if op.least <= 2
+    }  # fmt: skip
+
+
+def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[tuple[Operand, ...]]:
+    """Each row's operand, with each column's if there are any."""
+    for row in rows:
+        if columns:
+            yield from ((row, column) for column in columns)
+        else:
+            yield (row,)
+
+
+def _given(p: Promotion) -> str:
+    """What the library gave when it was asked, else what the rule says."""
+    o = observed(p)
+    if o is not None:
+        return REFUSED if o.error else o.call.answer
+    return REFUSED if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
+
+
+def _telling(found: Iterable[Change]) -> Change:
+    """The change to show: one of the most ordinary operands, arrays without a particular value."""
+
+    def strangeness(change: Change) -> tuple[int, int]:
+        tiers = [parse(operand) for operand in change.operands]
+        return sum(o.value is not None for o in tiers), sum(o.tier != "array" for o in tiers)
+
+    return min(found, key=strangeness)

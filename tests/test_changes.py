@@ -1,0 +1,72 @@
+"""What changes from one system to another is counted over all operations, from what the libraries did."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+from typelattice.cli.main import main
+from typelattice.recorded.observed import observed
+from typelattice.recorded.recording import Recording
+from typelattice.study.changes import REFUSED, Changes, changes
+
+
+@pytest.fixture(scope="module")
+def nep50() -> Changes:
+    """From NumPy 1 to NumPy 2."""
+    return changes(tl.system("numpy1"), tl.system("numpy"))
+
+
+def test_the_best_known_changes_of_nep_50_are_there(nep50: Changes) -> None:
+    found = {change.operands: (change.before, change.after) for change in nep50.changed["add"]}
+    assert found["float32:0d", "float"] == ("float64", "float32")
+    assert found["uint8", "300"] == ("uint16", REFUSED)
+
+
+def test_every_change_is_what_both_libraries_answered(nep50: Changes) -> None:
+    assert nep50.recorded
+    one, two = Recording.load("numpy1"), Recording.load("numpy")
+    for op, found in nep50.changed.items():
+        for change in found[::50]:
+            answers = [r.answer(op, *change.operands) for r in (one, two)]
+            assert [REFUSED if a.startswith("!") else a for a in answers] == [change.before, change.after]
+            assert answers[0] != answers[1]
+
+
+def test_a_system_changes_nothing_beside_itself() -> None:
+    numpy = tl.system("numpy")
+    same = changes(numpy, numpy)
+    assert not same.changed and sum(same.compared.values()) > 20_000
+    assert str(same).startswith("0 of ")
+
+
+def test_without_a_recording_the_rule_answers_what_no_library_was_asked(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\ntitle = "T"\norder = "i8 -> i16 -> i32 -> f32"\n')
+    numpy, mine = tl.system("numpy"), tl.system(path)
+    found = changes(numpy, mine)
+    assert not found.recorded
+    for change in found.changed["add"]:
+        p = numpy.explain(*change.operands, op="add")
+        o = observed(p)
+        assert change.before == str((o.dtype if o else p.dtype) or REFUSED)
+        assert change.after == str(mine.explain(*change.operands, op="add").dtype or REFUSED)
+    with pytest.raises(tl.DTypeError, match="jax and mine have no dtype in common"):
+        path.write_text('name = "mine"\ntitle = "T"\norder = "c32"\n')
+        changes(tl.system("jax"), tl.system(path))
+
+
+def test_the_command_counts_by_operation(nep50: Changes, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "numpy1", "numpy", "--op", "all"]) == 0
+    shown = capsys.readouterr().out
+    assert str(nep50) in " ".join(shown.split())
+    first = max(nep50.changed, key=lambda op: len(nep50.changed[op]))
+    assert f"\n {first} " in shown and f"{len(nep50.changed[first]):,}" in shown
+
+
+def test_options_that_choose_operands_do_not_go_with_all_operations(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["diff", "numpy1", "numpy", "--op", "all", "--tier", "0d"]) == 2
+    assert "--op all counts calls of all operands; leave out --dtypes" in capsys.readouterr().err

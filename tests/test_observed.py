@@ -1,0 +1,163 @@
+"""What libraries did when they were asked stands beside what their rule says, and is found quickly."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+from typelattice.conformance.compare import compare
+from typelattice.facts.headings import LIBRARIES, heading_of
+from typelattice.operands.notation import parse
+from typelattice.recorded import lookup
+from typelattice.recorded.departures import departures
+from typelattice.recorded.lookup import look_up, opened
+from typelattice.recorded.messages import answer_of
+from typelattice.recorded.observed import asked_of, observed
+from typelattice.recorded.recording import RECORDINGS, Recording, recorded
+from typelattice.recorded.rows import RecordingError, Square
+
+EVERY = 211  # of the calls
+MATMUL = ("float32", "float64")  # which PyTorch refuses to multiply, and its rule does not
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_a_call_is_looked_up_as_the_whole_recording_has_it(name: str) -> None:
+    for call in islice(Recording.load(name).calls(), 0, None, EVERY):
+        assert look_up(name, call.op, call.operands) == call
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_what_was_observed_departs_exactly_where_a_comparison_finds_a_mismatch(name: str) -> None:
+    system = tl.system(name)
+    for call in islice(Recording.load(name).calls(), 0, None, EVERY):
+        op = None if call.op == "result_type" else call.op
+        o = observed(system.explain(*call.operands, op=op))
+        if o is None:
+            of_python = all(parse(operand).tier == "scalar" for operand in call.operands)
+            of_scalars = ":scalar" in call.question  # an operand does not tell them from 0-d arrays
+            assert call.answer == "!NotAsked" or of_python or of_scalars, str(call)
+        elif o.call.operands == call.operands and call.answer[1:] not in ("NotImplementedError", "hang"):
+            report = compare(system, [call])
+            assert o.departs == bool(report.mismatches) or report.no_kernel, str(call)
+            assert (o.dtype is None) == call.answer.startswith(("!", "py:", "object")), str(call)
+
+
+def test_an_operation_or_an_operand_that_was_not_asked_is_none() -> None:
+    numpy = tl.system("numpy")
+    assert observed(numpy.explain("uint8", "-3", op="hypot")) is None
+    assert observed(numpy.explain("posit16", "int8")) is None if "posit16" in numpy.own_dtypes else True
+    assert observed(tl.system("cupy").explain("int8", "uint8")) is None
+    assert observed(tl.system("jep9407-3").explain("int8", "uint8")) is None
+    assert look_up("nothing", "add", ("int8", "int8")) is None
+    assert look_up("numpy", "nothing", ("int8", "int8")) is None
+
+
+def test_a_number_that_was_not_asked_is_looked_up_as_its_kind_where_it_counts_as_that() -> None:
+    numpy = tl.system("numpy")
+    o = observed(numpy.explain("uint8", "7", op="add"))
+    assert o and o.call.question == "add(uint8, int)" and not o.departs
+    exact = observed(numpy.explain("uint8", "300", op="add"))
+    assert exact and exact.call.operands == ("uint8", "300") and exact.dtype is None
+    assert observed(numpy.explain("uint8", "301", op="add")) is None
+    assert observed(numpy.explain("float32", "nan", op="add")) is None
+
+
+def test_a_departure_carries_its_reason_and_its_source() -> None:
+    o = observed(tl.system("torch").explain(*MATMUL, op="matmul"))
+    assert o and o.departs and o.dtype is None and o.error and o.error.startswith("RuntimeError")
+    (listed,) = (d for d in departures("torch") if d.covers(o.call.question))
+    assert (o.reason, o.source) == (listed.reason, listed.source)
+    agreed = observed(tl.system("torch").explain("int8", "uint8"))
+    assert agreed and (agreed.departs, agreed.reason, agreed.source) == (False, None, None)
+
+
+def test_a_file_of_ones_own_is_compared_with_no_recording_but_one_of_its_name_and_library(
+    tmp_path: Path,
+) -> None:
+    ways = (("mine", "numpy 2.4", False), ("numpy", "", False), ("numpy", "numpy 2", True))
+    for name, library, asked in ways:
+        path = tmp_path / "own.toml"
+        rest = 'title = "T"\norder = "u8 -> i16; i8 -> i16"\n'
+        path.write_text(f'name = "{name}"\nlibrary = "{library}"\n{rest}')
+        assert (observed(tl.system(path).explain("int8", "uint8")) is not None) is asked
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of recordings in place of those that come along."""
+    monkeypatch.setattr(lookup, "RECORDINGS", tmp_path)
+    opened.cache_clear()
+    yield tmp_path
+    opened.cache_clear()
+
+
+def test_the_message_of_an_exception_is_that_of_the_very_call() -> None:
+    error = observed(tl.system("numpy").explain("uint8", "300", op="add")).error  # type: ignore[union-attr]
+    assert error == "OverflowError: Python integer … out of bounds for …"
+    error = observed(tl.system("numpy").explain("int8", "-1", op="pow")).error  # type: ignore[union-attr]
+    assert error == "ValueError: Integers to negative integer powers are not allowed."
+
+
+def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Path) -> None:
+    known = Recording.load("numpy")
+    plain = [answer_of(answer) for answer in known.answers]
+    answers = tuple(dict.fromkeys(plain))
+    rows = tuple(tuple(answers.index(plain[i]) for i in row) for row in known.binary["add"].rows)
+    add = Square(known.binary["add"].operands, rows)
+    bare = replace(known, answers=answers, errors={}, unary={}, nary=(), binary={"add": add})
+    bare.save(folder / "numpy.json")
+    o = observed(tl.system("numpy").explain("uint8", "300", op="add"))
+    assert o and o.error == "OverflowError"
+
+
+def test_an_older_release_is_looked_up_where_it_differs_from_the_newest_and_where_not() -> None:
+    older = [name for name in recorded() if "@" in name]
+    assert older
+    for name in older:
+        whole, newest = Recording.load(name), Recording.load(name.partition("@")[0])
+        pairs = [*zip(whole.calls(), newest.calls(), strict=True)]
+        differing = [call for call, now in pairs if call.answer != now.answer]
+        for call in [*differing, *(call for call, _ in pairs[:: EVERY * 5])]:
+            assert look_up(name, call.op, call.operands) == call
+
+
+@pytest.mark.parametrize("cut", [100, 5_000, 30_000])
+def test_a_damaged_recording_is_named(folder: Path, cut: int) -> None:
+    text = (RECORDINGS / "numpy.json").read_text(encoding="utf-8")
+    (folder / "numpy.json").write_text(text[:cut], encoding="utf-8")
+    with pytest.raises(RecordingError, match=r"numpy\.json is damaged .*; install typelattice again"):
+        look_up("numpy", "add", ("int8", "int8"))
+        look_up("numpy", "add", ("int8", "int8", "int8"))
+
+
+def test_the_library_is_named_as_it_was_recorded() -> None:
+    recording = Recording.load("keras-jax")
+    assert asked_of(tl.system("keras-jax")) == ", ".join(
+        f"{package} {recording.versions[package]}" for package in ("keras", "jax")
+    )
+
+
+def test_print_tells_what_the_library_did() -> None:
+    p = tl.system("torch").explain(*MATMUL, op="matmul")
+    o = observed(p)
+    assert o and o.reason
+    shown = str(p)
+    assert shown.partition("\n")[0].endswith(f"under torch: refused when asked, {p.dtype} by rule")
+    assert "observed      torch 2." in shown and f"raises {o.error}" in shown
+    assert o.reason in " ".join(shown.split())
+    never = str(tl.system("polars").explain("int8", "int8", op="hypot"))
+    assert f"never asked of {asked_of(tl.system('polars'))}: this is what the rule says" in never
+    assert "never asked: there is no recording of cupy" in str(tl.system("cupy").explain("int8"))
+    assert "observed" not in str(tl.system("jep9407-3").explain("int8"))
+
+
+def test_what_libraries_stand_for_is_stated_of_systems_that_exist() -> None:
+    groups = {heading_of(name) for name in tl.systems()}
+    assert LIBRARIES in groups and len(groups) == 5
+    stated = Path(tl.__file__).with_name("facts") / "headings.txt"
+    rows = [row.split()[1:] for row in stated.read_text(encoding="ascii").splitlines() if row[0] != "#"]
+    assert {name for row in rows for name in row} <= {*tl.systems()}

@@ -30,6 +30,11 @@ def test_the_page_is_what_the_recordings_say() -> None:
     assert run.returncode == 0, run.stderr
 
 
+def test_a_finding_that_says_whether_it_is_documented_says_so_first() -> None:
+    said = [f["documented"].partition(":")[0] for f in FINDINGS if "documented" in f]
+    assert said and {*said} <= {"no", "otherwise", "yes"}
+
+
 @pytest.mark.live
 @pytest.mark.parametrize("finding", SHOWN, ids=lambda f: f["title"])
 def test_a_snippet_does_what_it_shows(finding: dict[str, str], tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ def page() -> str:
         lines += ["", f"## {heading}"] if chosen else []
         for finding in chosen:
             lines += ["", f"### {finding['title']}", "", finding["text"].strip(), ""]
+            if "documented" in finding:
+                lines += [f"Does the library document it? {_sentence(finding['documented'])}", ""]
             rows = [
                 row
                 for name, calls in finding.get("recorded", {}).items()
@@ -56,6 +58,11 @@ def page() -> str:
             if "snippet" in finding:
                 lines += ["```pycon", finding["snippet"].strip(), "```"]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _sentence(text: str) -> str:
+    """A text as a sentence: with a capital letter, and a full stop."""
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _rows(name: str, calls: list[str], recordings: dict[str, Recording]) -> list[str]:

@@ -1,15 +1,19 @@
 """The example of a library author: the planted mistake is found, a baseline holds it, growth is noticed."""
 from __future__ import annotations
 
+import operator
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from typelattice.cli.main import main
-from typelattice.conformance.pytest import calls, compare_all, promotion_tests
+from typelattice.conformance.library import CannotAskError
+from typelattice.conformance.pytest import calls, compare_all, library_of, promotion_tests
 from typelattice.recorded.departures import departures
 
 AUTHOR = Path(__file__).parents[1] / "examples" / "author"
@@ -71,8 +75,8 @@ def test_a_failure_names_each_cause_once_with_different_examples() -> None:
     assert heading == "12 calls, arithmetic: both answer, differently"
     assert [example.strip() for example in examples] == [
         "add(int8, uint8) = int8, the system says int16",
-        "add(uint8, int8) = int8, the system says int16",
         "add(int8, uint16) = uint16, the system says int32",
+        "add(int8, uint32) = uint32, the system says int64",
     ]
 
 
@@ -91,3 +95,27 @@ def test_what_python_answers_is_not_held_against_the_library() -> None:
     asked = {call.operands for call in calls(Scalars())}
     assert ("int", "int8") in asked and ("int8", "int") in asked
     assert ("int", "int") not in asked
+
+
+def test_a_namespace_of_the_standard_needs_no_adapter() -> None:
+    report = compare_all(library_of(np), "array-api", op="add")
+    assert report.compared > 1_000
+    assert {m.ours for m in report.mismatches} == {"-"}  # NumPy answers what the standard leaves undefined
+    promotion_tests(np, "array-api", undefined=True)("add")
+    with pytest.raises(AssertionError, match="calls, arithmetic: the library answers, the system refuses"):
+        promotion_tests(np, "array-api")("add")
+
+
+def test_examples_of_one_cause_differ_in_more_than_numbers_and_the_order_of_operands() -> None:
+    with pytest.raises(AssertionError) as caught:
+        promotion_tests(np, "array-api", undefined=True)("clip")
+    _, *examples = str(caught.value).splitlines()
+    forms = {re.sub(r"\d+", "", example.partition(" = ")[0]) for example in examples}
+    assert len(examples) == len(forms) == 3
+
+
+def test_what_is_neither_a_namespace_nor_a_library_says_what_to_give() -> None:
+    with pytest.raises(CannotAskError, match=r"operator has no __array_name.*; give a namespace"):
+        promotion_tests(operator, "array-api")
+    with pytest.raises(CannotAskError, match="3 has no __array_namespace_info__"):
+        promotion_tests(3, "array-api")

@@ -18,6 +18,10 @@ NO_KERNEL = ("!NotImplementedError", "!UnimplementedError", "!hang", "!crash")
 """Answers that say nothing of promotion: they are counted apart."""
 
 
+REFUSAL = "-"
+"""How a system's refusal is written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mismatch:
     """A call that a library and a system answer differently; `ours` as in recordings, `-` for a refusal."""
@@ -31,7 +35,7 @@ class Mismatch:
         theirs = self.call.answer
         if theirs.startswith("!"):
             who = f"the library raises {theirs[1:]}, the system answers"
-        elif self.ours == "-":
+        elif self.ours == REFUSAL:
             who = "the library answers, the system refuses"
         elif theirs.rstrip("*") == self.ours.rstrip("*"):
             who = "they differ in weakness"
@@ -88,7 +92,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
         elif call.answer != NOT_ASKED:
             compared += 1
             ours = said(system.explain(*map(read, call.operands), op=call.op))
-            if ours != ("-" if call.answer.startswith("!") else call.answer):
+            if ours != (REFUSAL if call.answer.startswith("!") else call.answer):
                 why = departure_of(call.question, listed)
                 (known[why] if why else found).append(Mismatch(call, ours))
     return Report(compared, no_kernel, tuple(found), known, tuple(unknown))
@@ -96,11 +100,21 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
 
 def said(p: Promotion) -> str:
     """A promotion's answer as a recording writes it."""
-    return "-" if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
+    return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 
 def _varied(mismatches: Sequence[Mismatch]) -> list[Mismatch]:
-    """The same mismatches, but first one of each form: calls that differ only in numbers have one form."""
-    looks = [re.sub(r"\d[\d.e]*", "", mismatch.call.question) for mismatch in mismatches]
-    first = sorted({look: i for i, look in reversed([*enumerate(looks)])}.values())
-    return [mismatches[i] for i in (*first, *(i for i in range(len(looks)) if i not in {*first}))]
+    """The same mismatches, those first that differ most: one for each way in which calls look apart from the
+    widths and values in them, then a second one for each, and so on; calls with their operands swapped last.
+    """
+    alike: dict[tuple[str, ...], int] = {}
+    swapped: set[tuple[str, ...]] = set()
+    ranked: list[tuple[bool, int, Mismatch]] = []
+    for mismatch in mismatches:
+        operands = tuple(sorted(mismatch.call.operands))
+        look = (mismatch.call.op, *(re.sub(r"\d[\d.e]*", "", operand) for operand in operands))
+        again = (mismatch.call.op, *operands) in swapped
+        swapped.add((mismatch.call.op, *operands))
+        ranked.append((again, alike.get(look, 0), mismatch))
+        alike[look] = alike.get(look, 0) + (not again)
+    return [mismatch for *_, mismatch in sorted(ranked, key=lambda r: r[:2])]

@@ -58,12 +58,13 @@ def in_place(context: Context, function: Callable[..., Any]) -> Callable[..., An
         if rebinds:
             return out
         kept = into(context, self, out.dtype)
+        rebound = context.recipes.own and not context.library.mutable  # as the library itself does
+        if tuple(out.shape) != tuple(self.shape) and not rebound:
+            shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
+            raise NamespaceError(f"a result of shape {shapes}; use x = x + y")
         cast = context.library.cast(out._data, context.library.native(kept))
         if kept is not self.dtype or not context.library.mutable:
             return context.wrap(cast, kept, out.weak)
-        if tuple(out.shape) != tuple(self.shape):
-            shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
-            raise NamespaceError(f"a result of shape {shapes}; use x = x + y")
         self._data[...] = cast
         self._type = context.recipes.array_type(kept, out.weak, self._data.ndim == 0)
         return self

@@ -108,7 +108,13 @@ def test_frameworks_are_named_in_the_files_made_for_them(path: Path) -> None:
 
 
 # These compare what a system says with what a library does.
-COMPARE = ("conformance/compare", "conformance/live", "conformance/pytest", "recorded/observed")
+COMPARE = (
+    "conformance/compare",
+    "conformance/live",
+    "conformance/pytest",
+    "conformance/watch",
+    "recorded/observed",
+)
 RECORDERS = [
     path for path in FILES if room(name(path)) in ("conformance", "recorded") and name(path) not in COMPARE
 ]

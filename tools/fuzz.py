@@ -183,6 +183,12 @@ def recorded(dice: Dice) -> list[str]:
     return [one(dice, "nothing", "nothing:it", "it:"), *options(dice, limit=named("1", "nan"))]
 
 
+def watched(dice: Dice) -> list[str]:
+    """No library that there is: to ask one takes minutes."""
+    given = options(dice, recording=named("it.json"), limit=named("1", "nan"), format=named("text", "json"))
+    return [one(dice, "nothing", "nothing:it", "it:"), *given]
+
+
 GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> how often, and what follows it
     "explain": (200, explained),
     "table": (40, tabled),
@@ -191,6 +197,7 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "laws": (2, judged),
     "conform": (20, conformed),
     "record": (2, recorded),
+    "watch": (2, watched),
     "design": (2, designed),
     "systems": (2, lambda dice: options(dice) or ["mine.toml"]),
     "check": (2, lambda dice: [one(dice, "mine.toml", "child.toml", "python")]),

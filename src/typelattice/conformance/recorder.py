@@ -13,6 +13,13 @@ from typelattice.recorded.messages import Messages
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import Line, Row, Square
 
+Progress = Callable[[int, int, str], None]
+"""Told how many calls are done, how many are planned, and the operation."""
+
+
+def in_silence(done: int, planned: int, op: str) -> None:
+    """Tells no one."""
+
 
 def record(
     make: Callable[[], Library],
@@ -21,7 +28,7 @@ def record(
     several: int = 1000,
     seed: int = 0,
     like: Recording | None = None,
-    progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
+    progress: Progress = in_silence,
 ) -> Recording:
     """The recording of every call that is planned.
 
@@ -34,20 +41,44 @@ def record(
     the library has no such operand or operation, the call is not asked.
     """
     with LibraryProcess(make, limit) as asked:
-        has = asked.catalogue
-        named = like.operands if like else has.operands
-        planned = (
-            _plan_of(like) if like else planned_calls(named, has.operations, has.several, several, seed)
-        )
-        questions = list(planned.questions(named))
-        answers = asked.answers([question for question in questions if _has(has, *question)])
-        index: dict[str, int] = {}
-        messages = Messages()
-        told = []
-        for done, question in enumerate(questions):
-            answer, message = next(answers) if _has(has, *question) else (NOT_ASKED, "not in this release")
-            told.append(index.setdefault(messages.kept(answer, message), len(index)))
-            progress(done + 1, len(questions), question[0])
+        if like is not None:
+            return asked_again(asked, like, progress)
+        return asked_everything(asked, several, seed, progress)
+
+
+def asked_everything(
+    asked: LibraryProcess, several: int = 1000, seed: int = 0, progress: Progress = in_silence
+) -> Recording:
+    """The recording of all that a library in a process has; the options are those of `record`."""
+    has = asked.catalogue
+    planned = planned_calls(has.operands, has.operations, has.several, several, seed)
+    return _recording(asked, has.operands, planned, seed, progress)
+
+
+def asked_again(asked: LibraryProcess, like: Recording, progress: Progress = in_silence) -> Recording:
+    """The recording of the calls that another recording asked, as a library in a process answers them."""
+    planned = PlannedCalls(
+        unary={op: line.operands for op, line in like.unary.items()},
+        binary={op: square.operands for op, square in like.binary.items()},
+        nary=tuple((op, operands) for op, operands, _ in like.nary),
+    )
+    return _recording(asked, like.operands, planned, like.seed, progress)
+
+
+def _recording(
+    asked: LibraryProcess, named: tuple[str, ...], planned: PlannedCalls, seed: int, progress: Progress
+) -> Recording:
+    """The recording of planned calls of operands that are named."""
+    has = asked.catalogue
+    questions = list(planned.questions(named))
+    answers = asked.answers([question for question in questions if _has(has, *question)])
+    index: dict[str, int] = {}
+    messages = Messages()
+    told = []
+    for done, question in enumerate(questions):
+        answer, message = next(answers) if _has(has, *question) else (NOT_ASKED, "not in this release")
+        told.append(index.setdefault(messages.kept(answer, message), len(index)))
+        progress(done + 1, len(questions), question[0])
     untold = iter(told)
 
     def row(length: int) -> Row:
@@ -70,16 +101,7 @@ def record(
         binary=binary,
         unary=unary,
         nary=nary,
-        seed=like.seed if like else seed,
-    )
-
-
-def _plan_of(like: Recording) -> PlannedCalls:
-    """The calls that another recording asked."""
-    return PlannedCalls(
-        unary={op: line.operands for op, line in like.unary.items()},
-        binary={op: square.operands for op, square in like.binary.items()},
-        nary=tuple((op, operands) for op, operands, _ in like.nary),
+        seed=seed,
     )
 
 

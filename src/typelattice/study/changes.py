@@ -35,11 +35,12 @@ class Change:
 class Changes:
     """All changes from one system to another, by operation; `compared` are the calls of each, changed or not.
 
-    `recorded`: whether both libraries were asked; otherwise a rule answers where a library was not.
+    `before` and `after` name the two. `recorded`: whether both libraries were asked; otherwise a rule answers
+    where a library was not.
     """
 
-    a: System
-    b: System
+    before: str
+    after: str
     compared: Mapping[str, int]
     changed: Mapping[str, tuple[Change, ...]]
     recorded: bool
@@ -59,11 +60,10 @@ class Changes:
         how = "a rule answers what was never asked"
         if self.recorded:
             how = "calls that both libraries were asked"
-        names = f"{self.a.name} ({self.a.library}), then {self.b.name} ({self.b.library})"
         columns = tuple(map(Cell, ("differ", "of", "for example")))
         rows = tuple(Cell(op) for op, _ in ranked)
-        title = f"all operations: {self.a.name}, then {self.b.name}"
-        return Grid(title, columns, rows, tuple(cells), (f"{self}: {how}", names))
+        title = f"all operations: {self.before}, then {self.after}"
+        return Grid(title, columns, rows, tuple(cells), (f"{self}: {how}",))
 
 
 def changes(a: System, b: System) -> Changes:
@@ -77,27 +77,36 @@ def changes(a: System, b: System) -> Changes:
     'float32'
     """
     recorded = recording_of(a) is not None and recording_of(b) is not None
-    before, after = (_recorded(s) for s in (a, b)) if recorded else _asked(a, b)
+    before, after = (given(Recording.load(s.name)) for s in (a, b)) if recorded else _asked(a, b)
+    return changes_between(_name(a), before, _name(b), after, recorded)
+
+
+def changes_between(before: str, then: Calls, after: str, now: Calls, recorded: bool = True) -> Changes:
+    """What changes between answers to the same calls; `before` and `after` name who gave them."""
     compared: dict[str, int] = {}
     changed: dict[str, tuple[Change, ...]] = {}
-    for op, answers in before.items():
-        common = [operands for operands in answers if operands in after.get(op, {})]
-        found = (Change(operands, answers[operands], after[op][operands]) for operands in common)
+    for op, answers in then.items():
+        common = [operands for operands in answers if operands in now.get(op, {})]
+        found = (Change(operands, answers[operands], now[op][operands]) for operands in common)
         if common:
             compared[op] = len(common)
         if differing := tuple(change for change in found if change.before != change.after):
             changed[op] = differing
-    return Changes(a, b, compared, changed, recorded)
+    return Changes(before, after, compared, changed, recorded)
 
 
-def _recorded(system: System) -> Calls:
-    """What the library of a system was asked; not what Python answers by itself."""
+def given(recording: Recording) -> Calls:
+    """What a library was asked, and its answers; not what Python answers by itself."""
     found: dict[str, dict[tuple[str, ...], str]] = {}
-    for call in Recording.load(system.name).calls():
+    for call in recording.calls():
         if call.answer != NOT_ASKED and not call.answer.startswith("py:"):
-            given = REFUSED if call.answer.startswith("!") else call.answer
-            found.setdefault(call.op, {})[call.operands] = given
+            answer = REFUSED if call.answer.startswith("!") else call.answer
+            found.setdefault(call.op, {})[call.operands] = answer
     return found
+
+
+def _name(system: System) -> str:
+    return f"{system.name} ({system.library})"
 
 
 def _asked(a: System, b: System) -> tuple[Calls, Calls]:

@@ -1,0 +1,141 @@
+"""The command `watch`: asks installed libraries again, and says what has changed since they were recorded."""
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
+from json import dumps
+from pathlib import Path
+
+from typelattice.cli import interrupts
+from typelattice.cli.command import (
+    Command,
+    DifferencesFound,
+    Paragraphs,
+    UsageError,
+    duration,
+    format_argument,
+    some,
+)
+from typelattice.cli.record import ROOM, versions
+from typelattice.cli.table import drawn
+from typelattice.conformance.library import MissingLibraryError
+from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.recorder import asked_everything
+from typelattice.conformance.registry import library
+from typelattice.conformance.watch import News, watch
+from typelattice.disk.write import check_writable
+from typelattice.facts.libraries import libraries, recordings
+from typelattice.facts.releases import SIGN, installed_release
+from typelattice.recorded.recording import Recording, recorded
+from typelattice.rendering.grid import printable
+from typelattice.rendering.terminal import complain, progress_bar
+
+MOST = 12  # names of what is new or gone
+
+
+def arguments(parser: ArgumentParser) -> None:
+    names = "what is recorded, by name, or module:attribute (default: all that is installed)"
+    recording = "a recording of your own to compare with (default: that of the installed release)"
+    seconds = "time that a call may take (default: 10)"
+    output = "write the recordings of what has changed there, as NAME.json"
+    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=names)
+    parser.add_argument("--recording", metavar="FILE", help=recording)
+    parser.add_argument("-o", "--output", metavar="FOLDER", help=output)
+    parser.add_argument("--limit", type=duration, default=10.0, metavar="SECONDS", help=seconds)
+    format_argument(parser)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """What has changed in each library. Raises DifferencesFound if anything has, in any."""
+    if args.recording and len(args.libraries) != 1:
+        raise UsageError("watch: --recording is of one library; name that library, and no other")
+    if args.output:
+        check_writable(Path(args.output) / "any.json", ROOM)  # before the questions, which take minutes
+    changed, told = False, list[dict[str, object]]()
+    for name in args.libraries or _installed():
+        try:
+            found, proposed = _news(name, args)
+        except MissingLibraryError as e:
+            if args.libraries:
+                raise
+            complain(f"typelattice: left out: {e}")
+            continue
+        changed = changed or bool(found)
+        told.append(_data(name, found, proposed))
+        if args.format == "text":
+            yield from _told(name, found, proposed)
+    if args.format == "json":
+        yield dumps(told, indent=1)
+    if changed:
+        raise DifferencesFound
+
+
+def _installed() -> Iterator[str]:
+    """The recordings whose library is there to be asked; nothing is imported."""
+    for name in recorded():
+        entry = recordings().get(name)
+        modules = libraries()[entry.library].modules if entry else ()
+        if SIGN not in name and modules and find_spec(modules[0]):
+            yield name
+
+
+def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
+    """What has changed in one library, and the file of the recording that is proposed, if one is."""
+    with interrupts.raised(), LibraryProcess(partial(library, name), args.limit) as asked:
+        release = installed_release(name, asked.catalogue.versions)
+        if not args.recording and release not in recorded():
+            what = f"watch: {name} has no recording that comes along"
+            raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
+        then = Recording.load(args.recording or release)
+        found = watch(asked, release, then, progress_bar())
+        if not (found and args.output):
+            return found, None
+        path = Path(args.output) / f"{release.replace(':', '.')}.json"
+        plain, _, older = release.partition(SIGN)
+        if older and not args.recording:
+            found.now.save_changes(path, plain)
+        else:
+            asked_everything(asked, progress=progress_bar()).save(path)
+        return found, path
+
+
+def _told(name: str, found: News, proposed: Path | None) -> Paragraphs:
+    """The news of one library in words."""
+    then, now = versions(found.then.versions), versions(found.now.versions)
+    if not found:
+        calls = f"{sum(found.changes.compared.values()):,} calls"
+        yield printable(f"{name}: {now} answers as {then} did on {found.then.date} ({calls})")
+        return
+    yield printable(f"{name}: {now} has changed since {then} was recorded on {found.then.date}")
+    if found.changes.changed:
+        yield drawn(found.changes.grid(), "text")
+    for what, names in (("gone", found.gone), ("new", found.new)):
+        if names:
+            yield printable(f"{what}: {some(names, MOST)}")
+    if proposed:
+        yield printable(f"proposed recording: {proposed}")
+
+
+def _data(name: str, found: News, proposed: Path | None) -> dict[str, object]:
+    """The news of one library as what JSON can hold, every changed call included."""
+    return {
+        "library": name,
+        "recorded": {"date": found.then.date, "versions": dict(found.then.versions)},
+        "installed": dict(found.now.versions),
+        "compared": sum(found.changes.compared.values()),
+        "changed": [
+            {"op": op, "operands": [*change.operands], "before": change.before, "after": change.after}
+            for op, calls in found.changes.changed.items() for change in calls
+        ],
+        "gone": [*found.gone],
+        "new": [*found.new],
+        "proposed": str(proposed) if proposed else None,
+    }  # fmt: skip
+
+
+COMMAND = Command(
+    "What has changed in a library since it was recorded.", arguments, run,
+    ("numpy", "numpy@2.4 -o proposed", "mine:MyLibrary --recording mine.json"),
+)  # fmt: skip

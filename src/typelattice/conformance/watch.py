@@ -1,0 +1,59 @@
+"""What has changed in an installed library since it was recorded: the same questions, asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from typelattice.conformance.library import NOT_ASKED, OperandString
+from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.recorder import Progress, asked_again, in_silence
+from typelattice.facts.releases import SIGN
+from typelattice.recorded.recording import Recording
+from typelattice.study.changes import Changes, changes_between, given
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What has changed in a library since a recording of it was made.
+
+    `now` has its answers to the recorded questions. `gone` and `new` are dtypes and operations that it lacks
+    by now, or that it was not recorded to have.
+    """
+
+    then: Recording
+    now: Recording
+    changes: Changes
+    gone: tuple[str, ...]
+    new: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.changes.changed or self.gone or self.new)
+
+
+def watch(asked: LibraryProcess, name: str, then: Recording, progress: Progress = in_silence) -> News:
+    """What is news of a library, beside a recording that goes by a name.
+
+    An older release was asked what the newest has, so what it has beside that is none.
+    """
+    now = asked_again(asked, then, progress)
+    found = changes_between(f"{name} (recorded)", given(then), f"{told(now)} (installed)", given(now))
+    before, after = {*_asked(then)}, {*asked.catalogue.dtypes, *asked.catalogue.operations}
+    new = () if SIGN in name else tuple(sorted(after - before))
+    return News(then, now, found, tuple(sorted(before - after)), new)
+
+
+def told(recording: Recording) -> str:
+    """The versions that a recording is of: `numpy 2.4.6, ml_dtypes 0.6.0`."""
+    return ", ".join(f"{package} {version}" for package, version in recording.versions.items())
+
+
+def _asked(recording: Recording) -> Iterable[str]:
+    """The dtypes and operations that a library was asked and had."""
+    for call in recording.calls():
+        if call.answer != NOT_ASKED:
+            yield call.op
+            for operand in call.operands:
+                dtype = OperandString.parse(operand).dtype
+                if dtype:
+                    yield dtype

@@ -32,9 +32,10 @@ LINES = 300  # past these a file hides an idea
 # TOML; from 3,060 when the engine was unfolded into rules, steps and rooms of its own, operands were read
 # by their class, and all that reads files came to read them by one function; when answers came to be
 # printed in words; when losses were computed from the values that a dtype has; when what has no effect
-# in a file came to be refused; when files came to say which operands an operation takes by themselves; and
-# when systems came to have releases, whose files go on with the tables of others.
-LOADED = 4_750
+# in a file came to be refused; when files came to say which operands an operation takes by themselves;
+# when systems came to have releases, whose files go on with the tables of others; and when they came to say
+# which pairs an operation refuses, in as many entries as there are rules.
+LOADED = 4_900
 NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
 
 FILES = sorted(ROOT.rglob("*.py"))

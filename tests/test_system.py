@@ -36,7 +36,9 @@ def toml(value: object) -> str:
         return "{ " + ", ".join(f'"{key}" = {toml(x)}' for key, x in value.items()) + " }"
     if isinstance(value, list):
         return f"[{', '.join(map(toml, value))}]"
-    return str(value).lower() if isinstance(value, bool) else f"'{value}'"
+    if isinstance(value, int):  # a bool too
+        return str(value).lower()
+    return f"'{value}'"
 
 
 def said(s: tl.System, *operands: object, op: str | None = None) -> str:
@@ -373,6 +375,78 @@ def test_of_several_defaults_the_first_that_holds_the_value_counts(
 
 def test_a_further_default_is_a_step() -> None:
     assert steps(tl.system("c"), "int32", 2**40)[0] == ("defaults", "int", ("i*",), "int64")
+
+
+def test_pairs_that_an_operation_refuses_are_of_arrays_and_of_scalars_apart() -> None:
+    said_of_add = {"takes": "all", "refuses": ["bool + signed, i*", "unsigned + i16"]}
+    s = make(CHAIN, **NUMPYLIKE, ops={"add": said_of_add})
+    reason = s.explain("int8", "bool", op="add").reason
+    assert reason == "add does not let int8 meet bool"
+    assert s.explain("bool", 1, op="add").reason == "add does not let bool meet 1"
+    assert said(s, "int8", True, op="add") == "int16"  # which is no array
+    assert said(s, "uint8", 1, op="add") == "uint8"
+    assert said(s, "uint8", "int16:0d", op="add") == "- add does not let uint8 meet int16:0d"
+    assert said(s, "uint8", "int8", op="add") == "int16"
+    assert said(s, "bool", "int8", op="subtract") == "int16"
+    cleared = make(CHAIN, **NUMPYLIKE, ops={"arithmetic": said_of_add, "add": {"refuses": []}})
+    assert said(cleared, "bool", "int8", op="add") == "int16"
+    assert said(cleared, "bool", "int8", op="multiply") == "- multiply does not let bool meet int8"
+
+
+def test_an_operation_may_need_dimensions_in_one_system_alone() -> None:
+    s = make(CHAIN, **NUMPYLIKE, ops={"index": {"dimensions": 1}})
+    p = s.explain("int8:0d", op="argmax")
+    assert p.reason == "argmax takes no 0-d array: every operand has at least 1 dimension"
+    assert (p.decision.key, p.decision.entry) == ("ops", "index")
+    assert said(s, "int8", op="argmax") == "int32"
+    assert said(make(CHAIN, **NUMPYLIKE), "int8:0d", op="argmax") == "int32"
+
+
+def test_a_value_may_have_to_fit_where_operands_join() -> None:
+    divides = {"takes": "all", "computes": {"int": "f32"}}
+    fit = {"int": "raise", "float": "inf"}
+    here, joined = (
+        make(CHAIN, **NUMPYLIKE, fit=fit, ops={"divide": {**divides, **more}})
+        for more in ({}, {"adopts": "joined"})
+    )
+    assert said(here, "int8", 300, op="divide") == said(joined, "int8", 3, op="divide") == "float32"
+    assert said(joined, "int8", 300, op="divide") == "- 300 is out of range for int8"
+
+
+def test_integers_may_have_to_be_counted_by_a_float() -> None:
+    s = make(CHAIN, **NUMPYLIKE, fit={"int": "counted raise", "float": "inf"})
+    assert said(s, "float32", 2**24, op="add") == "float32"
+    assert said(s, "float32", 2**24 + 1, op="add") == f"- {2**24 + 1} is out of range for float32"
+    assert said(s, "float32", 1e39, op="add") == "float32"
+    small = make("i32; f8_e4m3fn", tiers=["array", "scalar"], fit={"int": "counted raise", "float": "inf"})
+    assert said(small, "float8_e4m3fn", 300, op="add") == "float8_e4m3fn"
+    assert said(small, "float8_e4m3fn", 500, op="add") == "- 500 is out of range for float8_e4m3fn"
+
+
+def test_a_weak_result_may_be_kept_where_nothing_else_is_computed_in() -> None:
+    divides = {"takes": "all", "computes": {"int": "f32"}, "weak": "same"}
+    s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"divide": divides})
+    assert [said(s, x, x, op="divide") for x in (int, float)] == ["float32", "float32*"]
+
+
+def test_weak_arrays_may_stand_beside_strong_ones_only() -> None:
+    for scalars, answer in (("beside", "int32*"), ("strong", "- add takes a Python scalar, and a weak array,")):
+        s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"add": {"scalars": scalars}})
+        assert said(s, "int8:weak", 1, op="add").startswith(answer)
+        assert said(s, "int8:weak", "int16", op="add") == "int16"
+
+
+def test_of_an_operation_in_two_entries_both_hold() -> None:
+    s = parse("""
+name = "mine"
+order = "b -> i8 -> f32"
+[ops]
+"add, multiply" = { takes = "all" }
+"add, divide" = { scalars = "none" }
+""")
+    assert said(s, "bool", "bool", op="add") == said(s, "bool", "bool", op="multiply") == "bool"
+    assert said(s, "int8", True, op="add") == "- add takes no Python scalar"
+    assert s.explain("int8", True, op="add").rule.lines == (6,)
 
 
 # -- first

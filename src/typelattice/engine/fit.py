@@ -13,8 +13,11 @@ from typelattice.operands.operand import Operand
 
 OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact")
 BEYOND_FLOATS = 2**1024  # integers that Python's own float cannot hold
-# A prefix of an outcome: raise first if even the default dtype of the value's kind cannot hold the value.
-DEFAULT = "default "
+# Prefixes of an outcome. Raise first if even the default dtype of the value's kind cannot hold the value, or
+# if a float dtype does not count integers one by one as far as the value, so that it might round it.
+DEFAULT, COUNTED = "default", "counted"
+PREFIXES = (DEFAULT, COUNTED)
+BITS_OF_FEW_INTEGERS = 8  # of a float, which counts no further than 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +48,34 @@ def fits(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) ->
             bound = _default_bound(rules, policy, o, (stands and to in rules.beside) or (first and i == 0))
             if bound is not None and not fitted(o.value, bound)[0]:
                 yield Fit(o.kind, o.value, bound, "raise", None)
+            elif _asks(policy, o.kind, COUNTED) and not _counts(to, o.value):
+                yield Fit(o.kind, o.value, to, "raise", None)
             else:
                 yield _fit(o.kind, o.value, to, policy)
 
 
 def _default_bound(rules: Rules, policy: Mapping[str, str], o: Operand, alone: bool) -> DType | None:
     """The default dtype that a scalar has to fit first, if it takes part as that or the policy asks so."""
-    asked = alone or policy.get(o.kind.word, "").startswith(DEFAULT)
+    asked = alone or _asks(policy, o.kind, DEFAULT)
     return own_dtype(rules, o) if asked else None
+
+
+def _asks(policy: Mapping[str, str], kind: Kind, prefix: str) -> bool:
+    """Whether the policy for a kind has a prefix."""
+    return prefix in policy.get(kind.word, "").split()[:-1]
+
+
+def _counts(to: DType, value: Value) -> bool:
+    """Whether a float dtype counts integers one by one as far as a value; true of what is no float dtype.
+
+    A float of 8 bits or less counts hardly any, so that it has to reach as far only.
+    """
+    if to.kind is not Kind.FLOAT or not isinstance(value, int):
+        return True
+    if to.precision is None or (to.bits or 0) <= BITS_OF_FEW_INTEGERS:
+        return fitted(value, to)[0]
+    limit: int = 2**to.precision
+    return abs(value) <= limit
 
 
 def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Fit:
@@ -64,7 +87,7 @@ def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Fit:
         # Python itself cannot make a float of it, whatever the library would do with one.
         return Fit(kind, value, to, "raise", None)
     decides = kind if to.kind.rank <= kind.rank else to.kind
-    outcome = policy.get(decides.word, "unsaid").removeprefix(DEFAULT)
+    outcome = policy.get(decides.word, "unsaid").split()[-1]
     if outcome == "saturate":
         return Fit(kind, value, to, outcome, nearest(value, to))
     if outcome not in ("wrap", "inf"):

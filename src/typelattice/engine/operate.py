@@ -46,12 +46,13 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         result = written_into(rules, op, result, operands[0], trail)
     # If the operation ignores only scalars, the exponent is a constant: its value and weakness do not count.
     is_constant = ignored and "array" not in op.ignores
-    values = tuple(fits(rules, operands[:1] if is_constant else operands, compute, op))
+    adopted = dtypes[0] if op.adopts == "joined" and len(dtypes) == 1 else compute
+    values = tuple(fits(rules, operands[:1] if is_constant else operands, adopted, op))
     _check_values(values)
     check_natural(rules, op, operands, compute)
     if weak:
         kept = is_constant or not ignored or operands[1].weak
-        result, weak = _weakness(rules, op, result, kept)
+        result, weak = _weakness(rules, op, result, kept, compute is dtypes[0])
     return Outcome(node, compute, result, weak, values)
 
 
@@ -156,8 +157,11 @@ def _default(rules: Rules, target: Target) -> DType:
     return found
 
 
-def _weakness(rules: Rules, op: Op, result: DType, kept: bool) -> tuple[DType, bool]:
-    """A weak result after an operation, and whether it stays weak: `kept` if its operands are all weak."""
+def _weakness(rules: Rules, op: Op, result: DType, kept: bool, same: bool) -> tuple[DType, bool]:
+    """A weak result after an operation, and whether it stays weak.
+
+    `kept` if its operands are all weak, `same` if it was computed in the dtype at which they joined.
+    """
     if op.weak == "default":
         return rules.defaults.get(result.kind, result), True
-    return result, kept and op.weak == "keep"
+    return result, kept and (op.weak == "keep" or (op.weak == "same" and same))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.operations import Operation, OpError, operation
 from typelattice.operands.operand import Operand
 
@@ -20,14 +20,17 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "inexact": (Kind.FLOAT, Kind.COMPLEX),
     "numeric": tuple(Kind)[1:],
     "all": tuple(Kind),
+    "none": (),
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a dtype or a kind
+Side = frozenset[Node | Kind]  # kinds and dtypes of arrays, weak nodes for Python scalars of a kind
 Given = Target | Literal["real", "complex", "left", "joined"] | None
-SCALARS = ("any", "beside", "right", "none")
+SCALARS = ("any", "beside", "strong", "right", "none")
 MEET = ("join", "alike")
-WEAK = ("keep", "strip", "default")
+ADOPTS = ("computed", "joined")
+WEAK = ("keep", "same", "strip", "default")
 INTO = ("same", "kind", "category", "rebind", "cast")
 
 
@@ -59,6 +62,8 @@ class Op:
     - `takes`: the dtypes in which it computes.
     - `each`: the dtypes that each operand may have by itself; None for all.
     - `scalars`: where Python scalars may stand: `any` place, `beside` an array, on its `right`, or `none`.
+    - `refuses`: pairs of sides; an operand of the one does not meet an operand of the other.
+    - `dimensions`: how many dimensions each operand has to have; a Python scalar has none.
     - `natural`: whether an integer on the right must not be negative where integers are computed in.
 
     Operands meet:
@@ -68,6 +73,8 @@ class Op:
     - `own`: dtypes that are tried before the loops where an operand is of them.
     - `ignores`: tiers; an integer of these on the right leaves the left operand its dtype, as in `x ** 2`.
     - `first`: whether a Python scalar that comes first counts as an array.
+    - `adopts`: which dtype has to hold the value of a Python scalar: that `computed` in, or that at which the
+      operands `joined`.
     - `fit`: kind of Python scalar → what becomes of a value out of range, if not what the system says.
 
     It computes:
@@ -90,6 +97,8 @@ class Op:
     gives_of: Mapping[Target, Given] = field(default_factory=dict)
     each: Domain | None = None
     scalars: str = "any"
+    refuses: tuple[tuple[Side, Side], ...] = ()
+    dimensions: int = 0
     natural: bool = False
     computes: Mapping[Target, Target] = field(default_factory=dict)
     meet: str = "join"
@@ -99,6 +108,7 @@ class Op:
     weak: str = "keep"
     ignores: tuple[str, ...] = ()
     first: bool = False
+    adopts: str = "computed"
     fit: Mapping[str, str] | None = None
 
 

@@ -33,7 +33,7 @@ class Rules:
     weak: str
     defaults: Mapping[Kind, DType]
     wider: Mapping[Kind, Sequence[DType]]
-    holds: Mapping[Kind, DType]
+    holds: Mapping[Kind, Sequence[DType]]
     before: Mapping[Node, Node]
     after: Mapping[Node, Node]
     fit: Mapping[str, str]

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
-from typelattice.engine.operations import Domain, Op, entries
+from typelattice.engine.operations import Domain, Op, Side, entries
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Operated, RefusalError, Shaped, Unheld
+from typelattice.engine.steps import Operated, RefusalError, Shaped, Step, Unheld
 from typelattice.facts.dtypes import DType, Kind, weak
 from typelattice.facts.operations import operation
 from typelattice.facts.range import fitted
@@ -13,6 +14,7 @@ from typelattice.operands.operand import Operand
 
 PLACES = {
     "beside": "a Python scalar only beside an array",
+    "strong": "a Python scalar, and a weak array, only beside an array that is not weak",
     "right": "a Python scalar only on the right of an array",
     "none": "no Python scalar",
 }
@@ -21,48 +23,64 @@ PLACES = {
 def check_held(rules: Rules, operands: Iterable[Operand]) -> None:
     """Raises RefusalError for a Python scalar whose value the system does not read, whatever it meets."""
     for o in operands:
-        widest = rules.holds.get(o.kind) if o.tier == "scalar" else None
-        if widest and o.value is not None and not fitted(o.value, widest)[0]:
-            step = Unheld((widest,), None, o.kind.word)
-            reason = f"a Python {o.kind.word} has to lie within {widest}, and {o.value} does not"
+        held = rules.holds.get(o.kind) if o.tier == "scalar" else None
+        if held and o.value is not None and not any(fitted(o.value, d)[0] for d in held):
+            step = Unheld(tuple(held), None, o.kind.word)
+            within = " or ".join(map(str, held))
+            reason = f"a Python {o.kind.word} has to lie within {within}, and {o.value} does not"
             raise RefusalError(reason, "use a value within it", step)
 
 
 def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     """Raises RefusalError for the first operand that an operation does not take, whatever it would meet."""
-    _check_standing(op, operands)
+    _check_standing(rules, op, operands)
     _check_scalars(rules, op, operands)
     for o in operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind
         if op.each is not None and own not in op.each:
             step = Operated((o.dtype or weak(o.kind),), None, entry(rules, op, "each"))
             raise RefusalError(f"{op.name} takes no {_named(o, op.each)}", "cast it first", step)
+    for a, b in combinations(operands, 2) if op.refuses else ():
+        if any(_stands(a, b, sides) or _stands(b, a, sides) for sides in op.refuses):
+            met = (a.dtype or weak(a.kind), b.dtype or weak(b.kind))
+            step = Operated(met, None, entry(rules, op, "refuses"))
+            raise RefusalError(f"{op.name} does not let {a} meet {b}", "cast one of them first", step)
 
 
-def _check_standing(op: Op, operands: Sequence[Operand]) -> None:
-    """Raises RefusalError for what has no dimensions, where no library takes that."""
-    needed = operation(op.name).dimensions
+def _stands(a: Operand, b: Operand, sides: tuple[Side, Side]) -> bool:
+    """Whether operands are of these sides: arrays by dtype or kind, Python scalars by the node of their kind."""
+    marks = [{weak(o.kind)} if o.tier == "scalar" else {o.dtype, o.kind} for o in (a, b)]
+    return not any(side.isdisjoint(mark) for side, mark in zip(sides, marks, strict=True))
+
+
+def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+    """Raises RefusalError for what has no dimensions, where no library takes that or this one does not."""
+    everywhere = operation(op.name).dimensions
+    needed = max(everywhere, op.dimensions)
     lacking = [o for o in operands if o.tier != "array"] if needed else []
     if lacking:
         what = "0-d array" if lacking[0].tier == "0d" else f"Python {lacking[0].kind.word}"
-        step = Shaped((lacking[0].dtype or weak(lacking[0].kind),), None, op.name)
+        found = (lacking[0].dtype or weak(lacking[0].kind),)
+        says = entry(rules, op, "dimensions")
+        step: Step = Shaped(found, None, op.name) if everywhere else Operated(found, None, says)
         many = f"{needed} dimension{'s' * (needed > 1)}"
         reason = f"{op.name} takes no {what}: every operand has at least {many}"
         raise RefusalError(reason, "reshape it first", step)
 
 
 def _check_scalars(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
-    """Raises RefusalError for a Python scalar in a place where the operation takes none."""
+    """Raises RefusalError for a Python scalar, or a weak array, in a place where the operation takes none."""
     standing = [o.tier == "scalar" for o in operands]
     taken = {
         "any": True,
         "beside": not all(standing),
+        "strong": not all(o.tier == "scalar" or o.weak for o in operands),
         "right": not standing[0],
         "none": not any(standing),
     }
     if not taken[op.scalars]:
-        scalar = operands[standing.index(True)]
-        step = Operated((scalar.dtype or weak(scalar.kind),), None, entry(rules, op, "scalars"))
+        found = operands[standing.index(True) if any(standing) else 0]
+        step = Operated((found.dtype or weak(found.kind),), None, entry(rules, op, "scalars"))
         raise RefusalError(f"{op.name} takes {PLACES[op.scalars]}", "make it an array of a dtype", step)
 
 

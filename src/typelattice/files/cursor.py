@@ -18,11 +18,12 @@ class Cursor:
         self.spec = spec
         self.key = "name"
         self.entry: str | int | None = None
+        self.part: str | None = None  # of an entry that may stand in several places
         self.line: Line | None = None  # of a statement of the order
 
-    def at(self, key: str, entry: str | int | None = None) -> None:
-        """Goes to a key, or to an entry or element under it."""
-        self.key, self.entry = key, entry
+    def at(self, key: str, entry: str | int | None = None, part: str | None = None) -> None:
+        """Goes to a key, to an entry or element under it, or to a part of that."""
+        self.key, self.entry, self.part = key, entry, part
 
     def value(self, key: str, default: T) -> T:
         """The value of a key, whose type is checked already."""
@@ -43,6 +44,6 @@ class Cursor:
     def error(self, cause: str) -> FormatError:
         """What is wrong with what is at hand."""
         text = self.spec.text_of_entry(self.key, self.entry)
-        file, line = self.line or (text.file, text.line(self.key, self.entry))
+        file, line = self.line or (text.file, text.line(self.key, self.entry, self.part))
         inherited = "" if file == self.spec.main.file else f" ({self.spec.main.file} extends it)"
         return FormatError(file, line, self.key, cause + inherited)

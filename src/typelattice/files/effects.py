@@ -144,7 +144,9 @@ def _sources(said: Mapping[str, object]) -> list[object]:
     """The dtypes and kinds of which an entry of `ops` says something."""
     domains = [d for d in (said.get("takes"), said.get("each")) if isinstance(d, Domain)]
     named = chain.from_iterable((*d.listed, *d.but) for d in domains)
-    return [*named, *_mapping(said, "computes"), *_mapping(said, "gives_of")]
+    refused = said.get("refuses")
+    sides = chain.from_iterable(refused) if isinstance(refused, tuple) else ()
+    return [*named, *chain.from_iterable(sides), *_mapping(said, "computes"), *_mapping(said, "gives_of")]
 
 
 def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
@@ -189,6 +191,18 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     "scalars": (
         "scalars says nothing that does not hold already",
         lambda o, op, without, rules: op.scalars != without.scalars and not o.dimensions,
+    ),
+    "refuses": (
+        "refuses says nothing of one operand, or of what is so already",
+        lambda o, op, without, rules: o.most != 1 and op.refuses != without.refuses,
+    ),
+    "dimensions": (
+        "dimensions says nothing that does not hold already",
+        lambda o, op, without, rules: op.dimensions > max(o.dimensions, without.dimensions),
+    ),
+    "adopts": (
+        'adopts = "joined" says nothing where nothing else is computed in',
+        lambda o, op, without, rules: op.adopts != without.adopts and bool(op.computes or op.loops),
     ),
     "natural": (
         "natural says nothing of one operand, or of what is so already",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from typelattice.engine import operations as ops
-from typelattice.engine.fit import DEFAULT, OUTCOMES
-from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.engine.fit import OUTCOMES, PREFIXES
+from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.suggest import nearest, short
 from typelattice.files.vocabulary import LETTERS, Words, each_of, flag, items, kind_of, once, one_of, text
@@ -19,17 +19,23 @@ TIERS = ["array", "0d", "scalar"]
 
 @dataclass(frozen=True, slots=True)
 class OperationEntries:
-    """Reads the entries of `ops` and `fit`; `present` lets nodes of the order pass. Raises ValueError."""
+    """Reads the entries of `ops` and `fit`; `present` lets nodes of the order pass. Raises ValueError.
+
+    `at` is told which part of which entry of `ops` is read.
+    """
 
     words: Words
     present: Callable[[Node], Node]
+    at: Callable[[str, str, str], None]
 
     def fit(self, table: object) -> dict[str, str]:
         """Kind of scalar → what becomes of a value out of range."""
         found = {kind_of(word, WORDS).word: text(how) for word, how in items(table)}
         for word, how in found.items():
             impossible = "inf" if word == "int" else "wrap"
-            one_of(how.removeprefix(DEFAULT), [x for x in OUTCOMES if x != impossible])
+            *prefixes, outcome = how.split() or [how]
+            each_of(",".join(prefixes) or PREFIXES[0], PREFIXES)
+            one_of(outcome, [x for x in OUTCOMES if x != impossible])
         return found
 
     def operation(self, op: str, table: object) -> dict[str, object]:
@@ -42,12 +48,15 @@ class OperationEntries:
             "takes": self._domain,
             "each": self._domain,
             "scalars": lambda word: one_of(word, ops.SCALARS),
+            "refuses": self._refuses,
+            "dimensions": _dimensions,
             "natural": flag,
             "meet": lambda word: one_of(word, ops.MEET),
             "loops": self._loops,
             "own": self._loops,
             "ignores": lambda words: each_of(words, TIERS),
             "first": flag,
+            "adopts": lambda word: one_of(word, ops.ADOPTS),
             "fit": self.fit,
             "computes": lambda table: self._mapping(table, self._target_of),
             "gives": self._gives,
@@ -56,6 +65,7 @@ class OperationEntries:
         }
         found: dict[str, object] = {}
         for key, value in items(table):
+            self.at("ops", op, key)
             if key not in readers:
                 these = ", ".join(readers)
                 raise ValueError(f"unknown key {short(key)} of an operation; these are {these}")
@@ -80,6 +90,26 @@ class OperationEntries:
             if isinstance(source, DType) and source.kind in listed:
                 raise ValueError(f"{source} is {source.kind}, which is named too")
         return ops.Domain(listed, left_out)
+
+    def _refuses(self, entries: object) -> tuple[tuple[ops.Side, ops.Side], ...]:
+        """`["bool + int, i*", "unsigned + signed"]`: kinds and dtypes of arrays, kinds of Python scalars."""
+        if not isinstance(entries, list):
+            raise ValueError('should be a list of pairs, as in ["bool + int"]')
+        found = []
+        for entry in entries:
+            sides = text(entry).split("+")
+            if len(sides) != 2:
+                raise ValueError(f'{short(text(entry))} should name two sides, as in "bool + int"')
+            found.append((self._side(sides[0]), self._side(sides[1])))
+        return once(found)
+
+    def _side(self, names: str) -> ops.Side:
+        """Kinds and dtypes of arrays; `b*`, `i*`, `f*`, `c*` for Python scalars."""
+        words = [word.strip() for word in names.split(",")]
+        scalars = {f"{kind.letter}*": weak(kind) for kind in Kind}
+        plain = [word for word in words if word not in scalars]
+        found: list[Node | Kind] = [scalars[word] for word in words if word in scalars]
+        return frozenset(once([*found, *(self._sources(",".join(plain)) if plain else ())]))
 
     def _gives(self, said: object) -> object:
         """A dtype or a word; or dtypes and kinds → a dtype or a word."""
@@ -124,3 +154,10 @@ class OperationEntries:
                 cause = f"unknown kind or dtype {short(word)}{near}" if word else "a kind is missing"
                 raise ValueError(cause)
         return found
+
+
+def _dimensions(number: object) -> int:
+    """How many dimensions an operand has to have."""
+    if type(number) is not int or number not in (1, 2):
+        raise ValueError("should be 1 or 2: the dimensions that each operand has to have")
+    return number

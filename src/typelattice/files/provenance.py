@@ -48,9 +48,11 @@ class Provenance:
         step = p.decision
         if isinstance(step, Shaped):
             return operation_rule(step)
-        rule = self.named(step.key, step.entry)
-        if not isinstance(step, Joined) and self.matters(rule, p):
+        behind = self._behind(step)
+        rule = next((told for told in behind if self.matters(told, p)), None)
+        if rule and not isinstance(step, Joined):
             return rule
+        rule = behind[0]
         if isinstance(step, Operated) and (step.node is None or not rule.lines):
             return standard_rule(step)
         return next((other for other in self._candidates(p) if self.matters(other, p)), rule)
@@ -69,6 +71,16 @@ class Provenance:
         line = text.line(key, entry)
         return self._rule(text.file, key, (line,) if line else ())
 
+    def _behind(self, step: Step) -> list[Rule]:
+        """The lines that a step names."""
+        return self._told(step.entry) if step.key == "ops" else [self.named(step.key, step.entry)]
+
+    def _told(self, op: str | None) -> list[Rule]:
+        """The lines of all entries that speak of an operation, or of a class."""
+        text = self.spec.text_of_entry("ops", op)
+        lines = text.lines("ops", op)
+        return [self._rule(text.file, "ops", (line,)) for line in lines] or [self.named("ops", op)]
+
     def matters(self, rule: Rule, p: Promotion) -> bool:
         """Whether without the lines of a rule there is no system, or one that answers differently."""
         if not rule.lines:
@@ -79,10 +91,10 @@ class Provenance:
     def _candidates(self, p: Promotion) -> list[Rule]:
         """Rules that may be behind an answer, the likeliest first."""
         order = self.order_lines(p)
-        steps = [self.named(step.key, step.entry) for step in reversed(p.steps)]
+        steps = [rule for step in reversed(p.steps) for rule in self._behind(step)]
         keys = [self.named(key) for key in FURTHER if key in self.spec.texts]
         names = entries(p.op) if p.op and "ops" in self.spec.texts else ()
-        operations = [self.named("ops", op) for op in names]
+        operations = [rule for op in names for rule in self._told(op)]
         # An operation may have a `fit` of its own, which is likelier than the order that has the dtype in it.
         first = operations if isinstance(p.decision, Misfit) else []
         return [*dict.fromkeys([*first, *([order] if order else []), *steps, *keys, *operations])]

@@ -94,14 +94,14 @@ def _system(cursor: Cursor) -> System:
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
     defaults, wider = _defaults(cursor, words)
-    holds = {kind_of(word, WORDS): _of_kind(words, word, code) for word, code in cursor.table("holds")}
+    holds = {kind_of(word, WORDS): _several(words, word, codes) for word, codes in cursor.table("holds")}
     if combine == "value":
         _check_values(cursor, order, defaults)
     before = dict(_before(cursor, words, order))
     after = dict(_after(cursor, words, order))
     beside, stand_in = _stand_in(cursor, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    operations = OperationEntries(words, pairs.present)
+    operations = OperationEntries(words, pairs.present, cursor.at)
     fit = operations.fit(dict(cursor.table("fit")))
     ops = {op: operations.operation(op, given) for op, given in cursor.table("ops")}
     found = System(
@@ -178,7 +178,7 @@ def _defaults(
     first: dict[Kind, DType] = {}
     wider: dict[Kind, tuple[DType, ...]] = {}
     for word, codes in cursor.table("defaults"):
-        found = once(_of_kind(words, word, code.strip()) for code in text(codes).split(","))
+        found = _several(words, word, codes)
         for narrow, wide in pairwise(found):
             if narrow.max is None or wide.max is None or narrow.max >= wide.max:
                 raise ValueError(f"{wide} holds no value beyond {narrow}; name them from narrow to wide")
@@ -186,6 +186,11 @@ def _defaults(
         if len(found) > 1:
             wider[kind_of(word)] = found[1:]
     return first, wider
+
+
+def _several(words: Words, word: str, codes: object) -> tuple[DType, ...]:
+    """One dtype or several for Python scalars of a kind."""
+    return once(_of_kind(words, word, code.strip()) for code in text(codes).split(","))
 
 
 def _of_kind(words: Words, word: str, code: object) -> DType:

@@ -169,13 +169,23 @@ def _checked(values: Mapping[str, object], text: Text) -> dict[str, object]:
 
 
 def _each(table: Mapping[str, object], text: Text) -> dict[str, object]:
-    """What `"mean, divide" = {…}` says of several operations, said of each."""
+    """What `"mean, divide" = {…}` says of several operations, said of each.
+
+    An operation that stands in two entries does what both say of it.
+    """
     found: dict[str, object] = {}
     for entry, given in table.items():
         for op in map(str.strip, entry.split(",")):
-            if op in found:
-                raise text.error(f"{op} stands in two entries", "ops", entry)
-            found[op] = given
+            if op not in found:
+                found[op] = given
+                continue
+            told = found[op]
+            if not isinstance(told, dict) or not isinstance(given, dict):
+                raise text.error(f"{op} stands in two entries, of which one is no table", "ops", entry)
+            for key in given:
+                if key in told:
+                    raise text.error(f"{op} stands in two entries, and both have {key}", "ops", entry)
+            found[op] = {**told, **given}
     return found
 
 

@@ -55,16 +55,24 @@ class Text:
             raise FormatError(self.file, None, "", cause)
         object.__setattr__(self, "positions", positions(self.text if self.is_toml else ""))
 
-    def line(self, key: str, entry: str | int | None = None) -> int | None:
-        """The line of a key or of an entry under it, which may stand in a list: `"mean, divide" = …`."""
+    def line(self, key: str, entry: str | int | None = None, part: str | None = None) -> int | None:
+        """The line of a key, of an entry under it, or of that entry which has a certain part.
+
+        An entry may stand in a list, `"mean, divide" = …`, and in several of them.
+        """
+        lines = self.lines(key, entry, part) or self.lines(key, entry)
+        place = self.positions.place(key)
+        return lines[0] if lines else place.line if place else None
+
+    def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
+        """The lines of all entries that stand for one, or of those that have a part; none of a key alone."""
+        if entry is None:
+            return ()
         places = self.positions
-        place = None if entry is None else places.place(key, entry)
-        if entry is not None and place is None:
-            entries = (str(path[1]) for path in places.keys if path[0] == key and len(path) == 2)
-            listed = next((e for e in entries if entry in [word.strip() for word in e.split(",")]), None)
-            place = None if listed is None else places.place(key, listed)
-        place = place or places.place(key)
-        return place.line if place else None
+        named = dict.fromkeys(path[1] for path in places.keys if path[0] == key and len(path) > 1)
+        under = [e for e in named if e == entry or entry in [word.strip() for word in str(e).split(",")]]
+        found = [places.place(key, e) for e in under if part is None or places.place(key, e, part)]
+        return tuple(place.line for place in found if place)
 
     def error(self, cause: str, key: str, entry: str | None = None) -> FormatError:
         """What is wrong with a key, or with an entry under it."""

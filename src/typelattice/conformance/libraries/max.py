@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 from max.dtype import DType
-from max.graph import DeviceRef, Graph, TensorType, ops
+from max.graph import DeviceRef, Graph, TensorType, TensorValue, ops
 
 from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
+    NotAskedError,
     Scalar,
     versions_of,
 )
@@ -53,9 +54,17 @@ class Max(Framework):
 
     def operations(self) -> Operations:
         renamed = {"divide": "div", "floor_divide": "floor_div", "maximum": "max", "minimum": "min"}
-        found = functions((ops,), self.array(DType.bool, True), renamed) | {"less": operator.lt}
+        found = functions((ops,), self.array(DType.bool, True), renamed) | {"less": self.less}
+        found["expand_dims"] = lambda x: ops.unsqueeze(x, 0)
+        del found["irfft"]  # of a GPU only
         del found["iadd"]  # a graph changes nothing in place, and a NumPy array would be NumPy's to change
         return found
+
+    def less(self, x: Any, y: Any) -> object:
+        """`x < y` of the graph; without an input of the graph it is NumPy's or Python's."""
+        if not any(isinstance(operand, TensorValue) for operand in (x, y)):
+            raise NotAskedError("no operand is a tensor of the graph")
+        return operator.lt(x, y)
 
 
 LIBRARIES = {Max.name: Max}

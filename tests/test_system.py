@@ -430,7 +430,8 @@ def test_a_weak_result_may_be_kept_where_nothing_else_is_computed_in() -> None:
 
 
 def test_weak_arrays_may_stand_beside_strong_ones_only() -> None:
-    for scalars, answer in (("beside", "int32*"), ("strong", "- add takes a Python scalar, and a weak array,")):
+    refused = "- add takes a Python scalar, and a weak array,"
+    for scalars, answer in (("beside", "int32*"), ("strong", refused)):
         s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"add": {"scalars": scalars}})
         assert said(s, "int8:weak", 1, op="add").startswith(answer)
         assert said(s, "int8:weak", "int16", op="add") == "int16"

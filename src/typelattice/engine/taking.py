@@ -48,7 +48,7 @@ def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
 
 
 def _stands(a: Operand, b: Operand, sides: tuple[Side, Side]) -> bool:
-    """Whether operands are of these sides: arrays by dtype or kind, Python scalars by the node of their kind."""
+    """Whether operands are of these sides: an array by its dtype or kind, a Python scalar by its kind."""
     marks = [{weak(o.kind)} if o.tier == "scalar" else {o.dtype, o.kind} for o in (a, b)]
     return not any(side.isdisjoint(mark) for side, mark in zip(sides, marks, strict=True))
 
@@ -91,7 +91,7 @@ def _named(o: Operand, taken: Domain) -> str:
 
 def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType) -> None:
     """Raises RefusalError unless every operand that has a dtype has this one."""
-    if any(o.dtype not in (None, dtype) for o in operands):
+    if any(o.tier != "scalar" and o.dtype not in (None, dtype) for o in operands):
         step = Operated(tuple(o.dtype or dtype for o in operands), None, entry(rules, op, "meet"))
         reason = f"{op.name} does not promote: operands have to be of one dtype"
         raise RefusalError(reason, f"cast all, e.g. to {dtype}", step)

@@ -14,7 +14,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.engine.fit import DEFAULT, OUTCOMES
+from typelattice.engine.fit import OUTCOMES, PREFIXES
 from typelattice.engine.operations import KINDS, Op
 from typelattice.files.own_dtypes import FACTS
 from typelattice.files.reader import COMBINE
@@ -87,7 +87,7 @@ def first_column(page: Path, heading: str) -> set[str]:
         ("Keys", {*KEYS}),
         ("Ways to combine", {*COMBINE}),
         ("Facts of a dtype of your own", {*FACTS}),
-        ("What becomes of a value out of range", {*OUTCOMES, DEFAULT.strip()}),
+        ("What becomes of a value out of range", {*OUTCOMES, *PREFIXES}),
         ("Kinds", {*KINDS}),
         ("Keys of an operation", {*Op.__slots__} - {"name", "gives_of"}),
     ],

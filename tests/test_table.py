@@ -9,6 +9,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main
+from typelattice.recorded.observed import observed
 from typelattice.rendering import FORMATS, Grid
 from typelattice.study.labels import CODES, short
 from typelattice.study.scope import BeyondReachError
@@ -247,3 +248,25 @@ def test_notebooks_show_html(codes: str) -> None:
     assert tl.table("numpy")._repr_html_().startswith('<div class="tl-grid">')
     assert tl.diff("numpy", "jax")._repr_html_().startswith('<div class="tl-grid">')
     assert len(tl.table("numpy").grid(codes).cells) == len(tl.table("numpy").rows)
+
+
+def test_a_cell_shows_what_the_library_did_where_that_is_not_what_the_rule_says() -> None:
+    table = tl.table("torch", op="matmul", dtypes=["int8", "float16", "float32"])
+    grid, departing = table.grid(), 0
+    for row, cells in zip(table.rows, grid.cells, strict=True):
+        for column, cell in zip(table.columns, cells, strict=True):
+            p = table[row, column]
+            o = observed(p)
+            assert o
+            assert cell.text == (f"{o.dtype.code if o.dtype else '-'}!" if o.departs else p.result.code)
+            assert ("torch 2." in cell.told) is o.departs
+            departing += o.departs
+    assert departing == 6
+    assert f"and not what the rule says: {departing} of 9 cells" in grid.notes[1]
+
+
+def test_a_table_counts_the_cells_that_no_library_was_asked() -> None:
+    table = tl.table("polars", op="hypot", dtypes=["int8", "float32"])
+    unasked = sum(observed(p) is None for row in table.cells for p in row)
+    assert unasked and any(f"by the rule alone: {unasked} of 4 cells" in note for note in table.grid().notes)
+    assert not any("never asked" in note for note in tl.table("jep9407-3", dtypes=["int8"]).grid().notes)

@@ -11,6 +11,7 @@ import typelattice as tl
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import Paragraphs
 from typelattice.explain.english import cast_words, fit_words
+from typelattice.facts.headings import LIBRARIES, heading_of
 from typelattice.facts.libraries import libraries
 from typelattice.operands.notation import parse
 from typelattice.programs.parting import Difference, Parting, parting
@@ -71,7 +72,7 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
     """Every step with its answers, and where the libraries part; other systems do not count there."""
     page = layout()
     yield page.bold(_heading(p, bound))
-    of_libraries = [r for r in replays if r.name in libraries()]
+    of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES]
     parted = parting(p.steps, [r.name for r in of_libraries], of_libraries)
     marks = {d.number: _mark(d, d is parted.first) for d in parted.differences}
     for i, step in enumerate(p.steps):

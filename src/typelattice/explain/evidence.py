@@ -6,7 +6,7 @@ from typelattice.explain.english import answer
 from typelattice.facts.dtypes import DType
 from typelattice.recorded.observed import OF_PYTHON, Observed, asked_of, observed, recording_of
 
-UNKNOWN_REASON = "why is not known"
+UNKNOWN_REASON = "no reason is on record"
 
 
 def given(o: Observed) -> str:
@@ -21,6 +21,11 @@ def given(o: Observed) -> str:
     if o.dtype is None:
         return o.call.answer.replace(OF_PYTHON, "a Python ")
     return f"{o.dtype} (weak)" if o.weak else str(o.dtype)
+
+
+def deed(o: Observed) -> str:
+    """What a library did: `gives int16`, `raises RuntimeError: …`."""
+    return f"raises {o.error}" if o.error else f"gives {given(o)}"
 
 
 def lacking_of(p: Promotion) -> DType | None:
@@ -45,9 +50,8 @@ def evidence(p: Promotion) -> list[str]:
             why = f"it has no {lacking}" if lacking else "this is what the rule says"
             return [f"never asked of {asked_of(p.system)}: {why}"]
         return [f"never asked: there is no recording of {p.system.name}"] if p.system.library else []
-    did = f"raises {o.error}" if o.error else f"gives {given(o)}"
     as_asked = "" if o.call.operands == tuple(map(str, p.promoting)) else f", asked as {o.call.question}"
-    told = [f"{o.library} {did}{as_asked}"]
+    told = [f"{o.library} {deed(o)}{as_asked}"]
     if o.departs:
         told.append(f"the rule says {answer(p)}; {o.reason or UNKNOWN_REASON}")
     return [*told, o.source] if o.source else told

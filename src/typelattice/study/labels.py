@@ -5,13 +5,16 @@ from functools import partial
 
 from typelattice.engine.answer import Promotion
 from typelattice.explain.english import answer, cast_words, question
+from typelattice.explain.evidence import deed
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
 from typelattice.operands.operand import BOOL, Operand
+from typelattice.recorded.observed import observed
 from typelattice.rendering import Cell
 
 CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
 REFUSED = "-"
+DEPARTS = "!"  # behind what a library did that is not what its rule says
 
 
 def label(o: Operand, codes: str) -> Cell:
@@ -26,7 +29,14 @@ def label(o: Operand, codes: str) -> Cell:
 
 
 def cell(p: Promotion, codes: str) -> Cell:
-    """An answer as a cell, marked by its kind, if it is weak and if a cast loses anything."""
+    """An answer as a cell, marked by its kind, if it is weak and if a cast loses anything.
+
+    Where the library did something else when it was asked, that stands there, with a `!`.
+    """
+    o = observed(p)
+    if o is not None and o.departs:
+        given = short(o.dtype, codes) + "*" * o.weak if o.dtype else REFUSED if o.error else o.call.answer
+        return Cell(f"{given}{DEPARTS}", ("departs",), partial(told, p))
     return Cell(code(p, codes), marks(p), partial(told, p))
 
 
@@ -71,7 +81,9 @@ def marks(p: Promotion) -> tuple[str, ...]:
 def told(p: Promotion) -> str:
     """One line on a cell: what was asked, the answer, and why not or what is lost."""
     lost = dict.fromkeys(cast_words(c) for c in p.casts if c.loss)
-    return ". ".join((f"{question(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *lost))
+    o = observed(p)
+    did = [f"{o.library} {deed(o)}"] if o and o.departs else []
+    return ". ".join((f"{question(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *lost, *did))
 
 
 def left_out(dtypes: tuple[DType, ...]) -> list[str]:

@@ -12,8 +12,9 @@ from typelattice.facts.operations import operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand, Tier, of
+from typelattice.recorded.observed import asked_of, observed, recording_of
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.labels import REFUSED, cell, label, left_out
+from typelattice.study.labels import DEPARTS, REFUSED, cell, label, left_out
 from typelattice.study.scope import SCALARS, TierChoice, check_size, weak_widths
 
 if TYPE_CHECKING:
@@ -68,12 +69,16 @@ class Table:
     def grid(self, codes: str = "bits") -> Grid:
         """The table as a grid: dtypes as codes that count bits, as NumPy's that count bytes, or as names."""
         cells = tuple(tuple(cell(p, codes) for p in row) for row in self.cells)
-        refused = sum(p.dtype is None for row in self.cells for p in row)
-        notes = (
-            [f"{REFUSED} is a refusal: {refused} of {len(self.rows) * len(self.columns)} cells"]
-            if refused
-            else []
-        )
+        of = f"of {len(self.rows) * len(self.columns)} cells"
+        refused = sum(c.text.startswith(REFUSED) for row in cells for c in row)
+        notes = [f"{REFUSED} is a refusal: {refused} {of}"] if refused else []
+        departing = sum(c.text.endswith(DEPARTS) for row in cells for c in row)
+        if departing:
+            did = f"{DEPARTS} is what {asked_of(self.system)} did when asked"
+            notes.append(f"{did}, and not what the rule says: {departing} {of}")
+        unasked = sum(observed(p) is None for row in self.cells for p in row)
+        if unasked and recording_of(self.system):
+            notes.append(f"never asked of {asked_of(self.system)}, and by the rule alone: {unasked} {of}")
         if "int" in self.columns or any(p.weak for row in self.cells for p in row):
             notes.append("* is weak: it counts by its kind, and gives way to a dtype beside it")
         rows, columns, corner = self.labels(codes)

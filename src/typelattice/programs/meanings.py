@@ -67,6 +67,8 @@ class Meanings:
         if isinstance(x, Dotted):
             if name == "newaxis":
                 return None
+            if name in ("dtype", "shape", "ndim", "size", "T", "mT"):
+                raise self.unbound(node, x.path[0])
             number = constant(name)
             dtype = dtype_named(name, x.owner)
             return number if number is not None else dtype or Dotted((*x.path, name))

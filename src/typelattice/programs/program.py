@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from importlib import import_module
+from typing import Any, overload
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
@@ -173,6 +174,25 @@ class Program:
         found = run(self.steps, self.results, xp, given)
         return found[0] if len(found) == 1 else found
 
+    def to_onnx(self, system: AnySystem) -> Any:
+        """The program under a system as an ONNX model (an onnx.ModelProto), with every cast written.
+
+        Inputs need shapes, `float32[?,4]` where a length is open. Raises ProgramError for a step that the
+        system refuses, for what ONNX lacks, and without ndonnx.
+        """
+        chosen, typed = find_system(system), self.explicit(system)
+        return _target("onnx", "ndonnx").model(typed.steps, typed.results, chosen)
+
+    def to_stablehlo(self, system: AnySystem) -> str:
+        """The program under a system as StableHLO text, with every cast written.
+
+        Inputs need shapes. Raises ProgramError for a step that the system refuses, for what JAX lacks, and
+        without JAX.
+        """
+        chosen, typed = find_system(system), self.explicit(system)
+        found: str = _target("stablehlo", "jax").module(typed.steps, typed.results, chosen)
+        return found
+
     def to_json(self) -> str:
         """The program as JSON, which `Program.from_json` reads."""
         return written(self.steps, self.results, self.source)
@@ -189,3 +209,13 @@ class Program:
                 return i
         texts = [step.text for step in self.steps]
         raise ProgramError(f"no step {text[:60]!r}{nearest(text, texts)}")
+
+
+def _target(name: str, library: str) -> Any:
+    """The module that writes graphs for a target. Raises ProgramError without the library that it needs."""
+    try:
+        return import_module(f"typelattice.programs.targets.{name}")
+    except ModuleNotFoundError as e:
+        if (e.name or "").partition(".")[0] != library:
+            raise
+        raise ProgramError(f"{name} needs {library}, which is not here: pip install {library}") from None

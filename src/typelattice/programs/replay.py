@@ -153,7 +153,8 @@ class _Replay:
         p = self.system.explain(like)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
-        return Outcome(of(p.dtype, p.weak and step.name in KEEP_WEAK, tier), p)
+        keeps = step.name == "full" or (step.name == "asarray" and tier == "0d")  # but no list's array
+        return Outcome(of(p.dtype, p.weak and keeps, tier), p)
 
     def called(self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None) -> Outcome:
         """What an operation comes to: Python's of Python's numbers, else the system's."""
@@ -186,12 +187,6 @@ class _Replay:
         except RefusalError as e:
             return Outcome(None, p, e.reason)
         return Outcome(of(into, p.weak, tier), p)
-
-
-KEEP_WEAK = (
-    "asarray",
-    "full",
-)  # functions that make a weak array of a Python number, where arrays can be weak
 
 
 def _tier(step: Step, operands: Sequence[Operand]) -> Tier:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.suggest import nearest
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
@@ -116,10 +116,23 @@ class _Runner:
                 named["dtype"] = self.dtype(step.dtype)
             if op.form == "several":
                 args[0] = [*args[0]]
+            else:
+                args = self.arrays(op, step, args)
             found = self.function(step, step.name)(*args, **named)
         if step.dtype is None or not hasattr(found, "dtype"):
             return found
         return self.cast(found, self.dtype(step.dtype))
+
+    def arrays(self, op: Operation, step: Call, args: list[Any]) -> list[Any]:
+        """Arguments, of which those that the standard wants to be arrays are: one at least, any condition."""
+        refs = [i for i, x in enumerate(step.args) if isinstance(x, Ref) and x.step in step.operands]
+        numbers = [i for i in refs if not hasattr(args[i], "dtype")]
+        if op.form == "elementwise":
+            numbers = numbers[:1] if len(numbers) == len(refs) else []
+        elif op.form == "choice":
+            branches = numbers[-1:] if {*refs[-2:]} <= {*numbers} else []
+            numbers = [i for i in numbers if i == refs[0]] + branches
+        return [self.xp.asarray(x) if i in numbers else x for i, x in enumerate(args)]
 
     def function(self, step: Step, name: str) -> Callable[..., Any]:
         """A function of the namespace or of its extensions."""

@@ -1,0 +1,1 @@
+"""Typed graphs for compilers, which know no implicit casts: a file a target."""

@@ -1,0 +1,44 @@
+"""ONNX, through ndonnx: the functions of its namespace build the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ndonnx
+
+from typelattice.engine.system import System
+from typelattice.facts.errors import TypelatticeError
+from typelattice.namespaces.namespace import namespace
+from typelattice.namespaces.recipe import one_line
+from typelattice.programs.running import run
+from typelattice.programs.step import Input, ProgramError, Step
+from typelattice.programs.targets.inputs import input_dtype
+
+
+def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
+    """The ONNX model of a program without implicit casts. Raises ProgramError for what ndonnx lacks."""
+    xp = namespace(system, ndonnx)
+    arguments = {}
+    given = {}
+    for step in steps:
+        if isinstance(step, Input):
+            d = input_dtype(step, system)
+            if d is None:  # a Python number that is known
+                continue
+            lengths = tuple(f"{step.text}_{i}" if n is None else n for i, n in enumerate(step.shape or ()))
+            if step.shape is None:
+                raise ProgramError(f"the input {step.text} has no shape; give one, e.g. {d}[3,4] or {d}[?,4]")
+            native = getattr(ndonnx, d.name, None)
+            if native is None:
+                raise ProgramError(f"ndonnx has no {d}, which the input {step.text} has; cast it first")
+            arguments[step.text] = ndonnx.argument(shape=lengths, dtype=native)
+            given[step.text] = xp.asarray(arguments[step.text], dtype=d)
+    try:
+        made = run(steps, results, xp, given)
+        outputs = {f"result{i}" if len(made) > 1 else "result": x.bare for i, x in enumerate(made)}
+        return ndonnx.build(arguments, outputs)
+    except TypelatticeError:
+        raise
+    except Exception as e:  # of whatever class ndonnx and its builder raise for what they lack
+        raise ProgramError(f"ndonnx cannot build it: {one_line(e)}; write it with other operations") from e

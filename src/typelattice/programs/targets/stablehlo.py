@@ -1,0 +1,44 @@
+"""StableHLO, through JAX: what its compiler is given for the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from typelattice.engine.system import System
+from typelattice.facts.errors import TypelatticeError
+from typelattice.namespaces.namespace import namespace
+from typelattice.namespaces.recipe import one_line
+from typelattice.operands.adapters import native
+from typelattice.programs.running import run
+from typelattice.programs.step import Input, ProgramError, Step
+from typelattice.programs.targets.inputs import input_dtype
+
+
+def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str:
+    """The StableHLO text of a program without implicit casts. Raises ProgramError for what JAX lacks."""
+    specs: dict[str, Any] = {}
+    with jax.enable_x64(True):
+        for step in steps:
+            d = input_dtype(step, system) if isinstance(step, Input) else None
+            if d is not None:
+                if step.shape is None or None in step.shape:
+                    raise ProgramError(
+                        f"the shape of the input {step.text} is not known; give one, e.g. {d}[3,4]"
+                    )
+                specs[step.text] = jax.ShapeDtypeStruct(step.shape, native(d, "jax"))
+        xp = namespace(system, jnp)
+
+        def computed(given: dict[str, Any]) -> tuple[Any, ...]:
+            taken = {name: xp.asarray(x) for name, x in given.items()}
+            return tuple(getattr(x, "bare", x) for x in run(steps, results, xp, taken))
+
+        try:
+            return str(jax.jit(computed).lower(specs).as_text())
+        except TypelatticeError:
+            raise
+        except Exception as e:  # of whatever class JAX raises for what it lacks
+            raise ProgramError(f"JAX cannot lower it: {one_line(e)}; write it with other operations") from e

@@ -1,0 +1,219 @@
+"""Programs against the real libraries: functions as people write them, random programs, graphs that run."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+from typelattice.programs.program import Program
+
+pytestmark = pytest.mark.live
+np = pytest.importorskip("numpy")
+
+FILE = Path(__file__).parents[1] / "examples" / "programs" / "what_if.py"
+_spec = importlib.util.spec_from_file_location("what_if", FILE)
+assert _spec and _spec.loader
+what_if = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(what_if)
+
+FLOATS = ("float16", "float32", "float64")
+DTYPES = ("int32", "uint8", *FLOATS)
+PAIRS = [(a, b) for a in DTYPES for b in FLOATS]
+CALLS: dict[str, list[tuple[str, ...]]] = {
+    "softmax": [(d,) for d in DTYPES],
+    "logsumexp": [(d,) for d in DTYPES],
+    "layer_norm": PAIRS,
+    "normalise": [(d,) for d in DTYPES],
+    "robust_loss": PAIRS,
+    "attention": [(a, b, c) for a in ("float16", "float32") for b in ("float16", "float32") for c in FLOATS],
+}
+
+
+def of_numpy() -> Any:
+    return np, lambda d: np.ones((4, 4), d)
+
+
+def of_jax() -> Any:
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    return jax.numpy, lambda d: jax.numpy.ones((4, 4), d)
+
+
+def of_torch() -> Any:
+    """PyTorch's own functions under the standard's names; it knows the standard's keywords, too."""
+    torch = pytest.importorskip("torch")
+    names = ("exp", "log", "sqrt", "sum", "mean", "abs", "clip", "where")
+    named = {name: getattr(torch, name) for name in names}
+    own = SimpleNamespace(**named, max=torch.amax, matrix_transpose=lambda x: x.mT)
+    return own, lambda d: torch.ones((4, 4), dtype=getattr(torch, d))
+
+
+def of_strict() -> Any:
+    strict = pytest.importorskip("array_api_strict")
+    return strict, lambda d: strict.ones((4, 4), dtype=getattr(strict, d))
+
+
+def of_dask() -> Any:
+    da = pytest.importorskip("dask.array")
+    own = SimpleNamespace(**{n: getattr(da, n) for n in dir(da)})
+    own.matrix_transpose = lambda x: da.swapaxes(x, -1, -2)
+    return own, lambda d: da.ones((4, 4), dtype=d)
+
+
+def of_ndonnx() -> Any:
+    ndx = pytest.importorskip("ndonnx")
+    return ndx, lambda d: ndx.ones((4, 4), dtype=getattr(ndx, d))
+
+
+def of_mlx() -> Any:
+    mx = pytest.importorskip("mlx.core")
+    own = SimpleNamespace(**{n: getattr(mx, n) for n in dir(mx)})
+    own.matrix_transpose = lambda x: mx.swapaxes(x, -1, -2)
+    own.clip = lambda x, low, high: mx.clip(x, low, high)
+    return own, lambda d: mx.ones((4, 4), dtype=getattr(mx, d))
+
+
+# PyTorch's matmul wants one dtype; its system says where operands of several meet.
+DEPARTING = {("torch", "attention")}
+LIBRARIES: dict[str, Callable[[], Any]] = {
+    "numpy": of_numpy, "jax": of_jax, "torch": of_torch, "array-api": of_strict, "dask": of_dask,
+    "ndonnx": of_ndonnx, "mlx": of_mlx,
+}  # fmt: skip
+
+
+def really(name: str, function: str, dtypes: tuple[str, ...]) -> str:
+    """What a function gives in a library: the dtype, with a star if it is weak, or `refused`."""
+    xp, array = LIBRARIES[name]()
+    source = FILE.read_text(encoding="utf-8")
+    first = {"attention": "query"}.get(function, "x")
+    scope: dict[str, Any] = {}
+    # The namespace is the library's own, which some arrays do not tell.
+    for argument in (first, "x"):
+        source = source.replace(f"{argument}.__array_namespace__()", "XP")
+    exec(source, scope)
+    scope["XP"] = xp
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = scope[function](*map(array, dtypes))
+    except (TypeError, RuntimeError, NotImplementedError, ValueError):
+        return "refused"
+    found = str(tl.operand(made).dtype)
+    return f"{found}{'*' if getattr(made, 'weak_type', False) else ''}"
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("function", CALLS)
+def test_functions_as_people_write_them_give_what_the_library_gives(name: str, function: str) -> None:
+    if name == "dask" and importlib.util.find_spec("dask") is None:
+        pytest.skip("no dask")
+    wrong = []
+    lacks = {"array-api": {"float16"}, "mlx": {"float64"}}.get(name, set())
+    for dtypes in (d for d in CALLS[function] if not lacks & {*d}):
+        p = tl.program(getattr(what_if, function), *(f"{d}[4,4]" for d in dtypes))
+        result = p.under(name).result
+        said = str(result) if result.operand else "refused"
+        real = really(name, function, dtypes)
+        if (name, function) in DEPARTING and len({*dtypes}) > 1:
+            assert said != real, f"{name} promotes in {function}: it departs no more"
+        elif said != real:
+            wrong.append(f"{function}{dtypes}: said {said}, {name} gives {real}\n{p.under(name)}")
+    assert not wrong, "\n\n".join(wrong[:3])
+
+
+@pytest.mark.parametrize("function", CALLS)
+def test_a_file_is_read_as_its_functions_are_called(function: str) -> None:
+    names = {"attention": ("query", "key", "value"), "layer_norm": ("x", "gain"), "robust_loss": ("x", "y")}
+    bound = dict.fromkeys(names.get(function, ("x",)), "float16[4,4]")
+    read = tl.program(f"{FILE}:{function}", **bound)
+    assert str(read) == str(tl.program(getattr(what_if, function), *bound.values()))
+
+
+# -- graphs
+
+
+def ones(p: Program) -> dict[str, Any]:
+    shapes = {step.text: step.shape or () for step in p.steps if step.text in p.inputs}
+    return {name: np.full(shapes[name], 2, str(given).partition(":")[0]) for name, given in p.inputs.items()}
+
+
+@pytest.mark.parametrize("system", ["numpy", "jax", "torch"])
+@pytest.mark.parametrize("function", CALLS)
+def test_an_onnx_model_runs_and_gives_the_values_of_the_namespace(function: str, system: str) -> None:
+    onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
+    pytest.importorskip("ndonnx")
+    count = len(CALLS[function][0])
+    p = tl.program(getattr(what_if, function), *["float32[4,4]", "float64[4,4]", "float32[4,4]"][:count])
+    if any(o.refused for o in p.under(system)):
+        with pytest.raises(tl.ProgramError, match="is refused"):
+            p.to_onnx(system)
+        return
+    model = p.to_onnx(system)
+    onnx.checker.check_model(model, full_check=True)
+    given = ones(p)
+    (got,) = runtime.InferenceSession(model.SerializeToString()).run(None, given)
+    expected = p.run(tl.namespace(system, np), **given)
+    assert str(got.dtype) == str(p.under(system).dtype)
+    np.testing.assert_allclose(got, np.asarray(expected.bare), rtol=1e-5)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("system", ["numpy", "jax", "torch"])
+def test_stablehlo_is_of_the_dtypes_that_the_system_says(system: str) -> None:
+    pytest.importorskip("jax")
+    p = tl.program("sum(x * 2.5 + y) / 3 + where(y > 0, x, 1)", x="int32[3]", y="float16[3]")
+    text = p.to_stablehlo(system)
+    assert "stablehlo.convert" in text
+    result = {"float16": "f16", "float32": "f32", "float64": "f64"}[str(p.under(system).dtype)]
+    assert f"-> (tensor<3x{result}>" in text
+
+
+def test_what_a_target_lacks_is_refused_by_name() -> None:
+    pytest.importorskip("ndonnx")
+    with pytest.raises(tl.ProgramError, match="ndonnx has no bfloat16, which the input x has; cast it first"):
+        tl.program("x + 1", x="bfloat16[3]").to_onnx("jax")
+    with pytest.raises(tl.ProgramError, match=r"the input x has no shape; give one, e.g. int8\[3,4\]"):
+        tl.program("x + 1", x="int8").to_onnx("jax")
+    with pytest.raises(tl.ProgramError, match="the input s is a Python float that is not known"):
+        tl.program("x + s", x="int8[3]", s="float").to_onnx("jax")
+    with pytest.raises(tl.ProgramError, match=r"the shape of the input x is not known; give one"):
+        tl.program("x + 1", x="int8[?]").to_stablehlo("jax")
+
+
+# -- random programs
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_give_what_jax_gives(seed: int) -> None:
+    jax = pytest.importorskip("jax")
+    from test_programs_random import grown, whole
+
+    jax.config.update("jax_enable_x64", True)
+    bound, kept = grown(random.Random(seed), "jax", least=8)  # XLA computes with few narrower ones
+    p = whole(bound, kept)
+    if p is None:
+        return
+    said, jnp = p.under("jax"), jax.numpy
+    given = {
+        step.text: jnp.ones(step.shape, str(p.inputs[step.text]).partition(":")[0])
+        for step in p.steps if step.text in p.inputs
+    }  # fmt: skip
+    try:
+        made = jax.eval_shape(lambda arrays: p.run(jnp, **arrays), given)
+    except NotImplementedError as lacking:
+        assert "only supports" in str(lacking)
+        return
+    for step, outcome, x in zip(p.steps, said, made, strict=True):
+        o = outcome.operand
+        if o is None or o.tier == "scalar":
+            continue
+        if any(str(said[i]) == "bool*" for i in step.parts):
+            return  # of weak bools no rule says what becomes of the weakness
+        assert (str(x.dtype), x.weak_type) == (str(o.dtype), o.weak), (step.text, p.source, bound)

@@ -1,0 +1,141 @@
+"""Random programs: what each says is what a namespace, NumPy, and its explicit form give."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_programs import inputs, lines
+
+import typelattice as tl
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("array_api_compat")
+
+STEPS = 30
+SYSTEMS = ("numpy", "jax", "torch", "array-api", "tensorflow-all", "mlx")
+
+
+def grown(dice: random.Random, name: str, least: int = 0) -> tuple[dict[str, str], list[str]]:
+    """The lines of a program of which no step is refused."""
+    system = tl.system(name)
+    bound = inputs(dice, system, least)
+    kept: list[str] = []
+    for line in lines(dice, bound, STEPS):
+        try:
+            p = tl.program("\n".join([*kept, line]), **_used(bound, [*kept, line]))
+        except tl.ProgramError:
+            continue
+        if not any(o.operand is None for o in p.under(system)):
+            kept.append(line)
+    return bound, kept
+
+
+def _used(bound: dict[str, str], kept: list[str]) -> dict[str, str]:
+    text = "\n".join(kept)
+    names = {*"".join(c if c.isalnum() else " " for c in text).split()}
+    return {name: x for name, x in bound.items() if name in names}
+
+
+def whole(bound: dict[str, str], kept: list[str]) -> tl.Program | None:
+    """The program, which gives the arrays of all its steps."""
+    try:
+        p = tl.program("\n".join(kept), **_used(bound, kept))
+    except tl.ProgramError:
+        return None  # a line that was left out had a name that is used
+    return tl.Program(p.steps, tuple(range(len(p.steps))), p.source)
+
+
+def listed(x: Any) -> tuple[Any, ...]:
+    return x if isinstance(x, tuple) else (x,)
+
+
+def arrays(p: tl.Program, xp: Any) -> dict[str, Any]:
+    """Ones for each input."""
+    shapes = {step.text: step.shape or () for step in p.steps if step.text in p.inputs}
+    return {
+        name: xp.ones(shapes[name], dtype=str(given).partition(":")[0]) for name, given in p.inputs.items()
+    }
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@settings(derandomize=True, max_examples=15, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_program_says_what_a_namespace_gives(name: str, seed: int) -> None:
+    bound, kept = grown(random.Random(seed), name)
+    p = whole(bound, kept)
+    if p is None:
+        return
+    xp = tl.namespace(name, np)
+    said = p.under(name)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            made = listed(p.run(xp, **arrays(p, xp)))
+        except tl.NamespaceError as lacking:  # a kernel that NumPy has not, a number that nothing is said of
+            assert any(word in str(lacking) for word in ("cannot", "out of range", "has no")), str(lacking)
+            return
+    for step, outcome, x in zip(p.steps, said, made, strict=True):
+        o = outcome.operand
+        assert o is not None
+        if o.tier == "scalar":
+            assert not hasattr(x, "dtype"), step.text
+        else:
+            assert (str(x.dtype), x.weak) == (str(o.dtype), o.weak), (step.text, p.source, dict(bound))
+            assert (x.ndim == 0) == (o.tier == "0d"), (step.text, p.source)
+
+
+@settings(derandomize=True, max_examples=40, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_program_says_what_numpy_gives(seed: int) -> None:
+    bound, kept = grown(random.Random(seed), "numpy")
+    p = whole(bound, kept)
+    if p is None:
+        return
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            made = listed(p.run(np, **arrays(p, np)))
+        except ValueError as by_value:
+            assert "negative integer powers" in str(by_value)
+            return
+    for step, outcome, x in zip(p.steps, p.under("numpy"), made, strict=True):
+        if outcome.operand is not None and outcome.operand.tier != "scalar":
+            assert str(x.dtype) == str(outcome.operand.dtype), (step.text, p.source, dict(bound))
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax", "torch"])
+@settings(derandomize=True, max_examples=15, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_explicit_program_has_the_same_dtypes_and_values(name: str, seed: int) -> None:
+    bound, kept = grown(random.Random(seed), name)
+    p = whole(bound, kept)
+    if p is None:
+        return
+    try:
+        explicit = p.explicit(name)
+    except tl.ProgramError as refused:
+        assert "out of range" in str(refused) or "compares with" in str(refused)
+        return
+    explicit.check()
+    assert tl.Program.from_json(explicit.to_json()).steps == explicit.steps
+    said, written = p.under(name), explicit.under("array-api")
+    for i, j in zip(p.results, explicit.results, strict=True):
+        before, after = said[i].operand, written[j].operand
+        assert before is not None and after is not None
+        assert before.dtype is after.dtype, (p.steps[i].text, p.source)
+    xp = tl.namespace(name, np)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            values, again = listed(p.run(xp, **arrays(p, xp))), listed(explicit.run(xp, **arrays(p, xp)))
+        except tl.NamespaceError:
+            return
+    for step, x, y in zip(p.steps, values, again, strict=True):
+        if hasattr(x, "dtype"):
+            given, expected = np.asarray(y.bare), np.asarray(x.bare)
+            np.testing.assert_allclose(given, expected, rtol=1e-2, err_msg=f"{step.text} in\n{p.source}")

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from typelattice.cli.main import main
+from typelattice.conformance.compare import Mismatch, Report
 from typelattice.conformance.library import CannotAskError
 from typelattice.conformance.pytest import calls, compare_all, library_of, promotion_tests
 from typelattice.recorded.departures import departures
+from typelattice.recorded.recording import Call
 
 AUTHOR = Path(__file__).parents[1] / "examples" / "author"
 
@@ -112,6 +114,13 @@ def test_examples_of_one_cause_differ_in_more_than_numbers_and_the_order_of_oper
     _, *examples = str(caught.value).splitlines()
     forms = {re.sub(r"\d+", "", example.partition(" = ")[0]) for example in examples}
     assert len(examples) == len(forms) == 3
+
+
+def test_calls_with_their_operands_swapped_come_last() -> None:
+    swapped = [("int8", "uint8"), ("uint8", "int8"), ("int16", "uint16"), ("float32", "int8")]
+    found = tuple(Mismatch(Call("add", operands, "int8"), "int16") for operands in swapped)
+    (shown,) = Report(4, 0, found, {}).groups().values()
+    assert [m.call.operands for m in shown] == [swapped[0], swapped[3], swapped[2], swapped[1]]
 
 
 def test_what_is_neither_a_namespace_nor_a_library_says_what_to_give() -> None:

@@ -14,6 +14,7 @@ from arrays import arrays
 from memory import memory
 from orders import orders
 from processes import large, processes
+from programs import programs
 from promotions import promotions
 from timing import REPEATS, Row, show
 
@@ -25,6 +26,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "orders": ("Orders: closure and all pairs. JAX's own private functions are given the same order", orders),
     "processes": ("Processes, over a bare Python", processes),
     "large": ("A system of 300 dtypes: whole commands", large),
+    "programs": ("Programs: lines of code that become steps, replayed under JAX's rules", programs),
     "memory": ("Memory that operands leave behind", memory),
 }
 LIBRARIES = ("numpy", "torch", "jax", "keras", "tinygrad", "mlx", "array-api-strict")

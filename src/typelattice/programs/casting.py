@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operate import ignores_right
-from typelattice.engine.operations import find
+from typelattice.engine.operations import Op, find
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.operations import operation
@@ -37,11 +37,12 @@ class ImplicitCast:
 
 def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterator[ImplicitCast]:
     """The implicit casts of a program under a system, step by step."""
+    known: dict[str, Op] = {}
     for i, (step, outcome) in enumerate(zip(steps, outcomes, strict=True)):
         p = outcome.promotion
         if not isinstance(step, Call) or p is None or p.compute is None or outcome.operand is None:
             continue
-        for part, o in promoting(step, p):
+        for part, o in promoting(step, p, known):
             if o.dtype is not p.compute:
                 yield _cast(i, steps, part, o.dtype or o.kind, p.compute)
         given = outcome.operand.dtype
@@ -50,13 +51,16 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             yield _cast(i, steps, i, computed, given)
 
 
-def promoting(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
-    """The steps whose results promote, with what they are: no conditions, indices, ignored exponents."""
+def promoting(step: Call, p: Promotion, known: dict[str, Op]) -> list[tuple[int, Operand]]:
+    """The steps whose results promote, with what they are: no conditions, indices, ignored exponents.
+
+    `known` remembers what the operations of the system do.
+    """
     assert p.op is not None
-    known = operation(p.op)
-    chosen = [*zip(step.operands, p.operands, strict=True)][known.promoting]
-    ignored = ignores_right(find(p.op, p.system.ops), p.promoting)
-    return chosen[:1] if ignored else chosen
+    chosen = [*zip(step.operands, p.operands, strict=True)][operation(p.op).promoting]
+    if p.op not in known:
+        known[p.op] = find(p.op, p.system.ops)
+    return chosen[:1] if ignores_right(known[p.op], p.promoting) else chosen
 
 
 def _cast(number: int, steps: Sequence[Step], part: int, source: DType | Kind, target: DType) -> ImplicitCast:

@@ -206,7 +206,9 @@ class Draft:
         """
         if site.owner:
             return site.owner
-        owners = dict.fromkeys(o for i in steps if (o := self.steps[i].owner))
+        owners = dict.fromkeys(self.steps[i].owner for i in steps if self.steps[i].owner)
+        if not owners:
+            return None
         others = [o for o in owners if o != "numpy"]
         return next(iter(others or owners), None)
 

@@ -52,12 +52,14 @@ class Meanings:
 
     def __init__(self, draft: Draft, site: Callable[[ast.AST], Site]) -> None:
         self.draft, self.site = draft, site
+        self.used: set[str] = set()  # names that have been asked for
 
     # -- names
 
     def name(self, node: ast.AST, name: str, scope: dict[str, Any]) -> Read:
         """What a name is bound to."""
         if name in scope:
+            self.used.add(name)
             found: Read = scope[name]
             return found
         return NamedDType(name) if name in PYTHONS else dtype_named(name, None) or Dotted((name,))

@@ -27,7 +27,9 @@ def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
     """
     if any(shape is None for shape in shapes):
         return None
-    known = [shape for shape in shapes if shape is not None]
+    known = [shape for shape in shapes if shape]
+    if not known or (known.count(known[0]) == len(known)):
+        return known[0] if known else ()
     found: list[int | None] = []
     for axis in range(1, max(map(len, known), default=0) + 1):
         lengths = {shape[-axis] for shape in known if len(shape) >= axis} - {1}

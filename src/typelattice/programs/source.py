@@ -95,7 +95,7 @@ def _script(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> 
     """Lines, the last of which is the result: an expression, or what is assigned."""
     scope |= _bound(source, [*source.bound])
     found = yield _lines(source, lines, scope)
-    _check_used(source, lines)
+    _check_used(source)
     return found
 
 
@@ -116,14 +116,11 @@ def _lines(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> R
     raise source.site(last).refuse("nothing is returned; end with an expression or with return")
 
 
-def _check_used(source: Lines, lines: Sequence[ast.stmt]) -> None:
+def _check_used(source: Lines) -> None:
     """Raises ProgramError of a name that is bound and does not occur."""
-    used = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
     for name in source.bound:
-        if name not in used:
-            raise ProgramError(
-                f"{name} is bound and does not occur in {short(source.text)}{nearest(name, used)}"
-            )
+        if name not in source.used:
+            raise ProgramError(f"{clipped(name, 40)} is bound and does not occur in {short(source.text)}")
 
 
 def _function(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any], name: str | None) -> Reading:

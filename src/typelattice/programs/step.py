@@ -138,6 +138,8 @@ class Call(Step):
     @property
     def parts(self) -> tuple[int, ...]:
         """Its operands, and what else of its arguments is no plain value."""
+        if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):
+            return self.operands  # as nearly always
         return (*self.operands, *_others(self.operands, self.args, self.keywords, self.dtype))
 
 

@@ -78,8 +78,8 @@ def observed(p: Promotion) -> Observed | None:
     Raises RecordingError if the recording was damaged.
 
     >>> from typelattice import system
-    >>> observed(system("torch").explain("float32", "float64", op="matmul")).error.partition(":")[0]
-    'RuntimeError'
+    >>> observed(system("numpy").explain("int8", -1, op="pow")).error.partition(":")[0]
+    'ValueError'
     >>> observed(system("torch").explain("int8", "uint8", op="add")).dtype
     int16
     """

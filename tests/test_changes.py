@@ -70,3 +70,10 @@ def test_options_that_choose_operands_do_not_go_with_all_operations(
 ) -> None:
     assert main(["diff", "numpy1", "numpy", "--op", "all", "--tier", "0d"]) == 2
     assert "--op all counts calls of all operands; leave out --dtypes" in capsys.readouterr().err
+
+
+def test_systems_that_agree_on_every_call_are_said_to_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "numpy", "numpy", "--op", "all"]) == 0
+    numpy = tl.system("numpy")
+    said = f"{changes(numpy, numpy)}: calls that both libraries were asked\n"
+    assert capsys.readouterr().out.startswith(said)

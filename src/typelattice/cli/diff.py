@@ -27,7 +27,9 @@ def run(args: Namespace) -> Paragraphs:
         if args.dtypes is not None or args.small or args.tier != EVERY:
             what = f"diff: --op {EVERY} counts calls of all operands"
             raise UsageError(f"{what}; leave out --dtypes, --tier, --small")
-        yield drawn(changes(tl.system(args.a), tl.system(args.b)).grid(), args.format)
+        every = changes(tl.system(args.a), tl.system(args.b)).grid()
+        alike = not every.rows and args.format == "text"  # a table of nothing says less than its notes
+        yield "\n".join(every.notes) if alike else drawn(every, args.format)
         return
     found = asked(args, lambda **keys: tl.diff(args.a, args.b, **keys))
     yield drawn(found.grid(args.codes), args.format)

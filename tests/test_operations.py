@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +141,7 @@ LIBRARIES = {  # a module, and which of its attributes have functions too
     "mlx.core": [],
     "dask.array": [],
 }
-OTHERWISE = {("jax.numpy", "cumsum"), ("torch", "eq")}  # the head of operations.txt says why
+OTHERWISE = {("torch", "eq")}  # the head of operations.txt says why
 DTYPES = ("bool", "uint8", "int8", "int32", "int64", "float32", "float64", "complex64")
 
 
@@ -162,6 +162,25 @@ def test_a_library_gives_the_same_dtypes_by_all_names(library: str) -> None:
             different += [(d, answers)] if len({*answers.values()}) > 1 else []
     assert compared >= 16
     assert different == []
+
+
+@pytest.mark.live
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", sorted({*LIBRARIES} - {"tensorflow"}))  # whose tensors have none of these
+def test_a_method_gives_the_dtype_that_the_function_gives(library: str) -> None:
+    """`x.sum()` and `sum(x)`: of each operation along axes that a library has as both."""
+    main = pytest.importorskip(library)
+    compared, different = set(), {}
+    along = [op for op in OPERATIONS.values() if op.form in ("reduction", "along")]
+    for op, name in chain.from_iterable(product([op], op.functions) for op in along):
+        function, method = getattr(main, name, None), getattr(type(ones(main, "int32")), name, None)
+        for d in DTYPES if callable(function) and callable(method) else ():
+            answers = [dtype_of(each, op, ones(main, d)) for each in (function, method)]
+            compared.add(name)
+            if len({*answers}) > 1:
+                different[library, name, d] = answers
+    assert compared >= {"sum", "mean", "max", "cumsum"}
+    assert different == {}
 
 
 def ones(library: Any, dtype: str) -> object:

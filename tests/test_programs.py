@@ -283,8 +283,8 @@ def test_python_numbers_that_it_refuses_or_that_are_too_large() -> None:
 
 
 def test_a_function_goes_by_any_of_its_names() -> None:
-    f = tl.program("np.cumsum(torch.arcsin(x))", x="float16")
-    assert [part.op for part in f.steps] == [None, "asin", "cumulative_sum"]
+    f = tl.program("np.absolute(torch.arcsin(x))", x="float16")
+    assert [part.op for part in f.steps] == [None, "asin", "abs"]
     with pytest.raises(tl.ProgramError, match="unknown function '__add__'"):
         tl.program("__add__(x, x)", x="int8")
 

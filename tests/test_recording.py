@@ -196,6 +196,30 @@ def test_a_call_not_asked_is_refused_by_name(tiny: Recording) -> None:
         tiny.answer("sqrt", "int8")
 
 
+class Changed(Tiny):
+    """Of the same version, with an operation more; whatever it is asked it answers with int8."""
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        return {op: lambda *names: "int8" for op in (*super().operations(), "subtract")}
+
+
+class Newer(Changed):
+    versions: Mapping[str, str] = {"tiny": "1.1"}
+
+
+def test_what_an_earlier_recording_of_the_same_versions_has_is_not_asked_again(tiny: Recording) -> None:
+    known = {call.question: call for call in tiny.calls()}
+    again = [*record(Changed, earlier=tiny).calls()]
+    assert [call for call in again if call != known.get(call.question, call)] == []
+    asked = [call for call in again if call.question not in known]
+    assert {call.answer for call in asked} == {"int8"}
+    assert "subtract" in {call.op for call in asked}
+
+
+def test_an_earlier_recording_of_other_versions_is_of_no_use(tiny: Recording) -> None:
+    assert {call.answer for call in record(Newer, earlier=tiny).calls()} == {"int8"}
+
+
 def cut(document: dict) -> None:
     document["binary"]["add"]["rows"][1] = document["binary"]["add"]["rows"][1][:-1]
 

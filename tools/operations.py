@@ -19,7 +19,7 @@ GIVES = {
 }  # fmt: skip
 HEAD = """# Operations
 
-Each has one name, and is asked by any of its names: `--op cumsum` is `--op cumulative_sum`, and `--op +` is
+Each has one name, and is asked by any of its names: `--op concatenate` is `--op concat`, and `--op +` is
 `--op add`. This page is written by `tools/operations.py` from two tables: `facts/operations.txt` says which
 operations there are, and `engine/standard.txt` what the array API standard says of each class of them. A
 system's file says where its library departs from the standard ([format.md](format.md)).

@@ -25,7 +25,7 @@ def op_argument(parser: ArgumentParser) -> None:
     """The option `--op`, which takes any name of an operation."""
     parser.add_argument(
         "--op", metavar="OP",
-        help="an operation by any of its names, such as add or +, cumulative_sum or cumsum "
+        help="an operation by any of its names, such as add or +, concat or concatenate "
         "(default: promotion alone); `typelattice explain --help` lists them",
     )  # fmt: skip
 

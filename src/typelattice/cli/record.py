@@ -24,9 +24,11 @@ ROOM = 1_000_000  # bytes; the largest recording so far has a fifth of them
 
 def arguments(parser: ArgumentParser) -> None:
     names = f"one of {', '.join(recordings())}; or module:attribute for your own"
+    again = "a recording of the same versions: what is in it is not asked again"
     seconds = "time a call may take (default: 10)"
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.json here)")
+    parser.add_argument("--earlier", metavar="FILE", help=again)
     parser.add_argument("--limit", type=duration, default=10.0, metavar="SECONDS", help=seconds)
 
 
@@ -44,8 +46,9 @@ def run(args: Namespace) -> Paragraphs:
     with interrupts.raised():
         check_writable(output, ROOM)  # before the questions, which take minutes
         like = Recording.load(base) if base else None
+        earlier = Recording.load(args.earlier) if args.earlier else None
         asked = partial(library, args.library)
-        found = record(asked, limit=args.limit, like=like, progress=progress_bar())
+        found = record(asked, limit=args.limit, like=like, earlier=earlier, progress=progress_bar())
         _save(found, output, base)
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
 

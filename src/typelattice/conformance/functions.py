@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.library import NotAskedError
+from typelattice.conformance.library import NotAskedError, python_answer
 from typelattice.facts.operations import OPERATIONS, Operation
 
 Function = Callable[..., object]
 
-MATRIX_CLASSES = ("linear", "matrix-power", "spectrum", "rank")
-MATRICES = ("trace", "tril", "triu", "diagonal", "matrix_transpose", "matrix_norm")
+MATRIX_CLASSES = ("linear", "matrix-power", "spectrum", "eigen", "rank")
+MATRICES = ("trace", "tril", "triu", "diagonal", "matrix_transpose", "matrix_norm", "rot90", "addmm")
 """Operations on matrices: those of these classes, and these. Any other takes arrays of one dimension."""
 
 ARGUMENTS: Mapping[str, tuple[object, ...]] = {
@@ -27,6 +28,18 @@ ARGUMENTS: Mapping[str, tuple[object, ...]] = {
     "roll": (1,),
     "moveaxis": (0, 0),
     "permute_dims": ((0,),),
+    "cumsum": (0,),
+    "cumprod": (0,),
+    "softmax": (0,),
+    "log_softmax": (0,),
+    "logsumexp": (0,),
+    "quantile": (0.5,),
+    "percentile": (50,),
+    "histogram": (2,),
+    "pad": (1,),
+    "swapaxes": (0, 0),
+    "split": (2,),
+    "linspace": (3,),
 }
 """What operations take behind their operands."""
 
@@ -76,6 +89,35 @@ def into_array(function: Function) -> Function:
     return call
 
 
+def operators(*names: str) -> dict[str, Function]:
+    """Python's operators of these operations; what they make of Python scalars alone is Python's answer."""
+    return {name: beside_an_array(getattr(operator, OPERATIONS[name].method or "")) for name in names}
+
+
+def beside_an_array(function: Function) -> Function:
+    """A function that is not asked of Python scalars alone."""
+
+    @functools.wraps(function)
+    def call(*operands: object) -> object:
+        if all(map(python_answer, operands)):
+            raise NotAskedError("Python itself answers")
+        return function(*operands)
+
+    return call
+
+
+def of_numbers(function: Function) -> Function:
+    """A function that makes an array of Python scalars, and is asked of nothing else."""
+
+    @functools.wraps(function)
+    def call(*operands: object) -> object:
+        if not all(map(python_answer, operands)):
+            raise NotAskedError("it takes Python scalars")
+        return function(*operands)
+
+    return call
+
+
 def first(result: Any) -> Any:
     """The first of several results."""
     return result[0] if isinstance(result, (tuple, list)) else result
@@ -96,6 +138,12 @@ def _of_operands(
         return lambda x, y: function(condition, x, y)
     if op.form == "several":
         return lambda *arrays: function(list(arrays))
+    if op.form == "told":
+        return lambda *arrays: function(",".join("i" * len(arrays)), *arrays)
+    if op.form == "cases":
+        return lambda *arrays: function([condition] * (len(arrays) - 1), [*arrays[:-1]], arrays[-1])
+    if op.name == "full":
+        return lambda x: function((2,), x)
     if op.name == "take":
         return lambda x: function(x, first(main.nonzero(condition)))
     if op.name == "clip":

@@ -84,15 +84,15 @@ def planned_calls(
 ) -> PlannedCalls:
     """The calls to make: all of one and two operands, and random ones of more for operations in `several`.
 
-    Promotion alone is asked of three operands in two orders, since a library may answer these differently.
+    There are so many random calls of each operation of `WHOLE`, and a tenth of that of each other. Promotion
+    alone is asked of three operands in two orders, since a library may answer these differently.
     """
     drawn = random.Random(seed)
-    arrays = asked_of("concat", operands)
     of_more = [
         (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, NAMES[op].least), _most(op)))))
         for op in several
-        for pool in (arrays, asked_of(op, operands))
-        for _ in range(calls // 2)
+        for pool in (_arrays(op, operands), asked_of(op, operands))
+        for _ in range(calls // (2 if NAMES[op].name in WHOLE else 20))
     ]
     turned = [(op, of[::-1]) for op, of in of_more if op == "result_type" and len(of) == 3]
     return PlannedCalls(
@@ -115,15 +115,23 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     every = known.name in EVERY_DTYPE
     if known.name in WHOLE or (every and known.alone):
         return tuple(range(len(operands)))
-    tiers = ("array",) if _takes_arrays_only(op) else ("array", "weak")
-    scalars = () if known.alone or _takes_arrays_only(op) else KINDS
+    tiers = ("array",) if _takes_arrays_only(op) else ("0d",) if known.form == "made" else ("array", "weak")
+    scalars = KINDS if known.form == "made" or not (known.alone or _takes_arrays_only(op)) else ()
     read = [OperandString.parse(name) for name in operands]
     return tuple(
         i
         for i, operand in enumerate(read)
         if operands[i] in scalars
         or (operand.dtype and operand.tier in tiers and (every or USUAL.fullmatch(operand.dtype)))
+        if not (known.form == "made" and "=" in operands[i])  # as long as the value says, that is
     )
+
+
+def _arrays(op: str, operands: Sequence[str]) -> tuple[int, ...]:
+    """The arrays among the operands of which an operation is asked; all operands if there is none."""
+    asked = asked_of(op, operands)
+    arrays = tuple(i for i in asked if OperandString.parse(operands[i]).tier == "array")
+    return arrays or asked
 
 
 def random_questions(
@@ -170,4 +178,6 @@ def _most(op: str) -> int:
 def _takes_arrays_only(op: str) -> bool:
     """Whether no Python scalar may stand for an array, and no array without dimensions."""
     known = NAMES[op]
-    return known.name == "promote_types" or (known.form in ("whole", "several") and not known.alone)
+    return known.name == "promote_types" or (
+        known.form in ("whole", "several", "told", "cases") and not known.alone
+    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from typelattice.conformance.asker import Catalogue
+from typelattice.conformance.asker import Answer, Catalogue
 from typelattice.conformance.library import NOT_ASKED, Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
-from typelattice.conformance.questions import PlannedCalls, planned_calls
+from typelattice.conformance.questions import PlannedCalls, Question, planned_calls
 from typelattice.recorded.messages import Messages
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import Line, Row, Square
@@ -21,6 +21,10 @@ def in_silence(done: int, planned: int, op: str) -> None:
     """Tells no one."""
 
 
+LACKED: Answer = (NOT_ASKED, "not in this release")
+"""What stands for a call of what the library does not have."""
+
+
 def record(
     make: Callable[[], Library],
     *,
@@ -28,6 +32,7 @@ def record(
     several: int = 1000,
     seed: int = 0,
     like: Recording | None = None,
+    earlier: Recording | None = None,
     progress: Progress = in_silence,
 ) -> Recording:
     """The recording of every call that is planned.
@@ -38,47 +43,66 @@ def record(
     UnknownLibraryError, MissingLibraryError.
 
     `like`: a recording whose questions are asked instead, so that the two can be compared call by call. Where
-    the library has no such operand or operation, the call is not asked.
+    the library has no such operand or operation, the call is not asked. `earlier`: a recording whose answers
+    are taken over if it is of the same versions; only what it was not asked is asked.
     """
     with LibraryProcess(make, limit) as asked:
         if like is not None:
-            return asked_again(asked, like, progress)
-        return asked_everything(asked, several, seed, progress)
+            return asked_again(asked, like, progress, earlier)
+        return asked_everything(asked, several, seed, progress, earlier)
 
 
 def asked_everything(
-    asked: LibraryProcess, several: int = 1000, seed: int = 0, progress: Progress = in_silence
+    asked: LibraryProcess,
+    several: int = 1000,
+    seed: int = 0,
+    progress: Progress = in_silence,
+    earlier: Recording | None = None,
 ) -> Recording:
     """The recording of all that a library in a process has; the options are those of `record`."""
     has = asked.catalogue
     planned = planned_calls(has.operands, has.operations, has.several, several, seed)
-    return _recording(asked, has.operands, planned, seed, progress)
+    return _recording(asked, has.operands, planned, seed, progress, earlier)
 
 
-def asked_again(asked: LibraryProcess, like: Recording, progress: Progress = in_silence) -> Recording:
+def asked_again(
+    asked: LibraryProcess,
+    like: Recording,
+    progress: Progress = in_silence,
+    earlier: Recording | None = None,
+) -> Recording:
     """The recording of the calls that another recording asked, as a library in a process answers them."""
     planned = PlannedCalls(
         unary={op: line.operands for op, line in like.unary.items()},
         binary={op: square.operands for op, square in like.binary.items()},
         nary=tuple((op, operands) for op, operands, _ in like.nary),
     )
-    return _recording(asked, like.operands, planned, like.seed, progress)
+    return _recording(asked, like.operands, planned, like.seed, progress, earlier)
 
 
 def _recording(
-    asked: LibraryProcess, named: tuple[str, ...], planned: PlannedCalls, seed: int, progress: Progress
+    asked: LibraryProcess,
+    named: tuple[str, ...],
+    planned: PlannedCalls,
+    seed: int,
+    progress: Progress,
+    earlier: Recording | None,
 ) -> Recording:
     """The recording of planned calls of operands that are named."""
     has = asked.catalogue
     questions = list(planned.questions(named))
-    answers = asked.answers([question for question in questions if _has(has, *question)])
+    known = _known(earlier, has)
+    known |= {question: LACKED for question in questions if not _has(has, *question)}
+    answers = asked.answers([question for question in questions if question not in known])
     index: dict[str, int] = {}
     messages = Messages()
     told = []
     for done, question in enumerate(questions):
-        answer, message = next(answers) if _has(has, *question) else (NOT_ASKED, "not in this release")
-        told.append(index.setdefault(messages.kept(answer, message), len(index)))
+        answer, message = known.get(question) or next(answers)
+        kept = messages.kept(answer, message) if message else answer
+        told.append(index.setdefault(kept, len(index)))
         progress(done + 1, len(questions), question[0])
+    plain = {kept: earlier.errors[kept] for kept in index if earlier and kept in earlier.errors}
     untold = iter(told)
 
     def row(length: int) -> Row:
@@ -97,7 +121,7 @@ def _recording(
         how=has.how,
         operands=named,
         answers=tuple(index),
-        errors=messages.errors,
+        errors=plain | messages.errors,
         binary=binary,
         unary=unary,
         nary=nary,
@@ -109,3 +133,10 @@ def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
     """Whether a library has what a call is made of."""
     able = op in (catalogue.operations if len(operands) < 3 else catalogue.several)
     return able and set(operands) <= {*catalogue.operands}
+
+
+def _known(earlier: Recording | None, has: Catalogue) -> dict[Question, Answer]:
+    """The answers of an earlier recording, by their question; none if it was of other versions."""
+    if earlier is None or (dict(earlier.versions), earlier.python) != (dict(has.versions), has.python):
+        return {}
+    return {(call.op, call.operands): (call.answer, call.message) for call in earlier.calls()}

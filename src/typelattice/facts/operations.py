@@ -22,6 +22,10 @@ FORMS = {
     "several": "a list of arrays: concat([x, y])",
     "each": "any number of arrays, each by itself: meshgrid(x, y)",
     "parts": "one array, several results: unique_counts(x)",
+    "told": "a text that says what to do, and arrays: einsum('i,i', x, y)",
+    "cases": "a list of conditions, which do not promote, and a list of arrays: select([c], [x], y)",
+    "pair": "two arrays element by element, and several results: divmod(x, y)",
+    "made": "numbers of which an array is made, and no arrays but 0-d ones: full(shape, x), arange(x, y)",
     "indexed": "an array, and indices, which do not promote and may be left out: take(x, i)",
 }
 
@@ -127,8 +131,8 @@ NAMES: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for nam
 def operation(name: str) -> Operation:
     """The operation that goes by a name: its own, a library's, or Python's operator. Raises OpError.
 
-    >>> operation("cumsum").name, operation("+").name, operation("__add__").name
-    ('cumulative_sum', 'add', 'add')
+    >>> operation("concatenate").name, operation("+").name, operation("__add__").name
+    ('concat', 'add', 'add')
     """
     if name not in NAMES:
         known = nearest(name, NAMES) or f"; operations are {', '.join(OPERATIONS)}"

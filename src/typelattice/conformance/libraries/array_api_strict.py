@@ -7,7 +7,7 @@ from typing import Any
 
 import array_api_strict as xp
 
-from typelattice.conformance.functions import functions
+from typelattice.conformance.functions import functions, of_numbers
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
@@ -53,6 +53,9 @@ class ArrayAPIStrict(Library):
             "permute_dims": lambda x: xp.permute_dims(x, axes=(0,)),
             "tensordot": lambda x, y: xp.tensordot(x, y, axes=1),
             "take": lambda x: xp.take(x, xp.asarray([0])),
+            "full": of_numbers(lambda x: xp.full((2,), x)),
+            "arange": of_numbers(xp.arange),
+            "linspace": of_numbers(lambda x, y: xp.linspace(x, y, 3)),
         }
 
 

@@ -61,11 +61,3 @@ class Framework:
 
     def python(self, value: Scalar) -> object:
         return value
-
-
-def power(x: Any, y: Any) -> object:
-    """`x ** y`; of two Python numbers, whose power may have no end, only its kind."""
-    scalars = (bool, int, float, complex)
-    if isinstance(x, scalars) and isinstance(y, scalars):
-        return type(x)(1) ** type(y)(1)
-    return x**y

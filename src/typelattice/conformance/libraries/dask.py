@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dask.array as da
 import numpy as np
 
-from typelattice.conformance.functions import functions
+from typelattice.conformance.functions import functions, of_numbers
 from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
 from typelattice.conformance.library import (
     Library,
@@ -47,7 +47,15 @@ class Dask(Library):
         condition = da.ones(2, dtype=bool)
         found = functions((da, da.linalg, da.fft), condition, RENAMED)
         del found["iadd"]  # dask has no such operator, and Python calls that of +
-        return found | {"expand_dims": lambda x: da.expand_dims(x, 0)}
+        return found | {
+            "expand_dims": lambda x: da.expand_dims(x, 0),
+            "nancumsum": lambda x: da.nancumsum(x, 0),
+            "median": lambda x: da.median(x, 0),
+            "nanmedian": lambda x: da.nanmedian(x, 0),
+            "histogram": lambda x: da.histogram(x, 2, (0, 1))[0],
+            "arange": of_numbers(da.arange),
+            "linspace": of_numbers(lambda x, y: da.linspace(x, y, 3)),
+        }
 
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {"dask": Dask}

@@ -78,14 +78,19 @@ class JAX(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = jnp.ones(2, bool)
-        spaces = (jnp, jnp.linalg, jnp.fft)
+        spaces = (jnp, jnp.linalg, jnp.fft, jax.nn, jax.scipy.special)
         found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)))
         found |= {"iadd": into_array(operator.iadd), "expand_dims": lambda x: jnp.expand_dims(x, 0)}
         found |= {
             "unique_values": lambda x: jnp.unique(x, size=1),
+            "unique_all": lambda x: jnp.unique_all(x, size=1)[0],
+            "unique_counts": lambda x: jnp.unique_counts(x, size=1)[0],
+            "unique_inverse": lambda x: jnp.unique_inverse(x, size=1)[0],
             "nonzero": lambda x: jnp.nonzero(x, size=1)[0],
+            "bincount": lambda x: jnp.bincount(x, length=2),
         }
         return {name: _traced(function) for name, function in found.items()} | {
+            "arange": jnp.arange,  # of concrete numbers alone: they say how long it is
             "result_type": _result_type,
             "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
         }

@@ -6,7 +6,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from typelattice.conformance.functions import functions
+from typelattice.conformance.functions import functions, of_numbers
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
@@ -40,6 +40,8 @@ class MLX(Framework):
             "take": lambda x: mx.take(x, mx.array([0])),
             "expand_dims": lambda x: mx.expand_dims(x, 0),
             "vector_norm": mx.linalg.norm,
+            "arange": of_numbers(mx.arange),
+            "linspace": of_numbers(lambda x, y: mx.linspace(x, y, 3)),
         }
 
 

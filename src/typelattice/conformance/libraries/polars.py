@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import polars as pl
 
-from typelattice.conformance.libraries.base import Framework, Operations, power
+from typelattice.conformance.functions import operators
+from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = {
@@ -16,6 +16,14 @@ DTYPES = {
     **{f"int{bits}": f"Int{bits}" for bits in (8, 16, 32, 64, 128)},
     **{f"float{bits}": f"Float{bits}" for bits in (16, 32, 64)},
 }
+
+
+OPERATORS = (
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "negative"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"),
+)
+"""What is asked by Python's operators."""
 
 
 class Polars(Framework):
@@ -47,29 +55,17 @@ class Polars(Framework):
 
     def operations(self) -> Operations:
         condition = pl.col("bool")
-        return {
+        return operators(*OPERATORS) | {
             "result_type": self.result_type,
-            "add": operator.add,
-            "subtract": operator.sub,
-            "multiply": operator.mul,
-            "divide": operator.truediv,
-            "floor_divide": operator.floordiv,
-            "remainder": operator.mod,
-            "pow": power,
-            "equal": operator.eq,
-            "less": operator.lt,
-            "bitwise_and": operator.and_,
             "maximum": pl.max_horizontal,
             "atan2": pl.arctan2,
             "where": lambda x, y: pl.when(condition).then(x).otherwise(y),
-            "negative": operator.neg,
             "abs": pl.Expr.abs,
             "sign": pl.Expr.sign,
             "sqrt": pl.Expr.sqrt,
             "exp": pl.Expr.exp,
             "sin": pl.Expr.sin,
             "floor": pl.Expr.floor,
-            "bitwise_invert": operator.invert,
             "sum": pl.Expr.sum,
             "prod": pl.Expr.product,
             "mean": pl.Expr.mean,

@@ -65,7 +65,7 @@ class TensorFlow(Framework):
 
     def eager(self) -> Operations:
         condition = tf.constant([True, True])
-        spaces = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal)
+        spaces = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn)
         found = functions(spaces, condition, RENAMED, _matrix)
         del found["clip"]  # it takes both bounds, always
         return found | {
@@ -77,6 +77,7 @@ class TensorFlow(Framework):
             "searchsorted": lambda x, y: tf.searchsorted(x, y),
             "expand_dims": lambda x: tf.expand_dims(x, 0),
             "flip": lambda x: tf.reverse(x, [0]),
+            "pad": lambda x: tf.pad(x, [[1, 1]]),
             "roll": lambda x: tf.roll(x, 1, 0),
             "tril": lambda x: tf.linalg.band_part(_matrix(x), -1, 0),
             "take": lambda x: tf.gather(x, [0]),

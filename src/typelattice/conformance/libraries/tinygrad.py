@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from tinygrad import Tensor, dtypes
 from tinygrad.dtype import least_upper_dtype
 from tinygrad.helpers import DEV
 
-from typelattice.conformance.functions import functions
-from typelattice.conformance.libraries.base import Framework, Operations, power
+from typelattice.conformance.functions import functions, of_numbers, operators
+from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 DTYPES = (
@@ -24,6 +23,14 @@ OWN = {
     "float8_e5m2": "fp8e5m2",
     "float8_e5m2fnuz": "fp8e5m2fnuz",
 }
+
+OPERATORS = (
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "matmul", "negative"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
+)
+"""What is asked by Python's operators."""
+
 
 class Tinygrad(Framework):
     """Lazy tensors, which know their dtype without being computed."""
@@ -59,27 +66,12 @@ class Tinygrad(Framework):
         condition = Tensor([True, True])
         further = functions((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
         del further["nonzero"]  # computes, which this device does in one of its ways only
-        return further | {
+        del further["gradient"]  # of what was computed, by its inputs
+        return further | operators(*OPERATORS) | {
             "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
-            "add": operator.add,
-            "subtract": operator.sub,
-            "multiply": operator.mul,
-            "divide": operator.truediv,
-            "floor_divide": operator.floordiv,
-            "remainder": operator.mod,
-            "pow": power,
-            "equal": operator.eq,
-            "less": operator.lt,
-            "less_equal": operator.le,
-            "greater_equal": operator.ge,
-            "bitwise_and": operator.and_,
-            "bitwise_or": operator.or_,
-            "bitwise_left_shift": operator.lshift,
             "maximum": Tensor.maximum,
             "where": condition.where,
             "concat": lambda first, *others: first.cat(*others),
-            "matmul": operator.matmul,
-            "negative": operator.neg,
             "abs": Tensor.abs,
             "sign": Tensor.sign,
             "sqrt": Tensor.sqrt,
@@ -95,16 +87,16 @@ class Tinygrad(Framework):
             "max": Tensor.max,
             "argmax": Tensor.argmax,
             "cumulative_prod": lambda x: x.cumprod(0),
-            "not_equal": operator.ne,
-            "greater": operator.gt,
-            "bitwise_xor": operator.xor,
-            "bitwise_right_shift": operator.rshift,
             "stack": lambda first, *others: first.stack(*others),
             "expand_dims": lambda x: x.unsqueeze(0),
             "permute_dims": lambda x: x.permute(0),
             "broadcast_to": lambda x: x.expand(2, 2),
             "flip": lambda x: x.flip(0),
             "tile": lambda x: x.repeat(2),
+            "pad": lambda x: x.pad(((1, 1),)),
+            "full": of_numbers(lambda x: Tensor.full((2,), x)),
+            "arange": of_numbers(Tensor.arange),
+            "linspace": of_numbers(lambda x, y: Tensor.linspace(x, y, 3)),
             "sort": lambda x: x.sort()[0],
         }
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import torch
 
-from typelattice.conformance.functions import functions
+from typelattice.conformance.functions import functions, operators
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
@@ -22,7 +21,12 @@ DTYPES = (
 """Every dtype that holds numbers; the quantized and the bits dtypes take no part in promotion."""
 
 
+COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 RENAMED = {"repeat": "repeat_interleave", "unique_values": "unique"}
+
+
+SPACES = (torch, torch.linalg, torch.fft, torch.special, torch.nn.functional)
+"""Where torch keeps its functions."""
 
 
 class Torch(Framework):
@@ -45,18 +49,17 @@ class Torch(Framework):
 
     def operations(self) -> Operations:
         condition = torch.tensor([True, True])
-        return functions((torch, torch.linalg, torch.fft), condition, RENAMED) | {
+        found = functions(SPACES, condition, RENAMED) | operators(*COMPARISONS)
+        del found["select"]  # of an axis and an index, in torch
+        return found | {
             "flip": lambda x: torch.flip(x, (0,)),
             "expand_dims": lambda x: torch.unsqueeze(x, 0),
             "matrix_transpose": lambda x: torch.broadcast_to(x, (2, 2)).mT,
             "take": lambda x: torch.take(x, torch.tensor([0])),
             "solve": lambda x, y: torch.linalg.solve(torch.diag(x), y),
-            "equal": operator.eq,
-            "less": operator.lt,
-            "less_equal": operator.le,
-            "not_equal": operator.ne,
-            "greater": operator.gt,
-            "greater_equal": operator.ge,
+            "eig": lambda x: torch.linalg.eig(torch.diag(x))[0],  # torch.eig is there to say that it is gone
+            "pad": lambda x: torch.nn.functional.pad(x, (1, 1)),
+            "split": lambda x: torch.split(x, 1)[0],
             "matrix_rank": lambda x: torch.linalg.matrix_rank(torch.broadcast_to(x, (2, 2))),
             "cumulative_sum": lambda x: torch.cumsum(x, 0),
             "cumulative_prod": lambda x: torch.cumprod(x, 0),

@@ -9,7 +9,6 @@ where it was recorded anew, a recording that rests on it has to be, too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any, Protocol
 
 from typelattice.recorded.messages import SEPARATOR, told
@@ -51,6 +50,8 @@ class Recorded(Protocol):
 
 def digest(base: Recorded) -> str:
     """A short text that is another one for other questions or answers."""
+    from hashlib import sha256  # takes longer to load than an answer takes to be looked up
+
     binary = [(op, square.operands, square.rows) for op, square in base.binary.items()]
     unary = [(op, line.operands, line.row) for op, line in base.unary.items()]
     return sha256(repr((base.operands, base.answers, binary, unary, base.nary)).encode()).hexdigest()[:16]

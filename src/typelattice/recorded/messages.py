@@ -9,16 +9,15 @@ from dataclasses import dataclass, field
 MOST = 1_000
 """Messages that a recording keeps; of a further one it keeps the class of the exception alone."""
 
-VARYING = re.compile(
+VARYING = (
     r"\b(?-i:U?Int|Float|Complex|Bool|Long|Short|Char|Byte|Half|Double)+(\d\w*|DType)?\b"  # torch's, NumPy's
     r"|\b(weak|q|u|b)*(int|float|complex|bool|bits|string|datetime|timedelta)_?(\d\w*|dtype)\b"
     r"|\b(c10::)?(half|double|long|weakint|weakfloat|boolean|variant|resource)\b|(?<!\w)\b[biufc]\d+\b"
-    r"|(?<![\w.])[+-]?\d[\d.]*(e[+-]?\d+)?j?\b",
-    re.IGNORECASE,
+    r"|(?<![\w.])[+-]?\d[\d.]*(e[+-]?\d+)?j?\b"
 )
 """What a message says of the operands: the names of dtypes, as libraries write them, and numbers."""
 
-ALIKE = re.compile(r"…('?, '?…)+")
+ALIKE = r"…('?, '?…)+"
 """Several of those in a row, which stand for one."""
 
 SEPARATOR = "#"
@@ -32,7 +31,7 @@ def outline(message: str) -> str:
     >>> outline("expected both vectors to have same dtype, but found Float and Double")
     'expected both vectors to have same dtype, but found … and …'
     """
-    return ALIKE.sub("…", VARYING.sub("…", message))
+    return re.sub(ALIKE, "…", re.sub(VARYING, "…", message, flags=re.IGNORECASE))
 
 
 def answer_of(kept: str) -> str:

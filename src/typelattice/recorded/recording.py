@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 from typelattice.disk.read import FileError, read_bytes
@@ -18,7 +17,7 @@ from typelattice.recorded.reading import Reader
 from typelattice.recorded.rows import FORMAT, Line, RecordingError, Square, encode, folded, width
 
 LIMIT_BYTES = 20_000_000  # a hundred times the largest so far
-RECORDINGS = Path(str(resources.files("typelattice.recorded"))) / "recordings"
+RECORDINGS = Path(__file__).with_name("recordings")
 
 
 @dataclass(frozen=True, slots=True)

@@ -437,6 +437,40 @@ def test_weak_arrays_may_stand_beside_strong_ones_only() -> None:
         assert said(s, "int8:weak", "int16", op="add") == "int16"
 
 
+def test_an_int_beyond_its_array_may_join_it_by_its_value() -> None:
+    order = "b -> u8 -> u16 -> u32 -> i64; b -> i8 -> i16 -> i32 -> i64 -> f64; u8 -> i16; u16 -> i32"
+    s = make(order, tiers=["array", "scalar"], defaults={"int": "i32, i64"}, fit={"int": "join"})
+    found = [said(s, "uint8", value) for value in (255, 300, -1, 2**31, 2**70)]
+    assert found == ["uint8", "uint16", "int16", "uint32", "uint8"]
+    assert [said(s, 128, x, op="add") for x in ("int8", "float64")] == ["int16", "float64"]
+    assert steps(s, "uint8", 300)[2] == ("fit", "int", ("i*",), "uint16")
+    assert [s.result_type("uint8", x) for x in (1, 300)] == [tl.dtype("uint8"), tl.dtype("uint16")]
+
+
+def test_an_exponent_may_have_to_lie_within_a_dtype() -> None:
+    s = make(CHAIN, **NUMPYLIKE, ops={"pow": {"takes": "all", "natural": "u8"}})
+    assert said(s, "int32", 255, op="pow") == "int32"
+    assert said(s, "int32", 256, op="pow") == "- pow of integers takes no integer beyond uint8 on the right"
+    assert said(s, "int32", -1, op="pow") == "- pow of integers takes no negative integer on the right"
+    assert said(s, "float32", 256, op="pow") == "float32"
+
+
+def test_operands_may_stay_apart_where_the_result_has_a_dtype_of_its_own() -> None:
+    s = make("b; u8; i8; c64", ops={"equal": {"meet": "apart"}, "less": {"meet": "apart"}})
+    assert said(s, "uint8", "int8", op="equal") == "bool"
+    assert said(s, "uint8", "int8") == "- nothing lies above both"
+    assert said(s, "uint8", "complex64", op="less") == "- less takes no complex"
+    assert said(s, "uint8", "float32", op="equal") == "- mine has no float32"
+    assert s.explain("uint8", "int8", op="equal").node is None
+
+
+def test_an_assignment_that_casts_may_compute_in_another_dtype() -> None:
+    said_of_clip = {"takes": "all", "gives": "left", "into": "cast", "computes": {"bool": "i8"}}
+    s = make("b; i8; f32", ops={"clip": said_of_clip})
+    assert said(s, "bool", "float32", op="clip") == "int8"
+    assert said(s, "float32", "bool", op="clip") == "float32"
+
+
 def test_of_an_operation_in_two_entries_both_hold() -> None:
     s = parse("""
 name = "mine"

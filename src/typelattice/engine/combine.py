@@ -7,8 +7,9 @@ from functools import reduce
 from typelattice.engine import numpy1
 from typelattice.engine.joining import enter, join_tier, own_dtype, stated_pair, tied
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Defaulted, Lowered, RefusalError, Replaced, Step
+from typelattice.engine.steps import Defaulted, Lowered, Outgrown, RefusalError, Replaced, Step
 from typelattice.facts.dtypes import DType, Kind, Node, weak
+from typelattice.facts.range import fitted
 from typelattice.operands.operand import Operand
 
 
@@ -50,7 +51,26 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: lis
     for i, o in enumerate(operands):
         tiers.setdefault(_tier(rules, o, first and i == 0), []).append(enter(rules, o, trail))
     joined = [join_tier(rules, tiers[tier], trail) for tier in reversed(rules.tiers) if tier in tiers]
+    if rules.fit.get("int", "").endswith("join") and len(joined) > 1:
+        joined[-1] = _outgrown(rules, joined[-1], operands, trail)
     return reduce(lambda low, high: _lowered(rules, low, high, trail), joined)
+
+
+def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list[Step]) -> Node:
+    """The node of arrays once each Python int that they cannot hold has joined them by its value.
+
+    One that none of the default dtypes holds either leaves them as they are.
+    """
+    for o in operands:
+        own = own_dtype(rules, o) if o.tier == "scalar" and o.kind.rank == node.kind.rank else None
+        if own is None or not isinstance(o.value, int) or not isinstance(node, DType):
+            continue
+        if fitted(o.value, own)[0] and not fitted(o.value, node)[0]:
+            kind = Kind.SIGNED if o.value < 0 else node.kind
+            wide = next((d for d in rules.dtypes if d.kind is kind and fitted(o.value, d)[0]), own)
+            trail.append(Outgrown((weak(o.kind),), wide, o.kind.word))
+            node = join_tier(rules, [node, wide], trail)
+    return node
 
 
 def _tier(rules: Rules, o: Operand, first: bool) -> str:

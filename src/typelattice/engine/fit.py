@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.range import Value, fitted, nearest
 from typelattice.operands.operand import Operand
 
-OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact")
+OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", "join")
 BEYOND_FLOATS = 2**1024  # integers that Python's own float cannot hold
 # Prefixes of an outcome. Raise first if even the default dtype of the value's kind cannot hold the value, or
 # if a float dtype does not count integers one by one as far as the value, so that it might round it.

@@ -13,6 +13,7 @@ from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Defaulted, Misfit, Operated, RefusalError, Step
 from typelattice.engine.taking import check_alike, check_natural, check_operands, entry
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
+from typelattice.facts.dtypes import weak as weak_node
 from typelattice.operands.operand import BOOL, Operand
 
 
@@ -32,6 +33,8 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     check_operands(rules, op, operands)
     if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
         return _assigned(rules, op, operands, operands[0].dtype, trail)
+    if op.meet == "apart":
+        return _apart(rules, op, operands, trail)
     node: Node | None = None
     weak = ignored = False
     dtypes = casting(rules, op, operands)
@@ -64,11 +67,26 @@ def _assigned(rules: Rules, op: Op, operands: Sequence[Operand], into: DType, tr
     if into not in op.takes:
         step = Operated(dtypes, None, entry(rules, op, "takes"))
         raise RefusalError(f"{op.name} takes no {into.kind}", "cast the operands first", step)
+    into = _computed_in(rules, op, (into,)) or into
     trail.append(Operated(dtypes, into, entry(rules, op)))
     # A bool holds the truth of every number, so that none is out of its range.
     values = () if into.kind is Kind.BOOL else tuple(fits(rules, operands[1:], into, op))
     _check_values(values)
     return Outcome(None, into, into, operands[0].weak, values)
+
+
+def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> Outcome:
+    """What an operation comes to that looks at each operand by itself, and gives a dtype of its own."""
+    for o in operands:
+        enter(rules, o, trail)
+        if (o.dtype or o.kind) not in op.takes:
+            step = Operated((o.dtype or weak_node(o.kind),), None, entry(rules, op, "takes"))
+            raise RefusalError(f"{op.name} takes no {o.kind}", "cast the operands first", step)
+    assert isinstance(op.gives, (DType, Kind))
+    given = _default(rules, op.gives)
+    met = tuple(o.dtype or weak_node(o.kind) for o in operands)
+    trail.append(Operated(met, given, entry(rules, op, "meet")))
+    return Outcome(None, given, given, False, ())
 
 
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:

@@ -28,7 +28,7 @@ PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a d
 Side = frozenset[Node | Kind]  # kinds and dtypes of arrays, weak nodes for Python scalars of a kind
 Given = Target | Literal["real", "complex", "left", "joined"] | None
 SCALARS = ("any", "beside", "strong", "right", "none")
-MEET = ("join", "alike")
+MEET = ("join", "alike", "apart")
 ADOPTS = ("computed", "joined")
 WEAK = ("keep", "same", "strip", "default")
 INTO = ("same", "kind", "category", "rebind", "cast")
@@ -64,11 +64,12 @@ class Op:
     - `scalars`: where Python scalars may stand: `any` place, `beside` an array, on its `right`, or `none`.
     - `refuses`: pairs of sides; an operand of the one does not meet an operand of the other.
     - `dimensions`: how many dimensions each operand has to have; a Python scalar has none.
-    - `natural`: whether an integer on the right must not be negative where integers are computed in.
+    - `natural`: whether an integer on the right must not be negative where integers are computed in, or the
+      unsigned dtype that has to hold it.
 
     Operands meet:
 
-    - `meet`: they `join`, or have to be `alike`, of one dtype.
+    - `meet`: they `join`; have to be `alike`, of one dtype; or stay `apart`: the result has its own dtype.
     - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
     - `own`: dtypes that are tried before the loops where an operand is of them.
     - `ignores`: tiers; an integer of these on the right leaves the left operand its dtype, as in `x ** 2`.
@@ -99,7 +100,7 @@ class Op:
     scalars: str = "any"
     refuses: tuple[tuple[Side, Side], ...] = ()
     dimensions: int = 0
-    natural: bool = False
+    natural: bool | DType = False
     computes: Mapping[Target, Target] = field(default_factory=dict)
     meet: str = "join"
     loops: tuple[DType, ...] = ()

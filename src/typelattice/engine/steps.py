@@ -90,6 +90,12 @@ class Widened(Step):
     key = "defaults"
 
 
+class Outgrown(Step):
+    """A Python int that its array cannot hold, and that joins it as the least dtype that can."""
+
+    key = "fit"
+
+
 class Operated(Step):
     """What an operation makes of the dtypes that it gets; None where it does not take them."""
 

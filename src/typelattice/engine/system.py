@@ -122,7 +122,8 @@ class System(Rules):
     @property
     def _looks_at_values(self) -> bool:
         """Whether the value of a Python scalar may decide an answer."""
-        return self.combine == "value" or bool(self.wider or self.holds)
+        joins = self.fit.get("int", "").endswith("join")
+        return self.combine == "value" or bool(self.wider or self.holds or joins)
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """`explain`, raising PromotionError where the system refuses."""

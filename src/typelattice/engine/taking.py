@@ -98,12 +98,16 @@ def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType)
 
 
 def check_natural(rules: Rules, op: Op, operands: Sequence[Operand], compute: DType) -> None:
-    """Raises RefusalError for a negative integer on the right, where the operation takes none."""
+    """Raises RefusalError for a Python int on the right that is negative, or beyond the dtype for it."""
     last = operands[-1]
-    negative = last.tier == "scalar" and isinstance(last.value, int) and last.value < 0
-    if op.natural and negative and compute.kind.rank == Kind.SIGNED.rank:
+    if not op.natural or last.tier != "scalar" or not isinstance(last.value, int):
+        return
+    beyond = not fitted(last.value, op.natural)[0] if isinstance(op.natural, DType) else last.value < 0
+    if beyond and compute.kind.rank == Kind.SIGNED.rank:
         step = Operated((weak(last.kind), compute), None, entry(rules, op, "natural"))
         reason = f"{op.name} of integers takes no negative integer on the right"
+        if last.value >= 0:
+            reason = f"{op.name} of integers takes no integer beyond {op.natural} on the right"
         raise RefusalError(reason, "cast the left operand to a float", step)
 
 

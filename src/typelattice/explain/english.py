@@ -13,6 +13,7 @@ from typelattice.engine.steps import (
     Incomparable,
     Joined,
     Lowered,
+    Outgrown,
     Overridden,
     Replaced,
     Step,
@@ -99,6 +100,8 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
             yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
         case Replaced():
             yield "on the answer", [f"{nodes[0]} becomes {node}"]
+        case Outgrown() if node:
+            yield "by value", [f"{names} counts as {node}, the least dtype that holds its value"]
         case Widened() if node:
             yield "on entry", [f"{names} counts as {node}, the first of its defaults that holds its value"]
         case Defaulted() if node:

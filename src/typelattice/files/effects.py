@@ -130,6 +130,11 @@ def _ops(rules: Rules) -> Iterator[Finding]:
         for source in _sources(said):
             if isinstance(source, DType) and not _enters(source, rules):
                 yield "ops", entry, f"{source} is not in the order"
+        for o in OPERATIONS.values():
+            apart = said.get("meet") == "apart" and _speaks(entry, "meet", o, rules)
+            if apart and not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
+                cause = 'meet = "apart" needs a dtype in `gives`, since the operands have none in common'
+                yield "ops", entry, cause
         for key in said:
             if key in _NEEDS and not _matters(entry, key, rules):
                 yield "ops", entry, _NEEDS[key][0]
@@ -191,6 +196,10 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     "scalars": (
         "scalars says nothing that does not hold already",
         lambda o, op, without, rules: op.scalars != without.scalars and not o.dimensions,
+    ),
+    "weak": (
+        "weak says nothing of operands that stay apart",
+        lambda o, op, without, rules: op.meet != "apart",
     ),
     "refuses": (
         "refuses says nothing of one operand, or of what is so already",

@@ -32,10 +32,10 @@ class OperationEntries:
         """Kind of scalar → what becomes of a value out of range."""
         found = {kind_of(word, WORDS).word: text(how) for word, how in items(table)}
         for word, how in found.items():
-            impossible = "inf" if word == "int" else "wrap"
+            impossible = ("inf",) if word == "int" else ("wrap", "join")
             *prefixes, outcome = how.split() or [how]
             each_of(",".join(prefixes) or PREFIXES[0], PREFIXES)
-            one_of(outcome, [x for x in OUTCOMES if x != impossible])
+            one_of(outcome, [x for x in OUTCOMES if x not in impossible])
         return found
 
     def operation(self, op: str, table: object) -> dict[str, object]:
@@ -50,7 +50,7 @@ class OperationEntries:
             "scalars": lambda word: one_of(word, ops.SCALARS),
             "refuses": self._refuses,
             "dimensions": _dimensions,
-            "natural": flag,
+            "natural": self._natural,
             "meet": lambda word: one_of(word, ops.MEET),
             "loops": self._loops,
             "own": self._loops,
@@ -70,6 +70,9 @@ class OperationEntries:
                 these = ", ".join(readers)
                 raise ValueError(f"unknown key {short(key)} of an operation; these are {these}")
             found[key] = readers[key](value)
+        fit = found.get("fit")
+        if isinstance(fit, Mapping) and "join" in fit.values():
+            raise ValueError("join is said of all operations at once, in the `fit` of the file")
         if isinstance(found.get("gives"), Mapping):
             found["gives_of"] = found.pop("gives")
         elif "gives" in found:
@@ -90,6 +93,15 @@ class OperationEntries:
             if isinstance(source, DType) and source.kind in listed:
                 raise ValueError(f"{source} is {source.kind}, which is named too")
         return ops.Domain(listed, left_out)
+
+    def _natural(self, said: object) -> bool | DType:
+        """True, or the unsigned dtype that has to hold an integer on the right."""
+        if isinstance(said, bool):
+            return said
+        d = self.words.dtype(self.words.node(said))
+        if d.kind is not Kind.UNSIGNED:
+            raise ValueError(f"{d} is no unsigned dtype; name one, or say true")
+        return d
 
     def _refuses(self, entries: object) -> tuple[tuple[ops.Side, ops.Side], ...]:
         """`["bool + int, i*", "unsigned + signed"]`: kinds and dtypes of arrays, kinds of Python scalars."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Callable
 from typing import Any
 
 from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
-from typelattice.conformance.library import Scalar, versions_of
+from typelattice.conformance.library import NotAskedError, Scalar, versions_of
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -22,7 +24,7 @@ RENAMED = {
 """What keras.ops calls operations by a name of its own."""
 
 LINEAR = {
-    *("solve", "cholesky", "inv", "pinv", "det", "qr", "eigh", "svd", "slogdet", "matrix_rank"),
+    *("solve", "cholesky", "inv", "pinv", "det", "qr", "eigh", "svd", "slogdet", "matrix_rank", "eig"),
     *("fft", "rfft", "irfft"),
 }
 """Operations whose symbolic tensor has the operand's dtype, whatever the backend then computes."""
@@ -63,13 +65,25 @@ class Keras(Framework):
     def operations(self) -> Operations:
         condition = self.keras.KerasTensor((2,), dtype="bool")
         found = functions((self.keras.ops,), condition, RENAMED)
-        return {op: found[op] for op in found if op not in LINEAR} | {
-            "result_type": self.result_type,
+        symbolic = {op: found[op] for op in found if op not in LINEAR} | {
             "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
             "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
             "searchsorted": self.keras.ops.searchsorted,
             "take": lambda x: self.keras.ops.take(x, [0]),
         }
+        asked = {op: self.of_tensors(function) for op, function in symbolic.items()}
+        return {"result_type": self.result_type} | asked
+
+    def of_tensors(self, function: Callable[..., object]) -> Callable[..., object]:
+        """A function that is not asked of Python scalars alone: without a tensor, the backend computes."""
+
+        @functools.wraps(function)
+        def call(*operands: object) -> object:
+            if not any(isinstance(operand, self.keras.KerasTensor) for operand in operands):
+                raise NotAskedError("no operand is symbolic")
+            return function(*operands)
+
+        return call
 
 
 class Jax(Keras):

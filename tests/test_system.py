@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 import typelattice as tl
@@ -462,6 +463,9 @@ def test_operands_may_stay_apart_where_the_result_has_a_dtype_of_its_own() -> No
     assert said(s, "uint8", "complex64", op="less") == "- less takes no complex"
     assert said(s, "uint8", "float32", op="equal") == "- mine has no float32"
     assert s.explain("uint8", "int8", op="equal").node is None
+    xp = tl.namespace(s, np)
+    with pytest.raises(tl.NamespaceError, match="uint8 and int8 have no dtype in common to compute equal in"):
+        xp.equal(xp.ones(2, dtype="uint8"), xp.ones(2, dtype="int8"))
 
 
 def test_an_assignment_that_casts_may_compute_in_another_dtype() -> None:

@@ -88,6 +88,8 @@ def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Fit:
         return Fit(kind, value, to, "raise", None)
     decides = kind if to.kind.rank <= kind.rank else to.kind
     outcome = policy.get(decides.word, "unsaid").split()[-1]
+    if outcome == "join":  # and did not, as nothing holds it
+        return Fit(kind, value, to, "unsaid", None)
     if outcome == "saturate":
         return Fit(kind, value, to, outcome, nearest(value, to))
     if outcome not in ("wrap", "inf"):

@@ -33,7 +33,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     check_operands(rules, op, operands)
     if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
         return _assigned(rules, op, operands, operands[0].dtype, trail)
-    if op.meet == "apart":
+    if op.meet == "apart" and not _joins(rules, op, operands):
         return _apart(rules, op, operands, trail)
     node: Node | None = None
     weak = ignored = False
@@ -73,6 +73,15 @@ def _assigned(rules: Rules, op: Op, operands: Sequence[Operand], into: DType, tr
     values = () if into.kind is Kind.BOOL else tuple(fits(rules, operands[1:], into, op))
     _check_values(values)
     return Outcome(None, into, into, operands[0].weak, values)
+
+
+def _joins(rules: Rules, op: Op, operands: Sequence[Operand]) -> bool:
+    """Whether operands that need not join do so."""
+    try:
+        combine(rules, operands, [], op.first)
+    except RefusalError:
+        return False
+    return True
 
 
 def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> Outcome:

@@ -102,8 +102,15 @@ class Recipes:
     # -- recipes
 
     def promote(self, op: str, operands: Sequence[Operand]) -> Promotion:
-        """The system's answer. Raises PromotionError of a refusal, in an unknown operation OpError."""
-        return self.system.promote(*operands, op=op)
+        """The system's answer. Raises PromotionError of a refusal, in an unknown operation OpError.
+
+        Raises NamespaceError of operands that the system takes though they have no dtype in common.
+        """
+        found = self.system.promote(*operands, op=op)
+        if found.node is None and find(op, self.system.ops).meet == "apart":
+            listed = " and ".join(map(str, operands))
+            raise NamespaceError(f"{listed} have no dtype in common to compute {op} in; cast them to one")
+        return found
 
     def make(self, op: str, operands: Sequence[Operand]) -> Recipe:
         """The recipe of an operation on arrays and Python scalars.

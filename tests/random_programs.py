@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS
+from typelattice.namespaces.signatures import standard
 
 NUMBERS = ("1", "2", "2.5", "1j", "True")
 LEFT_OUT = {  # what has no kernel over arrays of ones and twos, or gives several arrays
@@ -19,10 +20,11 @@ FORMS = ("elementwise", "reduction", "choice", "several", "whole", "indexed")
 CLASSES_LEFT_OUT = ("linear", "matrix-power", "spectrum", "eigen", "norm", "rank")
 OPERATORS = [op for op in OPERATIONS.values() if op.operator and op.name not in LEFT_OUT]
 FOURIER = ("fourier", "fourier-in", "fourier-out", "shifted")
+IN_STANDARD = {*standard().main} - LEFT_OUT
 FUNCTIONS = [
     op
     for op in OPERATIONS.values()
-    if op.form in FORMS and op.name not in LEFT_OUT and op.of_class not in (*CLASSES_LEFT_OUT, *FOURIER)
+    if op.name in IN_STANDARD and op.form in FORMS and op.of_class not in (*CLASSES_LEFT_OUT, *FOURIER)
 ]
 
 

@@ -292,3 +292,19 @@ def test_what_a_namespace_lacks_is_refused_by_name() -> None:
         tl.program("x + 1", x="int8").run(np)
     with pytest.raises(tl.ProgramError, match="the program has no input y; it has x"):
         tl.program("x + 1", x="int8").run(np, y=np.ones(2), x=1)
+
+
+NUMBERS = ["float", "1 / 1j", "-(0*1j)", "x + 2**1030", "complex(0.0, -0.0) * x", "-0.0 * x"]
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_numbers_of_any_sort_are_written_and_read(text: str) -> None:
+    p = tl.program(text, **({"x": "complex64"} if "x" in text.replace("complex", "") else {}))
+    assert str(tl.program(str(p))) == str(p)
+    assert tl.Program.from_json(p.to_json()).steps == p.steps
+
+
+def test_a_shape_that_is_none_is_refused() -> None:
+    for text in ("eye(())", "zeros(-1)", "full((2, -3), 1)"):
+        with pytest.raises(tl.ProgramError, match="shape"):
+            tl.program(text)

@@ -84,7 +84,8 @@ class Draft:
     def number(self, site: Site, value: Value) -> Ref:
         """A Python number."""
         operand(value)  # which refuses one that is too wide
-        ref = self.add(Number(value, text=str(value), place=site.place, shape=()))
+        shown = clipped(str(value), LONGEST)
+        ref = self.add(Number(value, text=shown, place=site.place, shape=()))
         self.values[ref.step] = value
         return ref
 
@@ -105,7 +106,7 @@ class Draft:
         if isinstance(x, (bool, int, float, complex)):
             return self.number(site, x)
         if isinstance(x, NamedDType):
-            return self.add(Input(x.name, text=x.name, place=site.place))
+            return self.add(Input(described(x.name)[0], text=x.name, place=site.place))
         if isinstance(x, tuple) and x:
             return self.array_of(site, x, None)
         raise site.refuse(f"{_shown(x)} takes no part in promotion; give an array or a number")

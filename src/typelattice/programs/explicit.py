@@ -13,11 +13,13 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.range import Value, fitted
+from typelattice.facts.suggest import clipped
 from typelattice.operands.operand import Operand
 from typelattice.programs.casting import promoting
 from typelattice.programs.replay import Outcome
 from typelattice.programs.step import (
     IN_PLACE,
+    LONGEST,
     Argument,
     Call,
     Cast,
@@ -163,7 +165,7 @@ class _Writer:
         if key not in self.casts:
             source = self.new[part]
             if value is not None and value is not o.value:
-                source = self.add(Number(value, text=str(value), place=step.place, shape=()))
+                source = self.add(Number(value, text=str(value)[:LONGEST], place=step.place, shape=()))
             self.casts[key] = self.add(self.cast_step(self.steps[part], source, NamedDType(to.name)))
         return self.casts[key]
 
@@ -178,10 +180,9 @@ class _Writer:
         raise ProgramError(f"{what}; use a value within it, or cast first")
 
     def cast_step(self, of: Step, source: int, to: NamedDType) -> Cast:
-        text = of.text if of.text.isidentifier() else f"({of.text})"
-        return Cast(
-            source, to, text=f"{text}.astype({to.name})", place=of.place, shape=self.made[source].shape
-        )
+        cast = f"{of.text if of.text.isidentifier() else f'({of.text})'}.astype({to.name})"
+        shape = self.made[source].shape
+        return Cast(source, to, text=clipped(cast, LONGEST), place=of.place, shape=shape)
 
 
 def check(steps: Sequence[Step]) -> None:

@@ -196,7 +196,7 @@ def _shaped(name: str) -> Maker:
             to = plain.pop()
         lengths: Argument = plain[0] if len(plain) == 1 else tuple(plain)
         shape = plain_axes(lengths)
-        if shape is None:
+        if shape is None or (name == "eye" and not shape) or any(n < 0 for n in shape):
             raise site.refuse(f"the shape of {name} is not known; give numbers")
         if name == "eye":
             shape = (shape[0], shape[-1])
@@ -210,7 +210,7 @@ def _shaped(name: str) -> Maker:
 def _full(draft: Draft, site: Site, args: Sequence[Argument], given: dict[str, Argument]) -> Argument:
     filled = args[1] if len(args) > 1 else given.get("fill_value")
     shape = plain_axes(draft.static(args[0]) if args else given.get("shape"))
-    if shape is None or filled is None:
+    if shape is None or filled is None or any(n < 0 for n in shape):
         raise site.refuse("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
     ref = draft.ref(site, filled)
     to = _dtype(site, args[2] if len(args) > 2 else given.get("dtype"))
@@ -243,9 +243,13 @@ def _python(name: str) -> Maker:
     """What takes a value out of an array, or makes a Python number of another."""
 
     def make(draft: Draft, site: Site, args: Sequence[Argument], given: dict[str, Argument]) -> Argument:
-        if len(args) != 1:
+        parts = [draft.static(x) for x in args]
+        real = [x for x in parts if isinstance(x, (bool, int, float))]
+        if name == "complex" and len(real) == len(parts) == 2:
+            return complex(*real)
+        if len(parts) != 1:
             raise site.refuse(f"{name} takes one number; give it")
-        x = draft.static(args[0])
+        x = parts[0]
         if isinstance(x, (bool, int, float, complex)):
             convert: Callable[[Any], Value] = PYTHONS[name]
             try:

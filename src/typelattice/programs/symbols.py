@@ -41,6 +41,7 @@ class Symbols:
 
     def __init__(self) -> None:
         self.draft = Draft()
+        self.__name__ = "typelattice.Symbols"  # code that looks for a library by its name finds none
 
     @property
     def linalg(self) -> Symbols:

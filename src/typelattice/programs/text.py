@@ -57,11 +57,10 @@ def described(given: Operand | str, shape: Shape | None) -> str:
 
 def number(value: Value) -> str:
     """A Python number as it is written."""
-    parts = [value.real, value.imag] if isinstance(value, complex) else [value]
-    if all(math.isfinite(part) for part in parts if isinstance(part, float)):
-        return f"({value})" if isinstance(value, complex) or value < 0 else str(value)
-    if isinstance(value, complex):
+    if isinstance(value, complex):  # written as a sum it would lose the sign of a zero
         return f"complex({number(value.real)}, {number(value.imag)})"
+    if isinstance(value, int) or math.isfinite(value):
+        return f"({value})" if str(value).startswith("-") else str(value)
     return f"(-xp.{-value})" if value < 0 else f"xp.{value}"
 
 

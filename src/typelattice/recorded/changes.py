@@ -64,8 +64,13 @@ def written(of: Recorded, base: Recorded, name: str) -> dict[str, object]:
     changed: dict[tuple[str, str], int] = {}
 
     def row(now: Row, before: Row) -> list[int | None]:
-        pairs = zip((ours[i] for i in now), (theirs[i] for i in before), strict=True)
-        return [None if a == b else changed.setdefault(a, len(changed)) for a, b in pairs]
+        pairs = [(ours[i], theirs[j]) for i, j in zip(now, before, strict=True)]
+        # An exception whose message was not kept may be the base's: that is no change.
+        differing = [a != b and a != (b[0], "") for a, b in pairs]
+        return [
+            changed.setdefault(a, len(changed)) if d else None
+            for d, (a, _) in zip(differing, pairs, strict=True)
+        ]
 
     unary = {op: [row(line.row, base.unary[op].row)] for op, line in of.unary.items()}
     binary = {

@@ -87,6 +87,7 @@ class JAX(Library):
             "unique_counts": lambda x: jnp.unique_counts(x, size=1)[0],
             "unique_inverse": lambda x: jnp.unique_inverse(x, size=1)[0],
             "nonzero": lambda x: jnp.nonzero(x, size=1)[0],
+            "take": lambda x: jnp.take(x, np.zeros(1, int)),
             "bincount": lambda x: jnp.bincount(x, length=2),
         }
         return {name: _traced(function) for name, function in found.items()} | {

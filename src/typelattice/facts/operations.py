@@ -135,6 +135,6 @@ def operation(name: str) -> Operation:
     ('concat', 'add', 'add')
     """
     if name not in NAMES:
-        known = nearest(name, NAMES) or f"; operations are {', '.join(OPERATIONS)}"
+        known = nearest(name, NAMES) or "; `typelattice explain --help` lists those known"
         raise OpError(f"unknown operation {short(name)}{known}")
     return NAMES[name]

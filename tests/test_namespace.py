@@ -227,7 +227,7 @@ def test_an_assignment_casts_where_the_library_does() -> None:
         jax[i] = value
     assert np.asarray(jax).tolist() == [255, 0, 0, 7]
     for name, value in product(("numpy", "torch"), (300.7, float("nan"), 2j, 2**70)):
-        with pytest.raises(tl.PromotionError, match="is out of range for uint8"):
+        with pytest.raises(tl.PromotionError, match=r"is out of range for uint8|has to lie within"):
             space(name).zeros(1, dtype="uint8")[0] = value
 
 
@@ -506,7 +506,7 @@ def test_lists_of_arrays_meet_as_in_stack() -> None:
 
 
 NONSENSE = {
-    "vecdot takes an array": lambda xp: xp.vecdot(1, 2.5),
+    "tensordot takes an array": lambda xp: xp.tensordot(1, 2.5),
     "stack takes a list of arrays": lambda xp: xp.stack(xp.ones(2)),
     "numpy makes no array of this int": lambda xp: xp.logical_xor(2**70, 1),
     "1180591620717411303424 is out of range for int64 under jax": lambda xp: xp.full(3, 2**70),
@@ -676,11 +676,11 @@ def test_a_number_of_which_the_system_says_nothing_is_refused(fit: str, tmp_path
 def test_an_integer_beyond_every_float_is_refused_as_python_does() -> None:
     for name in ("numpy", "jax", "torch", "array-api"):
         x = space(name).ones(1, dtype="float64")
-        with pytest.raises(
-            (tl.PromotionError, tl.NamespaceError), match=r"out of range|cannot compute|makes no"
-        ):
+        why = r"out of range|cannot compute|makes no|has to lie within"
+        with pytest.raises((tl.PromotionError, tl.NamespaceError), match=why):
             x + 10**400
-    assert float((space("torch").ones(1, dtype="float32") + 10**39)[0]) == float("inf")
+    with pytest.raises(tl.PromotionError, match="has to lie within int64 or uint64"):
+        space("torch").ones(1, dtype="float32") + 10**39  # as PyTorch itself, which reads no such int
 
 
 def test_numbers_where_the_librarys_own_rules_have_them() -> None:

@@ -80,8 +80,8 @@ def test_another_number_of_operands_is_refused(operands: int, op: str, message: 
 def test_as_many_as_there_are_where_there_is_no_limit() -> None:
     operands = ("int8", "uint8", "float16", "int16")
     assert NUMPY.explain(*operands, op="cat").dtype is NUMPY.result_type(*operands)
-    assert Operation("f", "join", "several", 2, None, 0, ()).how_many == "at least 2 operands"
-    assert Operation("f", "join", "several", 1, None, 0, ()).how_many == "at least 1 operand"
+    assert Operation("f", "join", "several", 2, None, (0,), ()).how_many == "at least 2 operands"
+    assert Operation("f", "join", "several", 1, None, (0,), ()).how_many == "at least 1 operand"
 
 
 def test_an_unknown_operation_names_the_nearest() -> None:

@@ -587,10 +587,13 @@ def test_an_operation_of_one_operand_beside_an_array_takes_no_python_scalar() ->
 
 
 def test_a_negative_integer_on_the_right_may_be_refused() -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"pow": {"takes": "all", "natural": True}})
+    s = make(CHAIN, **NUMPYLIKE, ops={"pow": {"takes": "all", "natural": "scalar"}})
     assert said(s, "int8", -1, op="pow") == "- pow of integers takes no negative integer on the right"
     assert said(s, "int8", 1, op="pow") == said(s, -1, "int8", op="pow") == "int8"
     assert said(s, "float32", -1, op="pow") == "float32"
+    assert said(s, "int8", "int8:0d=-1", op="pow") == "int8"
+    both = make(CHAIN, **NUMPYLIKE, ops={"pow": {"takes": "all", "natural": "0d, scalar"}})
+    assert said(both, "int8", "int8:0d=-1", op="pow") == said(s, "int8", -1, op="pow")
     assert said(s, "int8", "int", op="pow") == "int8"  # of a value that is unknown nothing is said
 
 
@@ -951,7 +954,7 @@ def test_what_cannot_be_read_raises() -> None:
         s.explain("int9")
     with pytest.raises(tl.OperandError, match="a object takes no part in promotion"):
         s.explain(object())
-    with pytest.raises(tl.OpError, match="unknown operation 'ad'; did you mean add"):
+    with pytest.raises(tl.OpError, match="unknown operation 'ad'; did you mean pad or add"):
         s.explain("int8", op="ad")
     with pytest.raises(tl.OperandError, match="nothing to promote under mine: give at least one operand"):
         s.explain(op="add")

@@ -58,7 +58,9 @@ def _class(name: str, standard: Op) -> str:
 
 def _row(op: Operation) -> str:
     bounds = str(op.least) if op.least == op.most else f"{op.least} to {op.most or 'any number'}"
-    if op.dimensions:
+    if op.dimensions < max(op.least_dimensions):
+        bounds += f", the first with {op.least_dimensions[0]} dimension or more"
+    elif op.dimensions:
         bounds += f", with {op.dimensions} dimension{'s' * (op.dimensions > 1)} or more"
     names = ", ".join(f"`{name}`" for name in op.names).replace("|", "\\|")
     return f"| `{op.name}` | {op.of_class} | {op.form} | {bounds} | {names} |"

@@ -63,7 +63,7 @@ def run(args: Namespace) -> Paragraphs:
         recording = Recording.load(args.recording or args.library)
         report = compare(found, recording.calls(), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
-    if not report.compared and not report.no_kernel:
+    if not report.compared and not report.broken:
         what = f"no call of {args.library} can be compared: {about}"
         raise UsageError(f"{what}; it needs an operation of two operands, such as add")
     if args.format == "json":
@@ -85,7 +85,7 @@ def _data(report: Report) -> dict[str, object]:
     """A report as what JSON can hold, every mismatch included."""
     return {
         "compared": report.compared,
-        "without kernel": report.no_kernel,
+        "broken down": report.broken,
         "unknown operations": list(report.unknown),
         "mismatches": [{"cause": m.cause, **_mismatch_data(m)} for m in report.mismatches],
         "listed": [
@@ -112,8 +112,8 @@ def _told(report: Report) -> Paragraphs:
     counts = [f"{report.compared:,} calls compared", f"{len(report.mismatches)} mismatches"]
     if any(report.listed.values()):
         counts.append(f"{sum(map(len, report.listed.values())):,} listed departures")
-    if report.no_kernel:
-        counts.append(f"{report.no_kernel:,} calls without a kernel left out")
+    if report.broken:
+        counts.append(f"{report.broken:,} calls left out at which the library broke down")
     yield ", ".join(counts)
     if report.unknown:
         yield printable(f"left out, since no operations are called so: {some(report.unknown)}")

@@ -14,8 +14,11 @@ from typelattice.facts.operations import NAMES
 from typelattice.recorded.departures import Departure, departure_of
 from typelattice.recorded.recording import Call
 
-NO_KERNEL = ("!NotImplementedError", "!UnimplementedError", "!hang", "!crash")
-"""Answers that say nothing of promotion: they are counted apart."""
+BROKEN = ("!hang", "!crash")
+"""What is recorded of a library that broke down: it says nothing of promotion, and is counted apart."""
+
+OF_PYTHON = "py:"
+"""How the answer of a call begins that is one of Python's own numbers."""
 
 
 REFUSAL = "-"
@@ -51,22 +54,22 @@ class Mismatch:
 class Report:
     """What a comparison found.
 
-    `compared` and `no_kernel` count calls: those compared, and those for which the library has no kernel.
+    `compared` and `broken` count calls: those compared, and those at which the library broke down.
     `listed` holds the mismatches that a known departure covers, `mismatches` all others. Calls of `unknown`
     operations, which are in no table of ours, are left out.
     """
 
     compared: int
-    no_kernel: int
+    broken: int
     mismatches: tuple[Mismatch, ...]
     listed: Mapping[Departure, Sequence[Mismatch]]
     unknown: tuple[str, ...] = ()
 
     @property
     def excused(self) -> float:
-        """The share of the calls that a list of departures or a missing kernel excuses, from 0 to 1."""
-        excused = self.no_kernel + sum(map(len, self.listed.values()))
-        return excused / max(1, self.compared + self.no_kernel)
+        """The share of the calls that a list of departures or a breakdown excuses, from 0 to 1."""
+        excused = self.broken + sum(map(len, self.listed.values()))
+        return excused / max(1, self.compared + self.broken)
 
     def groups(self) -> dict[str, list[Mismatch]]:
         """The mismatches by cause, the commonest first; each group begins with examples that differ."""
@@ -78,8 +81,12 @@ class Report:
 
 
 def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] = ()) -> Report:
-    """How a system does over calls; `listed` are known departures."""
-    compared = no_kernel = 0
+    """How a system does over calls; `listed` are known departures.
+
+    Calls of Python's numbers alone that Python itself answered, as `1 == 2`, are no questions to the library,
+    and are left out.
+    """
+    compared = broken = 0
     found: list[Mismatch] = []
     known: dict[Departure, list[Mismatch]] = {departure: [] for departure in listed}
     unknown: dict[str, None] = {}
@@ -87,15 +94,18 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
     for call in calls:
         if call.op not in NAMES:
             unknown[call.op] = None
-        elif call.answer in NO_KERNEL:
-            no_kernel += 1
+        elif call.answer in BROKEN:
+            broken += 1
         elif call.answer != NOT_ASKED:
+            operands = [*map(read, call.operands)]
+            if call.answer.startswith(OF_PYTHON) and all(o.tier == "scalar" for o in operands):
+                continue
             compared += 1
-            ours = said(system.explain(*map(read, call.operands), op=call.op))
+            ours = said(system.explain(*operands, op=call.op))
             if ours != (REFUSAL if call.answer.startswith("!") else call.answer):
                 why = departure_of(call.question, listed)
                 (known[why] if why else found).append(Mismatch(call, ours))
-    return Report(compared, no_kernel, tuple(found), known, tuple(unknown))
+    return Report(compared, broken, tuple(found), known, tuple(unknown))
 
 
 def said(p: Promotion) -> str:

@@ -36,19 +36,19 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     if op.meet == "apart" and not _joins(rules, op, operands):
         return _apart(rules, op, operands, trail)
     node: Node | None = None
-    weak = ignored = False
+    # If the operation ignores only scalars, the exponent is a constant: its value and weakness do not count.
+    weak = ignored = is_constant = False
     dtypes = casting(rules, op, operands)
     if not dtypes:
         ignored = ignores_right(op, operands)
+        is_constant = ignored and "array" not in op.ignores
         node, dtype, weak = combine(rules, operands[:1] if ignored else operands, trail, op.first)
         if op.meet == "alike":
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
-    compute, result = _applied(rules, op, dtypes, trail)
+    compute, result = _applied(rules, op, dtypes, trail, is_constant)
     if op.gives == "left":
         result = written_into(rules, op, result, operands[0], trail)
-    # If the operation ignores only scalars, the exponent is a constant: its value and weakness do not count.
-    is_constant = ignored and "array" not in op.ignores
     adopted = dtypes[0] if op.adopts == "joined" and len(dtypes) == 1 else compute
     values = tuple(fits(rules, operands[:1] if is_constant else operands, adopted, op))
     _check_values(values)
@@ -100,7 +100,9 @@ def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
 
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:
     """True if the right operand is an integer that promotion ignores, e.g. `x ** 2`."""
-    return len(operands) == 2 and operands[1].kind.rank == 1 and operands[1].tier in op.ignores
+    if len(operands) != 2 or operands[1].kind.rank != 1 or operands[1].tier not in op.ignores:
+        return False
+    return operands[1].dtype not in op.takes.but
 
 
 def _check_values(values: Sequence[Fit]) -> None:
@@ -112,12 +114,18 @@ def _check_values(values: Sequence[Fit]) -> None:
             raise RefusalError(reason, "use a value within it, or a wider dtype", step)
 
 
-def _applied(rules: Rules, op: Op, dtypes: tuple[DType, ...], trail: list[Step]) -> tuple[DType, DType]:
-    """(the dtype computed in, the dtype of the result); `dtypes`: the join, or those that search a loop."""
+def _applied(
+    rules: Rules, op: Op, dtypes: tuple[DType, ...], trail: list[Step], is_constant: bool
+) -> tuple[DType, DType]:
+    """(the dtype computed in, the dtype of the result); `dtypes`: the join, or those that search a loop.
+
+    With a constant exponent a power is a product, which has every dtype whose kind the operation takes.
+    """
     highest = max(dtypes, key=lambda d: d.kind.rank)
     compute = _computed_in(rules, op, dtypes)
     counts = highest if op.loops else compute
-    if compute is None or counts is None or counts not in op.takes:
+    taken = counts is not None and (counts.kind if is_constant else counts) in op.takes
+    if compute is None or counts is None or not taken:
         what = " with ".join(map(str, dtypes))
         if compute is not None and counts is not None:
             what = str(counts if counts.kind in op.takes else counts.kind)

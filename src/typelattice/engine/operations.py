@@ -64,8 +64,8 @@ class Op:
     - `scalars`: where Python scalars may stand: `any` place, `beside` an array, on its `right`, or `none`.
     - `refuses`: pairs of sides; an operand of the one does not meet an operand of the other.
     - `dimensions`: how many dimensions each operand has to have; a Python scalar has none.
-    - `natural`: whether an integer on the right must not be negative where integers are computed in, or the
-      unsigned dtype that has to hold it.
+    - `natural`: tiers; an integer of these on the right must not be negative where integers are computed in;
+      or the unsigned dtype that has to hold a Python int there.
 
     Operands meet:
 
@@ -100,7 +100,7 @@ class Op:
     scalars: str = "any"
     refuses: tuple[tuple[Side, Side], ...] = ()
     dimensions: int = 0
-    natural: bool | DType = False
+    natural: tuple[str, ...] | DType = ()
     computes: Mapping[Target, Target] = field(default_factory=dict)
     meet: str = "join"
     loops: tuple[DType, ...] = ()

@@ -100,9 +100,11 @@ def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType)
 def check_natural(rules: Rules, op: Op, operands: Sequence[Operand], compute: DType) -> None:
     """Raises RefusalError for a Python int on the right that is negative, or beyond the dtype for it."""
     last = operands[-1]
-    if not op.natural or last.tier != "scalar" or not isinstance(last.value, int):
+    holding = op.natural if isinstance(op.natural, DType) else None
+    tiers = ("scalar",) if isinstance(op.natural, DType) else op.natural
+    if last.tier not in tiers or not isinstance(last.value, int):
         return
-    beyond = not fitted(last.value, op.natural)[0] if isinstance(op.natural, DType) else last.value < 0
+    beyond = not fitted(last.value, holding)[0] if holding else last.value < 0
     if beyond and compute.kind.rank == Kind.SIGNED.rank:
         step = Operated((weak(last.kind), compute), None, entry(rules, op, "natural"))
         reason = f"{op.name} of integers takes no negative integer on the right"

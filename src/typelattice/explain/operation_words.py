@@ -6,16 +6,20 @@ from collections.abc import Sequence
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operations import Domain, find
 from typelattice.engine.taking import PLACES
-from typelattice.facts.dtypes import Kind
+from typelattice.facts.dtypes import DType, Kind
+
+FEW = 3  # dtypes left out that are named, whether or not they are of concern
 
 
 def operation_words(p: Promotion) -> list[str]:
     """What the operation takes, computes in and gives."""
     assert p.op
     rule = find(p.op, p.system.ops)
-    lines = [f"{p.op} takes {_domain(rule.takes)}"]
-    if rule.each and _domain(rule.each) != "every kind":
-        lines.append(f"each operand by itself has to be of {_domain(rule.each)}")
+    of_concern = [n for n in (p.node, p.compute, *(o.dtype for o in p.promoting)) if isinstance(n, DType)]
+    of_concern += [n for step in p.steps for n in step.nodes if isinstance(n, DType)]
+    lines = [f"{p.op} takes {_domain(rule.takes, of_concern)}"]
+    if rule.each and any(o.dtype and o.dtype not in rule.each for o in p.promoting):
+        lines.append(f"it takes for an operand {_domain(rule.each, of_concern)}")
     if rule.scalars in PLACES and any(o.tier == "scalar" for o in p.promoting):
         lines.append(f"it takes {PLACES[rule.scalars]}")
     if rule.meet == "alike" and len(p.promoting) > 1:
@@ -27,10 +31,15 @@ def operation_words(p: Promotion) -> list[str]:
     return lines
 
 
-def _domain(taken: Domain) -> str:
-    """The kinds and dtypes that an operation takes, and those that it does not."""
-    but = f" but {enumerated(taken.but)}" if taken.but else ""
-    return f"{'every kind' if {*Kind} <= {*taken.listed} else enumerated(taken.listed)}{but}"
+def _domain(taken: Domain, of_concern: Sequence[DType]) -> str:
+    """The kinds and dtypes that an operation takes; of those left out, the ones of concern by name."""
+    listed = "every kind" if {*Kind} <= {*taken.listed} else enumerated(taken.listed)
+    if not taken.but:
+        return listed
+    named = [x for x in taken.but if len(taken.but) <= FEW or x in of_concern]
+    rest = len(taken.but) - len(named)
+    others = [f"{rest} {'other ' * bool(named)}dtype{'s' * (rest > 1)}"] if rest else []
+    return f"{listed} but {enumerated([*named, *others])}"
 
 
 def enumerated(items: Sequence[object]) -> str:

@@ -39,7 +39,8 @@ class Operation:
     """An operation: its one name, the form of its call, how many operands take part, its other names.
 
     `of_class` is the class that says what it takes and gives; `form` is one of FORMS; `most` is None where
-    there is no limit; `dimensions` are those that each operand has to have in every library.
+    there is no limit. `least_dimensions` are those that an operand has to have in every library: one number
+    for all operands, or one for each.
     """
 
     name: str
@@ -47,8 +48,17 @@ class Operation:
     form: str
     least: int
     most: int | None
-    dimensions: int
+    least_dimensions: tuple[int, ...]
     names: tuple[str, ...]
+
+    @property
+    def dimensions(self) -> int:
+        """The dimensions that every operand has to have."""
+        return min(self.least_dimensions)
+
+    def dimensions_of(self, position: int) -> int:
+        """The dimensions that the operand at a position has to have."""
+        return self.least_dimensions[min(position, len(self.least_dimensions) - 1)]
 
     @property
     def operator(self) -> str | None:
@@ -117,9 +127,10 @@ def _table() -> dict[str, Operation]:
             name, of_class, form, operands, *names = row.split()
             number, _, dimensions = operands.partition(":")
             least, _, most = number.partition("-")
+            least_dimensions = tuple(map(int, (dimensions or "0").split(",")))
             limit = None if number.endswith("-") else int(most or least)
             found[name] = Operation(
-                name, of_class, form, int(least), limit, int(dimensions or 0), tuple(names)
+                name, of_class, form, int(least), limit, least_dimensions, tuple(names)
             )
     return found
 

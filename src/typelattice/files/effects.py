@@ -146,9 +146,12 @@ def _targets(said: Mapping[str, object]) -> list[object]:
 
 
 def _sources(said: Mapping[str, object]) -> list[object]:
-    """The dtypes and kinds of which an entry of `ops` says something."""
+    """The dtypes and kinds of which an entry of `ops` says something, but for those that it leaves out.
+
+    A variant with fewer dtypes leaves out the same ones.
+    """
     domains = [d for d in (said.get("takes"), said.get("each")) if isinstance(d, Domain)]
-    named = chain.from_iterable((*d.listed, *d.but) for d in domains)
+    named = chain.from_iterable(d.listed for d in domains)
     refused = said.get("refuses")
     sides = chain.from_iterable(refused) if isinstance(refused, tuple) else ()
     return [*named, *chain.from_iterable(sides), *_mapping(said, "computes"), *_mapping(said, "gives_of")]

@@ -94,13 +94,13 @@ class OperationEntries:
                 raise ValueError(f"{source} is {source.kind}, which is named too")
         return ops.Domain(listed, left_out)
 
-    def _natural(self, said: object) -> bool | DType:
-        """True, or the unsigned dtype that has to hold an integer on the right."""
-        if isinstance(said, bool):
-            return said
+    def _natural(self, said: object) -> tuple[str, ...] | DType:
+        """Tiers, or the unsigned dtype that has to hold a Python int on the right."""
+        if any(word.strip() in TIERS for word in text(said).split(",")):
+            return each_of(said, TIERS[1:])
         d = self.words.dtype(self.words.node(said))
         if d.kind is not Kind.UNSIGNED:
-            raise ValueError(f"{d} is no unsigned dtype; name one, or say true")
+            raise ValueError(f"{d} is no unsigned dtype; name one, or tiers")
         return d
 
     def _refuses(self, entries: object) -> tuple[tuple[ops.Side, ops.Side], ...]:

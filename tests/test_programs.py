@@ -130,6 +130,8 @@ def _words(text: str) -> list[str]:
         ("sqrtt(a)", "unknown function 'sqrtt'; did you mean sqrt"),
         ("sqrt(a, b)", "sqrt takes 1 operand, not 2"),
         ("clip()", "clip takes 1 to 3 operands, not 0"),
+        ("a == c", "c is bound to nothing; bound are a, b: names need operands, e.g. c=int8"),
+        ("c != 1", "c is bound to nothing; bound are a, b: names need operands, e.g. c=int8"),
         ("a + c", "c is bound to nothing; bound are a, b: names need operands, e.g. c=int8"),
         ("a", "b is bound and does not occur"),
         ("1 +", "'1 +' is no program: invalid syntax; give operators"),

@@ -296,7 +296,7 @@ def in_a_namespace(system: tl.System, call: Call) -> Answer | None:
 
 def _not_computed(e: tl.NamespaceError, *answers: tl.Promotion) -> Answer | None:
     """None where a namespace may refuse what the system answers, and says why; a refusal otherwise."""
-    lacking = "cannot compute" in str(e) or "cannot hold" in str(e)
+    lacking = any(why in str(e) for why in ("cannot compute", "cannot hold", "no dtype in common to compute"))
     beyond = "is out of range for" in str(e) and any(map(_beyond, answers))
     return None if lacking or beyond else (None, False)
 

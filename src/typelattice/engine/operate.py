@@ -18,10 +18,10 @@ from typelattice.operands.operand import BOOL, Operand
 
 
 class Outcome(NamedTuple):
-    """What operands come to: the node of their join, if they join, the dtype computed in, the result's."""
+    """What operands come to: the node of their join and the dtype computed in, if they join; the result's."""
 
     node: Node | None
-    compute: DType
+    compute: DType | None
     dtype: DType
     weak: bool
     fits: tuple[Fit, ...]
@@ -95,7 +95,7 @@ def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
     given = _default(rules, op.gives)
     met = tuple(o.dtype or weak_node(o.kind) for o in operands)
     trail.append(Operated(met, given, entry(rules, op, "meet")))
-    return Outcome(None, given, given, False, ())
+    return Outcome(None, None, given, False, ())
 
 
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:

@@ -26,7 +26,9 @@ def operation_words(p: Promotion) -> list[str]:
         lines.append("it does not promote: its operands have to be of one dtype")
     if rule.loops and p.node is None:
         lines.append("it computes in the first of its own dtypes to which every operand casts")
-    if p.dtype is not None:
+    if p.dtype is not None and p.compute is None:
+        lines.append(f"its operands stay apart, none is cast; it gives {p.dtype}")
+    elif p.dtype is not None:
         lines.append(f"it computes in {p.compute} and gives {p.dtype}")
     return lines
 

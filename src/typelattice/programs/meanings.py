@@ -140,6 +140,8 @@ class Meanings:
     def compared(self, node: ast.AST, op: ast.cmpop, a: Read, b: Read) -> Argument:
         """What a comparison makes: a step, or a bool of plain values."""
         left, right = self.plain(a), self.plain(b)
+        if not isinstance(op, (ast.Is, ast.IsNot)):
+            left, right = self.plain(self.argument(node, left)), self.plain(self.argument(node, right))
         numbers = all(isinstance(x, (int, float, complex)) for x in (left, right))
         if type(op) in PLAIN_TESTS and not numbers:
             known = isinstance(op, (ast.Is, ast.IsNot))

@@ -303,6 +303,20 @@ def test_a_scalar_without_a_default_adopts_and_that_is_all() -> None:
     assert s.explain(int).remedy == "give an array or a dtype too"
 
 
+def test_a_0d_array_of_a_higher_kind_that_no_rule_raises_to_is_named_by_its_dtype() -> None:
+    s = make("u8; f32", tiers=["array", "0d", "scalar"])
+    p = s.explain("uint8", "float32:0d")
+    assert (p.reason, p.remedy) == (
+        "no rule takes uint8 to a 0-d array of float32",
+        "cast the array to a float dtype",
+    )
+    p = make("b; u8", tiers=["array", "0d", "scalar"]).explain("bool", "uint8:0d")
+    assert (p.reason, p.remedy) == (
+        "no rule takes bool to a 0-d array of uint8",
+        "cast the array to an unsigned dtype",
+    )
+
+
 def test_without_a_scalar_tier_a_scalar_needs_a_node() -> None:
     s = make(CHAIN)
     p = s.explain("int8", int)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from typelattice.engine import numpy1
 from typelattice.engine.joining import enter, join_tier, own_dtype, stated_pair, tied
@@ -50,10 +49,14 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: lis
     tiers: dict[str, list[Node]] = {}
     for i, o in enumerate(operands):
         tiers.setdefault(_tier(rules, o, first and i == 0), []).append(enter(rules, o, trail))
-    joined = [join_tier(rules, tiers[tier], trail) for tier in reversed(rules.tiers) if tier in tiers]
+    present = [tier for tier in reversed(rules.tiers) if tier in tiers]
+    joined = [join_tier(rules, tiers[tier], trail) for tier in present]
     if rules.fit.get("int", "").endswith("join") and len(joined) > 1:
         joined[-1] = _outgrown(rules, joined[-1], operands, trail)
-    return reduce(lambda low, high: _lowered(rules, low, high, trail), joined)
+    node = joined[0]
+    for tier, high in zip(present, joined[1:], strict=False):
+        node = _lowered(rules, node, tier, high, trail)
+    return node
 
 
 def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list[Step]) -> Node:
@@ -82,16 +85,18 @@ def _tier(rules: Rules, o: Operand, first: bool) -> str:
     return rules.tiers[0] if plain_bool or first or o.tier not in rules.tiers else o.tier
 
 
-def _lowered(rules: Rules, low: Node, high: Node, trail: list[Step]) -> Node:
-    """What a lower tier adds to a higher one: nothing, unless its kind is higher."""
+def _lowered(rules: Rules, low: Node, tier: str, high: Node, trail: list[Step]) -> Node:
+    """What a lower tier adds to a higher one: nothing, unless its kind is higher. `tier`: the lower one."""
     stated = stated_pair(rules, high, weak(low.kind), trail)
     if stated:
         return stated
     node = high if low.kind.rank <= high.kind.rank else _raised(rules, low, high)
     step = Lowered((high, low), node)
     if node is None:
-        reason = f"no rule takes {high} to a Python {low.kind.word}"
-        raise RefusalError(reason, f"cast the array to a {low.kind} dtype", step)
+        other = f"a Python {low.kind.word}" if tier == "scalar" else f"a 0-d array of {low}"
+        article = "an" if low.kind is Kind.UNSIGNED else "a"
+        remedy = f"cast the array to {article} {low.kind} dtype"
+        raise RefusalError(f"no rule takes {high} to {other}", remedy, step)
     trail.append(step)
     return node
 

@@ -29,6 +29,9 @@ LINEAR = {
 }
 """Operations whose symbolic tensor has the operand's dtype, whatever the backend then computes."""
 
+VALUES = {"arange"}
+"""Operations whose result is as long as the operands say: a symbolic tensor does not say."""
+
 
 class Keras(Framework):
     """Symbolic tensors, which may be of any dtype, also of one that the backend cannot hold."""
@@ -65,7 +68,7 @@ class Keras(Framework):
     def operations(self) -> Operations:
         condition = self.keras.KerasTensor((2,), dtype="bool")
         found = functions((self.keras.ops,), condition, RENAMED)
-        symbolic = {op: found[op] for op in found if op not in LINEAR} | {
+        symbolic = {op: found[op] for op in found if op not in LINEAR and op not in VALUES} | {
             "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
             "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
             "searchsorted": self.keras.ops.searchsorted,

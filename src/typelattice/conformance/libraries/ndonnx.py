@@ -6,7 +6,7 @@ from typing import Any
 
 import ndonnx as ndx
 
-from typelattice.conformance.functions import functions
+from typelattice.conformance.functions import functions, of_numbers
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
@@ -39,6 +39,9 @@ class Ndonnx(Framework):
             "expand_dims": lambda x: ndx.expand_dims(x, axis=0),
             "tensordot": lambda x, y: ndx.tensordot(x, y, axes=1),
             "iadd": iadd,
+            "full": of_numbers(lambda x: ndx.full((2,), x)),
+            "arange": of_numbers(ndx.arange),
+            "linspace": of_numbers(lambda x, y: ndx.linspace(x, y, 3)),
         }
 
 

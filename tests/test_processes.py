@@ -32,6 +32,14 @@ def is_one_line(error: str) -> bool:
     return error.startswith("typelattice: ") and error.count("\n") == 1 and error.endswith("\n")
 
 
+@pytest.mark.parametrize("text", ["1or 2", "9" * 500 + "else", r"f('\d')", "1 is 1"])
+def test_what_python_warns_of_in_a_text_is_not_printed(text: str) -> None:
+    environment = {name: value for name, value in ENVIRONMENT.items() if name != "PYTHONWARNINGS"}
+    argv = [sys.executable, "-W", "always", "-m", "typelattice", "explain", text, "--system", "jax"]
+    done = subprocess.run(argv, capture_output=True, env=environment, timeout=SECONDS, check=False)
+    assert b"Warning" not in done.stderr
+
+
 def test_an_answer_is_on_standard_output_alone() -> None:
     status, out, err = process(["explain", "int8", "uint8"])
     assert (status, err) == (0, "")

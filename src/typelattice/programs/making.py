@@ -13,6 +13,7 @@ from typelattice.programs.program import Program
 from typelattice.programs.source import LONGEST_SOURCE, read
 from typelattice.programs.step import ProgramError
 from typelattice.programs.symbols import Symbols
+from typelattice.programs.syntax import parse
 
 IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # a function of a file
 
@@ -81,7 +82,7 @@ def is_program(text: str) -> bool:
     if IN_FILE.fullmatch(text):
         return True
     try:
-        lines = ast.parse(text[:LONGEST_SOURCE].strip()).body
+        lines = parse(text[:LONGEST_SOURCE].strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     made_of = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Subscript)

@@ -14,6 +14,7 @@ from typelattice.programs.lines import UNRETURNED, Lines, parameters
 from typelattice.programs.reading import Function, Reading, run
 from typelattice.programs.site import Site
 from typelattice.programs.step import LONGEST, Argument, Place, ProgramError
+from typelattice.programs.syntax import parse
 
 LONGEST_SOURCE = 8_000_000  # characters
 POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
@@ -45,7 +46,7 @@ def read(
 def _parsed(source: Lines) -> list[ast.stmt]:
     """The lines of a source. Raises ProgramError where Python cannot parse it."""
     try:
-        lines = ast.parse(source.text).body
+        lines = parse(source.text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
         why = getattr(e, "msg", None) or "nested too deep; give parts of it names on lines of their own"
         line = getattr(e, "lineno", None) or 1

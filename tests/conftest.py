@@ -1,0 +1,6 @@
+"""What every test run needs."""
+import signal
+
+# A shell that starts a run in the background has it ignore Ctrl-C, and so every process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

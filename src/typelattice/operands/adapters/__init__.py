@@ -9,11 +9,17 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 from typelattice.facts.dtypes import NATIVE, DType, DTypeError, dtype
+from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import nearest
 from typelattice.operands.objects import FINDERS, STANDARD, ObjectReader, forget
 from typelattice.operands.operand import Operand
+
+
+class NotImportedError(TypelatticeError, TypeError):
+    """A framework named by a program that has not imported it."""
 
 
 def register() -> None:
@@ -42,7 +48,8 @@ def adapter(root: str) -> ModuleType | None:
 def native(d: object, namespace: ModuleType | str) -> object:
     """The dtype as a framework's own: `native("bfloat16", torch)` is torch.bfloat16.
 
-    Raises DTypeError where the framework has no such dtype, TypeError where it is no array namespace.
+    Raises DTypeError where the framework has no such dtype, NotImportedError where the program names it by a
+    string and has not imported it, TypeError where it is no array namespace.
     """
     found = dtype(d)
     name = namespace if isinstance(namespace, str) else getattr(namespace, "__name__", "")
@@ -59,6 +66,13 @@ def native(d: object, namespace: ModuleType | str) -> object:
         known = [module for library in libraries().values() for module in library.modules]
         raise TypeError(f"{what}{nearest(name, known)}; give a module such as numpy")
     return attribute(found, module)
+
+
+def imported(module: str) -> Any:
+    """A framework's module, which the program has imported. Raises NotImportedError if it has not."""
+    if module not in sys.modules:
+        raise NotImportedError(f"{module} is not imported: import it, or give a module that is")
+    return sys.modules[module]
 
 
 def attribute(d: DType, module: object) -> object:
@@ -80,4 +94,4 @@ def known(name: str, framework: str) -> DType:
         raise DTypeError(f"{what}; tables are of numbers: convert it first") from None
 
 
-__all__ = ["Operand", "adapter", "attribute", "known", "native", "register"]
+__all__ = ["NotImportedError", "Operand", "adapter", "attribute", "imported", "known", "native", "register"]

@@ -13,11 +13,15 @@ from typelattice.operands.operand import Operand, of
 def read(x: Any) -> Operand | None:
     """An array, by comparing its dtype with those of its namespace, as the standard promises that one may."""
     xp = x.__array_namespace__()
+    return of(named(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
+
+
+def named(xp: Any, own: Any) -> DType:
+    """The DType of a dtype of a namespace's."""
     try:
-        found = _known(xp, x.dtype)
+        return _known(xp, own)
     except TypeError:  # the standard does not ask for dtypes that have a hash
-        found = _known.__wrapped__(xp, x.dtype)
-    return of(found, tier="0d" if x.ndim == 0 else "array")
+        return _known.__wrapped__(xp, own)
 
 
 def mark_of(cls: type) -> Any:

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.operands.adapters import attribute, known
+from typelattice.operands.adapters import attribute, imported, known
 from typelattice.operands.objects import PLAIN
 from typelattice.operands.operand import BOOL, Operand, of
 
@@ -33,8 +33,7 @@ def _known(d: Any) -> DType:
 
 def native(d: DType) -> Any:
     """The mlx.core.Dtype. Raises DTypeError for one that MLX lacks."""
-    import mlx.core as mx
-
+    mx = imported("mlx.core")
     found = mx.bool_ if d is BOOL else attribute(d, mx)
     if not isinstance(found, mx.Dtype):
         raise DTypeError(f"MLX has no dtype {d}; cast to one that it has")

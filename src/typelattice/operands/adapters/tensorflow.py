@@ -4,15 +4,15 @@ from __future__ import annotations
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import attribute, known
+from typelattice.operands.adapters import attribute, imported, known
 from typelattice.operands.operand import Operand, of
 
 
 def read(x: Any) -> Operand | None:
     """A tf.DType, or whatever has one."""
-    d = getattr(x, "dtype", None)
-    name = getattr(d, "name", None) or getattr(x, "name", None)
-    if not isinstance(name, str) or (d is None and type(x).__name__ != "DType"):
+    own = x if type(x).__name__ == "DType" else getattr(x, "dtype", None)
+    name = getattr(own, "name", None)
+    if not isinstance(name, str):
         return None
     rank = getattr(getattr(x, "shape", None), "rank", None)
     return of(
@@ -29,6 +29,4 @@ def mark_of(cls: type) -> Any:
 
 def native(d: DType) -> Any:
     """The tf.DType."""
-    import tensorflow as tf
-
-    return attribute(d, tf.dtypes)
+    return attribute(d, imported("tensorflow").dtypes)

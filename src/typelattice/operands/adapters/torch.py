@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import attribute, known
+from typelattice.operands.adapters import attribute, imported, known
 from typelattice.operands.objects import PLAIN
 from typelattice.operands.operand import Operand, of
 
@@ -31,6 +31,4 @@ def mark_of(cls: type) -> Any:
 
 def native(d: DType) -> Any:
     """The torch.dtype."""
-    import torch
-
-    return attribute(d, torch)
+    return attribute(d, imported("torch"))

@@ -1,0 +1,27 @@
+"""array-api-strict, whose dtypes are objects of its own."""
+from __future__ import annotations
+
+import sys
+from operator import attrgetter
+from typing import Any
+
+from typelattice.facts.dtypes import DType
+from typelattice.operands.adapters import array_api, attribute, imported
+from typelattice.operands.operand import Operand, of
+
+
+def read(x: Any) -> Operand | None:
+    """A dtype; an array is read as any array of the standard."""
+    xp = sys.modules["array_api_strict"]
+    return of(array_api.named(xp, x)) if isinstance(x, type(xp.bool)) else None
+
+
+def mark_of(cls: type) -> Any:
+    """A dtype as it is; of an array the dtype and the number of dimensions."""
+    xp = sys.modules["array_api_strict"]
+    return (lambda d: d) if issubclass(cls, type(xp.bool)) else attrgetter("dtype", "ndim")
+
+
+def native(d: DType) -> Any:
+    """The dtype of that name."""
+    return attribute(d, imported("array_api_strict"))

@@ -1,0 +1,26 @@
+"""ndonnx, whose dtypes are objects of its own; nullable ones and strings are no numbers here."""
+from __future__ import annotations
+
+import sys
+from operator import attrgetter
+from typing import Any
+
+from typelattice.facts.dtypes import DType
+from typelattice.operands.adapters import array_api, attribute, imported
+from typelattice.operands.operand import Operand, of
+
+
+def read(x: Any) -> Operand | None:
+    """A dtype; an array, symbolic or not, is read as any array of the standard."""
+    ndx = sys.modules["ndonnx"]
+    return of(array_api.named(ndx, x)) if isinstance(x, ndx.DType) else None
+
+
+def mark_of(cls: type) -> Any:
+    """A dtype as it is; of an array the dtype and the number of dimensions."""
+    return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["ndonnx"].Array) else lambda d: d
+
+
+def native(d: DType) -> Any:
+    """The dtype of that name."""
+    return attribute(d, imported("ndonnx"))

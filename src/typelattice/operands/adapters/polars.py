@@ -1,0 +1,61 @@
+"""Polars: series, data types and literals."""
+from __future__ import annotations
+
+import sys
+from operator import attrgetter
+from typing import Any
+
+from typelattice.facts.dtypes import DTYPES, DType, DTypeError
+from typelattice.operands.adapters import imported, known
+from typelattice.operands.notation import number
+from typelattice.operands.operand import SCALARS, Operand, of
+
+OWN = {"bool": "boolean"}  # what Polars calls dtypes, but for capitals
+NAMES = {own: name for name, own in OWN.items()}
+DYNAMIC = "dyn "  # how Polars shows a literal that has no type before it meets another
+
+
+def read(x: Any) -> Operand | None:
+    """A series, a data type or its class, or a literal; an expression over columns has no dtype by itself."""
+    pl = sys.modules["polars"]
+    if isinstance(x, pl.Series):
+        return of(_known(x.dtype))
+    if isinstance(x, pl.DataType) or (isinstance(x, type) and issubclass(x, pl.DataType)):
+        return of(_known(x))
+    return _literal(x, pl) if isinstance(x, pl.Expr) and x.meta.is_literal() else None
+
+
+def _literal(x: Any, pl: Any) -> Operand:
+    """A literal without a type is a Python number, one with a type a 0-d array; a series may be one, too."""
+    column = pl.select(x).to_series()
+    if str(x).startswith(DYNAMIC):
+        return number(column.item())
+    found = _known(column.dtype)
+    if str(x).startswith("Series"):
+        return of(found)
+    value = column.item()
+    return of(found, tier="0d", value=value if type(value) in SCALARS else None)
+
+
+def mark_of(cls: type) -> Any:
+    """A data type as it is, of a series its data type; None for expressions, which are read each time."""
+    pl = sys.modules["polars"]
+    if issubclass(cls, pl.Expr):
+        return None
+    return attrgetter("dtype") if issubclass(cls, pl.Series) else lambda d: d
+
+
+def _known(d: Any) -> DType:
+    name = str(d)
+    ours = NAMES.get(name.lower(), name.lower())
+    return known(ours if ours in DTYPES else name, "Polars")
+
+
+def native(d: DType) -> Any:
+    """The class of the data type. Raises DTypeError for one that Polars lacks."""
+    pl: Any = imported("polars")
+    wanted = OWN.get(d.name, d.name)
+    found = next((getattr(pl, own) for own in vars(pl) if own.lower() == wanted), None)
+    if not (isinstance(found, type) and issubclass(found, pl.DataType)):
+        raise DTypeError(f"Polars has no dtype {d}; cast to one that it has")
+    return found

@@ -1,0 +1,46 @@
+"""Arrow: arrays, chunked arrays, scalars and data types of pyarrow."""
+from __future__ import annotations
+
+import sys
+from operator import attrgetter
+from typing import Any
+
+from typelattice.facts.dtypes import DType, DTypeError
+from typelattice.operands.adapters import imported, known
+from typelattice.operands.operand import BOOL, SCALARS, Operand, of
+
+NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # what Arrow calls floats
+
+
+def read(x: Any) -> Operand | None:
+    """An array, a scalar or a data type; a scalar counts as a 0-d array."""
+    pa = sys.modules["pyarrow"]
+    if isinstance(x, pa.DataType):
+        return of(_known(x))
+    if isinstance(x, (pa.Array, pa.ChunkedArray)):
+        return of(_known(x.type))
+    if isinstance(x, pa.Scalar):
+        found, value = _known(x.type), x.as_py()
+        return of(found, tier="0d", value=value if type(value) in SCALARS else None)
+    return None
+
+
+def mark_of(cls: type) -> Any:
+    """A data type as it is, of an array its data type, of a scalar that it is one too."""
+    pa = sys.modules["pyarrow"]
+    if issubclass(cls, pa.Scalar):
+        return lambda x: (x.type, "0d")
+    return attrgetter("type") if issubclass(cls, (pa.Array, pa.ChunkedArray)) else lambda d: d
+
+
+def _known(d: Any) -> DType:
+    return known(NAMES.get(str(d), str(d)), "Arrow")
+
+
+def native(d: DType) -> Any:
+    """The pyarrow.DataType. Raises DTypeError for one that Arrow lacks."""
+    pa: Any = imported("pyarrow")
+    make = getattr(pa, "bool_" if d is BOOL else d.name, None)
+    if make is None:
+        raise DTypeError(f"Arrow has no dtype {d}; cast to one that it has")
+    return make()

@@ -1,0 +1,48 @@
+"""tinygrad: tensors, never computed, and dtypes."""
+from __future__ import annotations
+
+import sys
+from operator import attrgetter
+from typing import Any
+
+from typelattice.facts.dtypes import DTYPES, DType, DTypeError
+from typelattice.operands.adapters import imported, known
+from typelattice.operands.operand import Operand, of
+
+OWN = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}  # the name of one is that of the other, which it lacks
+
+
+def read(x: Any) -> Operand | None:
+    """A tensor or a dtype; a weak one stands for the default dtype of its kind."""
+    tinygrad = sys.modules["tinygrad"]
+    if isinstance(x, tinygrad.Tensor):
+        return _of(x.dtype, "0d" if x.ndim == 0 else "array")
+    return _of(x, "array") if isinstance(x, type(tinygrad.dtypes.bool)) else None
+
+
+def _of(own: Any, tier: Any) -> Operand:
+    dtypes = sys.modules["tinygrad"].dtypes
+    weak = {"weakint": dtypes.default_int, "weakfloat": dtypes.default_float}
+    for name in DTYPES:
+        if getattr(dtypes, _own(name), None) == weak.get(own.name, own):
+            return of(DTYPES[name], own.name in weak, tier)
+    return of(known(own.name, "tinygrad"))
+
+
+def _own(name: str) -> str:
+    """What tinygrad calls a dtype."""
+    return OWN.get(name, name.replace("float8_", "fp8"))
+
+
+def mark_of(cls: type) -> Any:
+    """A dtype as it is; of a tensor the dtype and the number of dimensions."""
+    return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["tinygrad"].Tensor) else lambda d: d
+
+
+def native(d: DType) -> Any:
+    """The dtype of tinygrad. Raises DTypeError for one that it lacks."""
+    dtypes = imported("tinygrad").dtypes
+    found = getattr(dtypes, _own(d.name), None)
+    if not isinstance(found, type(dtypes.bool)):
+        raise DTypeError(f"tinygrad has no dtype {d}; cast to one that it has")
+    return found

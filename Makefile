@@ -13,7 +13,7 @@ LINES = 1000000
 SEED =
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest lint conform releases fuzz bench array-api-tests mutants clean
+.PHONY: help demo test test-newest lint docs conform releases fuzz bench array-api-tests mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -36,6 +36,9 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python -m pytest tests/test_namespace_types.py
 
+docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: every page, the API, a gallery of all systems
+	.venv-docs/bin/python tools/docs/build.py build/docs
+
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)
 
@@ -55,17 +58,21 @@ mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do
 	$(VENV)/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-3.* .venv-newest $(LIVE) .venv-releases .venv-suite dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-3.* .venv-newest .venv-docs $(LIVE) .venv-releases .venv-suite dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own; NumPy 2.5 on none before that.
 $(LIVE) .venv-suite: PYTHON = $(LIVE_PYTHON)
 .venv-recent: PYTHON = $(shell tools/find-python 3.13 3.12)
-$(sort $(VENV) .venv-newest $(LIVE) .venv-suite):
+$(sort $(VENV) .venv-newest .venv-docs $(LIVE) .venv-suite):
 	@test -n '$(PYTHON)' || { echo 'or say make PYTHON=/path/to/python3' >&2; exit 1; }
 	$(PYTHON) -m venv $@
 
 $(VENV)/%.stamp: pyproject.toml tools/constraints.txt | $(VENV)
 	$(VENV)/bin/python $(PIP) -c tools/constraints.txt -e '.[$*]'
+	@touch $@
+
+.venv-docs/docs.stamp: pyproject.toml tools/constraints.txt | .venv-docs
+	.venv-docs/bin/python $(PIP) -c tools/constraints.txt -e '.[docs]'
 	@touch $@
 
 # What pip installs in .venv-NAME: what the registry of libraries lists there, and what the tests need besides.

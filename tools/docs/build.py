@@ -1,0 +1,105 @@
+"""Builds the documentation site: `python tools/docs/build.py INTO`, or `make docs`.
+
+The pages of docs/, the README and the other documents of the repository are laid into INTO/source as they
+are, but for their links, beside pages that are generated: the gallery, the API, the commands. Sphinx makes
+INTO/html of them, with warnings as errors; then every link of the pages is followed, and those to the outside
+are listed in INTO/links.txt.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import gallery
+import links
+import reference
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+DOCUMENTS = {"README.md": "tour.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
+LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
+MADE = ("api/index.md", "commands.md", "gallery/index.md")  # generated pages to which others link
+NAMED = re.compile(r"(?m)^```(\w+) (\S+\.\w+)$")  # a fence that is a file of a name
+
+
+def pages() -> dict[str, str]:
+    """Where the documents of the repository stand in the site: path in the repository → page."""
+    own = {f"docs/{path.relative_to(ROOT / 'docs').as_posix()}" for path in (ROOT / "docs").rglob("*.md")}
+    return {path: path.removeprefix("docs/") for path in sorted(own)} | DOCUMENTS
+
+
+def page(path: str, places: dict[str, str]) -> tuple[str, list[str]]:
+    """A document as a page of the site, and the files of the repository to which it links."""
+    files = []
+
+    def moved(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), link[2]))
+        made = target.removeprefix("docs/")
+        if target not in places and made not in MADE:
+            files.append(target)
+        to = places.get(target, made if made in MADE else f"files/{target}")
+        return link[1] + posixpath.relpath(to, posixpath.dirname(places[path]) or ".")
+
+    text = LINK.sub(moved, (ROOT / path).read_text(encoding="utf-8"))
+    if path == "README.md":
+        text = text.replace("# typelattice", "# The tour", 1)
+    return NAMED.sub(r"```{code-block} \1\n:caption: \2\n", text), files
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Every page of the site: its path and its text."""
+    places = pages()
+    for path, place in places.items():
+        yield place, page(path, places)[0]
+    for made in (reference.pages(), gallery.pages()):
+        yield from made
+
+
+def lay_out(source: Path) -> None:
+    """Writes the pages and what they show into a folder; what did not change keeps its time."""
+    written = set()
+    for place, text in sources():
+        written.add(source / place)
+        _write(source / place, text.encode())
+    places = pages()
+    for path in places:
+        for file in page(path, places)[1]:
+            target = source / "files" / file
+            written.add(target)
+            _write(target, (ROOT / file).read_bytes())
+    for old in source.rglob("*"):
+        if old.is_file() and old not in written:
+            old.unlink()
+
+
+def _write(path: Path, data: bytes) -> None:
+    if not path.exists() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def build(into: Path) -> int:
+    """Makes the site; the exit status is that of Sphinx, or 1 if a link leads nowhere."""
+    from sphinx.cmd.build import main as sphinx  # the tests read the pages without it
+
+    source, html = into / "source", into / "html"
+    lay_out(source)
+    strict = ["--fail-on-warning", "--keep-going", "--quiet", "--jobs", "auto"]
+    status = sphinx([*strict, "-c", str(HERE), "-d", str(into / "doctrees"), str(source), str(html)])
+    if status:
+        return status
+    outside, broken = links.follow(html)
+    (into / "links.txt").write_text("".join(f"{link}\n" for link in outside), encoding="utf-8")
+    for link in broken:
+        print(link, file=sys.stderr)
+    pages_made = sum(1 for _ in html.rglob("*.html"))
+    print(f"{html / 'index.html'}: {pages_made} pages, {len(outside)} links to the outside")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(build(Path(sys.argv[1])))

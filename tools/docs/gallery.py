@@ -1,0 +1,182 @@
+"""The gallery: a page for each system, and one that lists them all.
+
+Whatever stands there is computed: the drawing, the table, what is particular, the laws, what a library
+answered.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import typelattice as tl
+from typelattice.facts.headings import heading_of, headings
+from typelattice.facts.releases import SIGN, releases
+from typelattice.files.text import FOLDER
+from typelattice.recorded.departures import departures
+from typelattice.recorded.recording import Recording, recorded
+from typelattice.study.changes import changes
+from typelattice.study.check import check
+from typelattice.study.scope import SCALARS
+
+DOCS = Path(__file__).parents[2] / "docs"
+FINDINGS = tomllib.loads((DOCS / "findings.toml").read_text(encoding="utf-8"))["finding"]
+COMBINED = {
+    "join": "join as a set, whatever their order",
+    "fold": "are taken pair by pair, from left to right",
+    "comparable": "join only at the dtype of one of them",
+    "value": "promote by their values",
+}
+TOLD = {"array": "arrays", "0d": "arrays without dimensions", "scalar": "Python scalars"}
+HEAD = """# Gallery
+
+Every system that comes along: its order as a drawing, its table, what is particular to it, where its library
+departs from it, and what changed between releases. An arrow from a to b says that a may become b implicitly;
+operands promote to the least dtype that lies above them all. [Which laws they keep](../laws.md) is told on
+a page of its own.
+"""
+
+Made = Iterator[tuple[str, str]]
+
+
+def pages() -> Made:
+    """The list and the page of each system."""
+    yield "gallery/index.md", _listing()
+    for name in tl.systems():
+        yield f"gallery/{name}.md", _page(tl.system(name))
+
+
+def drawing(*what: object) -> str:
+    """A drawing as a part of a page, which scrolls where it is wider than the screen."""
+    return raw(f'<div class="drawing">{tl.draw(*what).svg}</div>')
+
+
+def raw(html: str) -> str:
+    """HTML as a part of a page."""
+    lines = "\n".join(line for line in html.splitlines() if line.strip())
+    return f"```{{raw}} html\n{lines}\n```\n"
+
+
+def _listing() -> str:
+    names = tl.systems()
+    lines = [HEAD]
+    for heading in headings():
+        lines += [f"## {heading.capitalize()}", "", "| system | | dtypes | releases |", "|---|---|---|---|"]
+        lines += [_row(tl.system(name)) for name in names if heading_of(name) == heading] + [""]
+    lines += ["```{toctree}", ":hidden:", "", *names, "```", ""]
+    return "\n".join(lines)
+
+
+def _row(s: tl.System) -> str:
+    return f"| [{s.name}]({s.name}.md) | {s.title} | {len(s.dtypes)} | {', '.join(releases(s.name))} |"
+
+
+def _page(s: tl.System) -> str:
+    parts = [f"# {s.name}", f"{s.title}. {_source(s)}"]
+    parts += ["## Drawing", drawing(s)] if hasattr(tl, "draw") else []
+    parts += ["## Table", raw(tl.render(tl.table(s), "html"))]
+    parts += ["## What is particular to it", "\n".join(f"- {line}" for line in _particulars(s))]
+    parts += ["## Laws and criteria", _laws(s)]
+    parts += ["## Its file", "Answers name the lines of this file that decided.", _file(s.name)]
+    parts += _asked(s.name)
+    parts += _findings(s.name)
+    parts += _versions(s.name)
+    return "\n\n".join(parts) + "\n"
+
+
+def _source(s: tl.System) -> str:
+    of = f"The rules of {s.library}." if s.library else "The rules of no library that can be installed."
+    return f"{of} Source: <{s.source}>" if s.source.startswith("http") else f"{of} {s.source}"
+
+
+def _particulars(s: tl.System) -> Iterator[str]:
+    """What the file chooses beside the order, in sentences."""
+    tiers = [TOLD[t] for t in s.tiers]
+    if len(tiers) > 1:
+        yield f"It tells {', '.join(tiers[:-1])} and {tiers[-1]} apart: a lower tier counts only by its kind."
+    else:
+        yield "All operands count alike, whether arrays or Python scalars."
+    yield f"Operands {COMBINED[s.combine]}."
+    weak = check(s).weak
+    if weak:
+        yield f"Its order has weak nodes, {_codes(weak)}, which give way to dtypes of their kind."
+    alone = [f"a Python {kind} is `{d}`" for kind, d in check(s).defaults.items() if kind in SCALARS]
+    yield f"Alone, {', '.join(alone)}." if alone else "A Python scalar has no dtype of its own."
+    if s.fit:
+        yield "A Python value out of range: " + ", ".join(f"of {k}: `{v}`" for k, v in s.fit.items()) + "."
+    for bounds, winner in s.ties.items():
+        yield f"Where {_codes(sorted(map(str, bounds)))} lie lowest above a pair, it chooses `{winner}`."
+    for (table, _), entry in sorted(s.entries.items(), key=lambda item: item[0][0]):
+        if table != "ties":
+            yield f"In `{table}`: `{entry}`."
+    if s.ops:
+        about = "classes of operations in which it departs from [the standard](../operations.md)"
+        yield f"There are {len(s.ops)} {about}: {_codes(s.ops)}."
+
+
+def _codes(names: object) -> str:
+    return ", ".join(f"`{name}`" for name in names)  # type: ignore[attr-defined]
+
+
+def _laws(s: tl.System) -> str:
+    """The laws with where they fail, then how many pairs break each of the criteria."""
+    lines = ["| law | | |", "|---|---|---|"]
+    lines += [f"| {law} | {v.mark} | {_cell(str(v))} |" for law, v in tl.laws(s).items()]
+    return "\n".join(lines) + f"\n\nBy the criteria of JEP 9407, {_cell(check(s).criteria.short)}."
+
+
+def _cell(text: str) -> str:
+    """Text as it stands, in a table too."""
+    return re.sub(r"([\\`*_|<>\[\]#~$])", r"\\\1", text)
+
+
+def _file(name: str) -> str:
+    text = (Path(FOLDER) / f"{name}.toml").read_text(encoding="utf-8").rstrip()
+    return f"```{{code-block}} toml\n:linenos:\n:caption: {name}.toml\n\n{text}\n```"
+
+
+def _asked(name: str) -> list[str]:
+    """What was recorded of the library, and the departures from the rule."""
+    if name not in recorded():
+        return ["## What the library answered", "It was never asked: what stands here is the rule alone."]
+    found = Recording.load(name)
+    versions = ", ".join(f"{package} {version}" for package, version in found.versions.items())
+    about = f"Asked on {found.date}: {versions}, by {found.how}; {sum(1 for _ in found.calls()):,} calls."
+    parts = ["## What the library answered", about]
+    listed = departures(name)
+    if not listed:
+        return [*parts, "No call is known in which it departs from the rule above."]
+    rows = [f"| {d.count} | {_cell(d.reason)} | [source]({d.source}) |" for d in listed]
+    parts += ["Where no rule states what it does, the calls are listed with the reason:"]
+    return [*parts, "\n".join(["| calls | why | |", "|---|---|---|", *rows])]
+
+
+def _findings(name: str) -> list[str]:
+    """The findings that name the system, as links."""
+    named = [f for f in FINDINGS if name in f.get("recorded", {}) or name in f.get("systems", {})]
+    if not named:
+        return []
+    return ["## Findings", "\n".join(f"- [{f['title']}](../findings.md#{_slug(f['title'])})" for f in named)]
+
+
+def _slug(title: str) -> str:
+    """The anchor of a heading, as GitHub and MyST make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower().strip()).replace(" ", "-")
+
+
+def _versions(name: str) -> list[str]:
+    """What changed between the releases that were recorded."""
+    known = releases(name)
+    if len(known) < 2:
+        return []
+    names = [*(f"{name}{SIGN}{release}" for release in known[:-1]), name]
+    parts = ["## Versions", f"Recorded: {', '.join(known)}. `{names[0]}` asks for the oldest."]
+    for before, after in pairwise(names):
+        found = changes(tl.system(before), tl.system(after))
+        parts += [f"### {before} to {after}", raw(tl.render(found, "html")) if found.changed else f"{found}."]
+        if (Path(FOLDER) / f"{before}.toml").exists():
+            parts += ["What the older release does otherwise:", _file(before)]
+    return parts

@@ -55,9 +55,9 @@ ELEMENTWISE = [
     op for op in OPERATIONS.values()
     if op.form == "elementwise" and op.most in (1, 2) and op.name not in NOT_ASKED
 ]  # fmt: skip
-# PyTorch may say that the gcd with a least integer is -1; its lcm divides by that, and the processor ends
-# the process.
-DIES_OF_THE_LEAST = {("torch", "lcm")}
+# With a least integer among the operands, whose magnitude is no integer of its dtype: PyTorch may say that the gcd
+# is -1, its lcm divides by that, and the processor ends the process; JAX's gcd, which its lcm asks, never ends.
+NOT_OF_THE_LEAST = {("torch", "lcm"), ("jax.numpy", "gcd"), ("jax.numpy", "lcm")}
 OTHER_NAMES = {("torch", "equal"): "eq"}  # torch.equal asks whether all elements are equal
 FEWER = ("jax.numpy", "dask.array")  # which take milliseconds a call, and are asked less
 PAIRS = {"numpy": 225, "torch": 225, "jax.numpy": 24, "dask.array": 18}  # asked of each operation
@@ -177,7 +177,7 @@ def differences(op: Operation, library: str, systems: tuple[str, ...]) -> Iterat
     """(whether the values are the same, the call) of each call that both answer with one dtype."""
     function = own_function(library, op)
     for dtypes in pairs(library, op) if function else ():
-        least = (library, op.name) not in DIES_OF_THE_LEAST
+        least = (library, op.name) not in NOT_OF_THE_LEAST
         given = tuple(bare(library, d, i, least) for i, d in enumerate(dtypes))
         theirs = answered(function, *given)
         if theirs is None:
@@ -221,7 +221,7 @@ def test_values_beside_a_python_number_are_the_librarys(library: str, op: Operat
     dtypes = DTYPES if library in ("numpy", "torch") else DTYPES[::3]
     numbers = SCALARS if library in ("numpy", "torch") else SCALARS[::3]
     for d, number in product(dtypes, numbers) if function else ():
-        array = bare(library, d, 0)[::26]
+        array = bare(library, d, 0, (library, op.name) not in NOT_OF_THE_LEAST)[::26]
         for left in (True, False):
             theirs = answered(function, *((array, number) if left else (number, array)))
             mine = (xp.asarray(array), number) if left else (number, xp.asarray(array))

@@ -59,12 +59,12 @@ class Draft:
     def _gives_number(self, step: Step) -> bool:
         """Whether the result of a step is a Python number."""
         match step:
+            case Call():
+                return step.operator and self.scalars.issuperset(step.operands)
             case Number():
                 return True
-            case Input(given=given) | Opaque(given=given):
-                return isinstance(given, Operand) and given.tier == "scalar"
-            case Call(operands=operands, operator=True):
-                return all(i in self.scalars for i in operands)
+            case Input() | Opaque():
+                return isinstance(step.given, Operand) and step.given.tier == "scalar"
         return False
 
     # -- what steps are made of
@@ -119,9 +119,11 @@ class Draft:
 
     def operator(self, site: Site, name: str, operands: Sequence[Argument]) -> Argument:
         """What one of Python's operators makes; of Python numbers that are known the number."""
-        value = self._number_of(name, [self.static(x) for x in operands])
-        if value is not None and not any(isinstance(x, Ref) for x in operands):
-            return value
+        value = None
+        if all(self.is_scalar(x) for x in operands):
+            value = self._number_of(name, [self.static(x) for x in operands])
+            if value is not None and not any(isinstance(x, Ref) for x in operands):
+                return value
         ref = self._call(site, operation(name), operands, (), (), operator=True)
         if value is not None:
             self.values[ref.step] = value
@@ -183,13 +185,12 @@ class Draft:
             op.check(len(given))
         except OpError as e:
             raise site.refuse(str(e)) from None
-        refs = {i: self.ref(site, x) for i, x in enumerate(operands) if x is not None}
-        steps = tuple(ref.step for ref in refs.values())
+        taken = tuple([None if x is None else self.ref(site, x) for x in operands])
+        steps = tuple([ref.step for ref in taken if ref is not None])
         try:
             shape = result_shape(op, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
             raise site.refuse(f"{e}; give other shapes") from None
-        taken: tuple[Argument, ...] = tuple(refs.get(i) for i in range(len(operands)))
         whole: tuple[Argument, ...] = (taken, *args) if op.form == "several" else (*taken, *args)
         owner = self.owner(site, steps)
         text = clipped(site.text, LONGEST)
@@ -207,11 +208,12 @@ class Draft:
         """
         if site.owner:
             return site.owner
-        owners = dict.fromkeys(self.steps[i].owner for i in steps if self.steps[i].owner)
-        if not owners:
-            return None
-        others = [o for o in owners if o != "numpy"]
-        return next(iter(others or owners), None)
+        owner = None
+        for i in steps:
+            found = self.steps[i].owner
+            if found is not None and (owner is None or owner == "numpy"):
+                owner = found
+        return owner
 
     def cast(self, site: Site, x: Argument, to: AnyDType) -> Ref:
         """An explicit cast."""

@@ -59,18 +59,30 @@ def explicit(
 
 
 class _Writer:
-    """The explicit steps so far; `new` gives the number of each old step among them."""
+    """The explicit steps so far; `new` gives the number of each old step among them.
+
+    `refs` has a reference to each, and `named` the names of dtypes: steps share them, as there are many.
+    """
 
     def __init__(self, steps: Sequence[Step], outcomes: Sequence[Outcome]) -> None:
         self.steps, self.outcomes = steps, outcomes
         self.made: list[Step] = []
+        self.refs: list[Ref] = []
+        self.named: dict[DType | None, NamedDType] = {}
         self.new: dict[int, int] = {}
         self.casts: dict[tuple[int, str, str], int] = {}
         self.known: dict[str, Op] = {}
 
     def add(self, step: Step) -> int:
         self.made.append(step)
-        return len(self.made) - 1
+        self.refs.append(Ref(len(self.refs)))
+        return len(self.refs) - 1
+
+    def dtype(self, d: DType | None) -> NamedDType:
+        """A dtype by its name."""
+        if d not in self.named:
+            self.named[d] = NamedDType(str(d))
+        return self.named[d]
 
     def operand(self, i: int) -> Operand:
         found = self.outcomes[i].operand
@@ -81,9 +93,9 @@ class _Writer:
         """An argument that speaks of the new steps, and names dtypes that were those of earlier ones."""
         match x:
             case Ref(step):
-                return Ref(self.new[step])
+                return self.refs[self.new[step]]
             case DTypeOf(step):
-                return NamedDType(str(self.operand(step).dtype))
+                return self.dtype(self.operand(step).dtype)
             case Slice(start, stop, step):
                 return Slice(*map(self.renamed, (start, stop, step)))
             case tuple():
@@ -97,7 +109,7 @@ class _Writer:
             case Call():
                 self.new[i] = self.called(step, self.outcomes[i], given)
             case Cast():
-                to = NamedDType(str(given.dtype))
+                to = self.dtype(given.dtype)
                 self.new[i] = self.add(replace(step, source=self.new[step.source], to=to))
             case Index():
                 source = self.new[step.source]
@@ -105,7 +117,7 @@ class _Writer:
             case Created():
                 like = self.new[step.like] if isinstance(step.like, int) else step.like
                 args, keywords = self.renamed(step.args), self.renamed(step.keywords)
-                dtype = NamedDType(str(given.dtype))
+                dtype = self.dtype(given.dtype)
                 self.new[i] = self.add(replace(step, args=args, keywords=keywords, like=like, dtype=dtype))
             case Opaque(made_of=parts):
                 self.new[i] = self.add(replace(step, made_of=tuple(self.new[part] for part in parts)))
@@ -114,8 +126,8 @@ class _Writer:
 
     def called(self, step: Call, outcome: Outcome, given: Operand) -> int:
         """An operation whose operands are of one dtype."""
-        p = outcome.promotion
-        moved = {part: self.new[part] for part in step.operands}
+        p, new = outcome.promotion, self.new
+        moved = {part: new[part] for part in step.operands}
         if p is not None and p.compute is not None:
             to = self.compared_in(step, p) or p.compute
             for part, o in promoting(step, p, self.known):
@@ -124,25 +136,24 @@ class _Writer:
             moved = {part: self.cast(step, part, self.operand(part), given.dtype, None) for part in moved}
         written = step.name in IN_PLACE
         computed = (p.compute if step.name == "iadd" else p.dtype) if written and p else given.dtype
-        dtype = None if given.tier == "scalar" else NamedDType(str(computed))
-        call = replace(
-            step,
-            name=IN_PLACE.get(step.name, step.name),
-            args=tuple(self.moved(x, moved) for x in step.args),
-            keywords=self.renamed(step.keywords),
-            operands=tuple(moved[part] for part in step.operands),
-            dtype=dtype,
-        )
-        made = self.add(call)
+        made = self.add(Call(
+            IN_PLACE.get(step.name, step.name),
+            tuple([self.moved(x, moved) for x in step.args]),
+            self.renamed(step.keywords) if step.keywords else (),
+            tuple([moved[part] for part in step.operands]),
+            step.operator,
+            None if given.tier == "scalar" else self.dtype(computed),
+            text=step.text, place=step.place, shape=step.shape, owner=step.owner,
+        ))  # fmt: skip
         if written and computed is not given.dtype:  # what is computed is written into x
-            made = self.add(self.cast_step(step, made, NamedDType(str(given.dtype))))
+            made = self.add(self.cast_step(step, made, self.dtype(given.dtype)))
         return made
 
     def moved(self, x: Argument, moved: dict[int, int]) -> Argument:
         """An argument of a call, an operand as it is after its cast."""
-        if isinstance(x, tuple):
-            return tuple(self.moved(each, moved) for each in x)
-        return Ref(moved[x.step]) if isinstance(x, Ref) and x.step in moved else self.renamed(x)
+        if isinstance(x, Ref):
+            return self.refs[moved[x.step] if x.step in moved else self.new[x.step]]
+        return tuple(self.moved(each, moved) for each in x) if isinstance(x, tuple) else self.renamed(x)
 
     def compared_in(self, step: Call, p: Promotion) -> DType | None:
         """The dtype in which a number out of range is compared: one that holds it and all other values."""
@@ -166,7 +177,7 @@ class _Writer:
             source = self.new[part]
             if value is not None and value is not o.value:
                 source = self.add(Number(value, text=str(value)[:LONGEST], place=step.place, shape=()))
-            self.casts[key] = self.add(self.cast_step(self.steps[part], source, NamedDType(to.name)))
+            self.casts[key] = self.add(self.cast_step(self.steps[part], source, self.dtype(to)))
         return self.casts[key]
 
     def becomes(self, step: Call, o: Operand, to: DType, p: Promotion | None) -> Value | None:

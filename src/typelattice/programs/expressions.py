@@ -15,7 +15,7 @@ from typelattice.programs.names import meaning
 from typelattice.programs.python_functions import OF_PYTHON, UNKNOWN, of_math, of_python
 from typelattice.programs.reading import Dotted, Function, Method, Read, Reading
 from typelattice.programs.site import Site
-from typelattice.programs.step import NamedDType, Ref, Slice
+from typelattice.programs.step import NamedDType, ProgramError, Ref, Slice
 
 REFUSED: Mapping[type[ast.AST], str] = {
     ast.Lambda: "a function without a name; define it with def",
@@ -41,28 +41,38 @@ class Expressions(Meanings):
         """What a call of a function that the source defines gives."""
         raise NotImplementedError
 
-    def expression(self, node: ast.expr, scope: dict[str, Any]) -> Reading:
-        """What an expression is. Raises ProgramError at its place."""
-        match node:
-            case ast.Constant(
-                value=bool() | int() | float() | complex() | str() | None | EllipsisType() as value
-            ):
-                if type(value) is int and value.bit_length() > WIDEST:
-                    raise self.site(node).refuse(f"a number of more than {WIDEST:,} bits; no dtype holds it")
+    def expression(self, node: ast.expr, scope: dict[str, Any]) -> Reading | Read:
+        """What an expression is: a name or a constant at once, else as a reading of its parts.
+
+        Raises ProgramError at its place.
+        """
+        if isinstance(node, ast.Name):
+            return self.name(node, node.id, scope)
+        return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
+
+    def constant(self, node: ast.Constant) -> Read:
+        """The value that is written out. Raises ProgramError of one that no dtype holds, and of bytes."""
+        match node.value:
+            case int() as value if value.bit_length() > WIDEST:
+                raise self.site(node).refuse(f"a number of more than {WIDEST:,} bits; no dtype holds it")
+            case int() | float() | complex() | str() | None | EllipsisType() as value:
                 return value
-            case ast.Name(id=name):
-                return self.name(node, name, scope)
-            case ast.UnaryOp(op=ast.Not(), operand=x):
-                given = yield self.expression(x, scope)
-                return not self.truth(node, given, "join with & or |, negate with ~")
-            case ast.UnaryOp(op=op, operand=x):
-                return self.operated(node, OPERATORS[type(op)], [(yield self.expression(x, scope))])
+        raise self.refused(node)
+
+    def compound(self, node: ast.expr, scope: dict[str, Any]) -> Reading:
+        """What an expression of several parts is. Raises ProgramError at its place."""
+        match node:
             case ast.BinOp(left=a, right=b, op=op):
                 return self.operated(
                     node,
                     OPERATORS[type(op)],
                     [(yield self.expression(a, scope)), (yield self.expression(b, scope))],
                 )
+            case ast.UnaryOp(op=ast.Not(), operand=x):
+                given = yield self.expression(x, scope)
+                return not self.truth(node, given, "join with & or |, negate with ~")
+            case ast.UnaryOp(op=op, operand=x):
+                return self.operated(node, OPERATORS[type(op)], [(yield self.expression(x, scope))])
             case ast.Compare(left=a, comparators=[b], ops=[op]):
                 left = yield self.expression(a, scope)
                 return self.compared(node, op, left, (yield self.expression(b, scope)))
@@ -101,10 +111,14 @@ class Expressions(Meanings):
                 return (yield self.called(node, scope))
             case ast.JoinedStr():
                 return ""
+        raise self.refused(node)
+
+    def refused(self, node: ast.expr) -> ProgramError:
+        """The error of what no program is made of."""
         why = REFUSED.get(
             type(node), "nothing that promotion knows of; give operators, functions of arrays and numbers"
         )
-        raise self.site(node).refuse(f"it is {why}")
+        return self.site(node).refuse(f"it is {why}")
 
     # -- calls
 

@@ -23,19 +23,18 @@ from typelattice.programs.step import (
 )  # fmt: skip
 
 VERSION = 1  # of the format
+AT_A_TIME = 100  # steps
 
 
 def written(steps: Sequence[Step], results: Sequence[int], source: str) -> str:
-    """A program as a JSON text."""
-    return dumps(
-        {
-            "typelattice": "program",
-            "version": VERSION,
-            "source": source,
-            "results": list(results),
-            "steps": [step_data(step) for step in steps],
-        }
-    )
+    """A program as a JSON text.
+
+    Steps are written some at a time: the objects of all of them at once would be most of the memory it takes.
+    """
+    head = {"typelattice": "program", "version": VERSION, "source": source, "results": list(results)}
+    starts = range(0, len(steps), AT_A_TIME)
+    listed = (dumps([*map(step_data, steps[i : i + AT_A_TIME])])[1:-1] for i in starts)
+    return f'{dumps(head)[:-1]}, "steps": [{", ".join(listed)}]}}'
 
 
 def step_data(step: Step) -> dict[str, object]:
@@ -48,18 +47,18 @@ def step_data(step: Step) -> dict[str, object]:
     if step.owner:
         found["owner"] = step.owner
     match step:
-        case Input(given=given):
-            found["given"] = str(given)
-        case Number(value=value):
-            found["value"] = argument_data(value)
         case Call():
-            found |= {"name": step.name, "operands": list(step.operands), "args": _list(step.args)}
+            found["name"], found["operands"], found["args"] = step.name, step.operands, _list(step.args)
             if step.keywords:
                 found["keywords"] = {key: argument_data(value) for key, value in step.keywords}
             if step.operator:
                 found["operator"] = True
             if step.dtype is not None:
                 found["dtype"] = argument_data(step.dtype)
+        case Number(value=value):
+            found["value"] = argument_data(value)
+        case Input(given=given):
+            found["given"] = str(given)
         case Cast(source=source, to=to):
             found |= {"source": source, "to": argument_data(to)}
         case Index(source=source, key=key):
@@ -78,9 +77,9 @@ def step_data(step: Step) -> dict[str, object]:
 
 def argument_data(x: Argument) -> object:
     """An argument: JSON's own values and lists as they are, an object with one key for all others."""
+    if isinstance(x, Ref):  # as nearly always
+        return {"step": x.step}
     match x:
-        case Ref(step):
-            return {"step": step}
         case DTypeOf(step):
             return {"dtype_of": step}
         case NamedDType(name):

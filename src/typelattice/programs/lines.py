@@ -128,11 +128,15 @@ class Lines(Expressions):
                 )
                 raise self.site(line).refuse(f"it is {why}")
 
-    def assigned(self, target: ast.expr, value: Read, scope: dict[str, Any]) -> Reading:
+    def assigned(self, target: ast.expr, value: Read, scope: dict[str, Any]) -> Reading | None:
         """An assignment to a name, to several, or to elements of an array."""
-        if not isinstance(target, ast.Subscript):
-            self.assign(target, value, scope)
-            return
+        if isinstance(target, ast.Subscript):
+            return self.put(target, value, scope)
+        self.assign(target, value, scope)
+        return None
+
+    def put(self, target: ast.Subscript, value: Read, scope: dict[str, Any]) -> Reading:
+        """An assignment to elements of an array."""
         if not isinstance(target.value, ast.Name):
             raise self.site(target).refuse("elements of what has no name; give it one first")
         x = self.argument(target, (yield self.expression(target.value, scope)))

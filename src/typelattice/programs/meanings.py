@@ -130,11 +130,12 @@ class Meanings:
     def operated(self, node: ast.AST, name: str, operands: Sequence[Read]) -> Argument:
         """What an operator makes: a step, or a plain value of plain values."""
         given = [self.argument(node, x) for x in operands]
-        match [self.plain(x) for x in given], name:
-            case [tuple() as a, tuple() as b], "add":
-                return (*a, *b)
-            case [(tuple() as a, int(n)) | (int(n), tuple() as a)], "multiply" if len(a) * n <= LENGTH:
-                return a * n
+        if any(isinstance(x, tuple) for x in given):
+            match [self.plain(x) for x in given], name:
+                case [tuple() as a, tuple() as b], "add":
+                    return (*a, *b)
+                case [(tuple() as a, int(n)) | (int(n), tuple() as a)], "multiply" if len(a) * n <= LENGTH:
+                    return a * n
         return self.draft.operator(self.site(node), name, given)
 
     def compared(self, node: ast.AST, op: ast.cmpop, a: Read, b: Read) -> Argument:

@@ -1,7 +1,7 @@
 """What names mean in Python source, and how source is read: by generators that yield those of their parts.
 
 What is read by recursion elsewhere is a generator here, and `run` keeps them on a stack of its own, so that
-no depth of code is too deep.
+no depth of code is too deep. What has no parts is read at once, and yielded as it is.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Generator
 from dataclasses import dataclass
+from types import GeneratorType
 from typing import Any, TypeAlias
 
 from typelattice.facts.libraries import library_of
@@ -65,9 +66,14 @@ def run(reading: Reading) -> Any:
     stack, value = [reading], None
     while stack:
         try:
-            stack.append(stack[-1].send(value))
-            value = None
+            found = stack[-1].send(value)
         except StopIteration as done:
             stack.pop()
             value = done.value
+            continue
+        if isinstance(found, GeneratorType):
+            stack.append(found)
+            value = None
+        else:
+            value = found
     return value

@@ -18,7 +18,7 @@ from typelattice.facts.libraries import libraries
 ROOT = Path(typelattice.__file__).parent
 ROOMS = [  # each imports only from itself and from what stands before it
     "facts", "disk", "rendering", "operands", "engine", "files", "recorded", "explain", "study", "designer",
-    "namespaces", "programs", "conformance", "__init__", "cli", "__main__",
+    "namespaces", "programs", "drawings", "conformance", "__init__", "cli", "__main__",
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries",
@@ -34,8 +34,9 @@ LINES = 300  # past these a file hides an idea
 # printed in words; when losses were computed from the values that a dtype has; when what has no effect
 # in a file came to be refused; when files came to say which operands an operation takes by themselves;
 # when systems came to have releases, whose files go on with the tables of others; and when they came to say
-# which pairs an operation refuses, and what joins by its value, in as many entries as there are rules.
-LOADED = 5_000
+# which pairs an operation refuses, and what joins by its value, in as many entries as there are rules; when
+# further frameworks' objects came to be read, and drawings came to be public names.
+LOADED = 5_100
 NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
 
 FILES = sorted(ROOT.rglob("*.py"))

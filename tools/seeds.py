@@ -62,10 +62,11 @@ def jep_tables(text: str) -> Iterator[Sheet]:
 
 
 def jep_graphs(text: str) -> Iterator[dict[str, object]]:
-    """Every graph that the JEP draws: the section it stands in, and its covers."""
+    """Every graph that the JEP draws: the section it stands in, its covers, and where it puts the nodes."""
     for heading, body in sections(text):
-        for literal in re.findall(r"(?ms)^lattice = (\{.*?\})$", body):
-            yield {"section": heading, "covers": ast.literal_eval(literal)}
+        for covers, places in re.findall(r"(?ms)^lattice = (\{.*?\})$.*?^pos = (\{.*?\})$", body):
+            literals = ast.literal_eval(covers), ast.literal_eval(places)
+            yield {"section": heading, "covers": literals[0], "positions": literals[1]}
 
 
 def jax_2019(text: str) -> Iterator[Sheet]:

@@ -13,6 +13,7 @@ TYPE_CHECKING = (
 )
 if TYPE_CHECKING:
     from typelattice.designer import ConflictError, MissingSolverError, PlanError, design
+    from typelattice.drawings.making import draw
     from typelattice.engine.answer import Promotion, PromotionError
     from typelattice.engine.system import System
     from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from typelattice.programs.symbols import Symbols
     from typelattice.recorded.observed import Observed, observed
     from typelattice.rendering import render
+    from typelattice.rendering.diagram import DrawingError
+    from typelattice.rendering.drawing import Drawing
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
     from typelattice.study.diffs import Diff, diff
@@ -45,6 +48,7 @@ _LATER = {
     name: module
     for module, names in {
         "designer": ("ConflictError", "MissingSolverError", "PlanError", "design"),
+        "drawings.making": ("draw",),
         "engine.answer": ("Promotion", "PromotionError"),
         "engine.system": ("System",),
         "facts.dtypes": ("DType", "DTypeError", "Kind", "dtype"),
@@ -65,6 +69,8 @@ _LATER = {
         "programs.symbols": ("Symbols",),
         "recorded.observed": ("Observed", "observed"),
         "rendering": ("render",),
+        "rendering.diagram": ("DrawingError",),
+        "rendering.drawing": ("Drawing",),
         "study.scope": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
         "study.criteria": ("Criteria", "criteria"),
@@ -95,11 +101,11 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError",
-    "Diff", "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace",
-    "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError",
-    "PlanError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay", "Symbols",
-    "System", "Table", "TypelatticeError", "UnknownSystemError", "consensus", "criteria", "design",
-    "diff", "dtype", "implicit_cast", "implicit_cast_type", "laws", "loss", "namespace", "native",
-    "observed", "operand", "program", "render", "system", "systems", "table",
+    "Diff", "Drawing", "DrawingError", "FormatError", "Kind", "Laws", "Loss", "MissingSolverError",
+    "Namespace", "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order",
+    "OrderError", "PlanError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay",
+    "Symbols", "System", "Table", "TypelatticeError", "UnknownSystemError", "consensus", "criteria",
+    "design", "diff", "draw", "dtype", "implicit_cast", "implicit_cast_type", "laws", "loss",
+    "namespace", "native", "observed", "operand", "program", "render", "system", "systems", "table",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Text is written to a file whole, or not at all."""
+"""Files are written whole, or not at all."""
 from __future__ import annotations
 
 import os
@@ -9,17 +9,22 @@ from typelattice.disk.read import explained, regular
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Writes a text to a file: whole, or not at all. Raises FileError."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """Writes a file: whole, or not at all. Raises FileError.
 
-    The text goes into a file beside it, which then takes its place and keeps its permissions.
+    The content goes into a file beside it, which then takes its place and keeps its permissions.
     """
     with explained("write", path):
         target = os.path.realpath(path)
         old = _replaced(target)
         spare = _spare(target)
         try:
-            with open(spare, "x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with open(spare, "xb") as file:
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             if old is not None:

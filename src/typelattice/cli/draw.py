@@ -1,0 +1,114 @@
+"""The command `draw`: the order of a system, an answer in it, two systems in one, or a program."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+import typelattice as tl
+from typelattice.cli import interrupts
+from typelattice.cli.bindings import bindings
+from typelattice.cli.command import Command, Paragraphs, UsageError, op_argument
+from typelattice.disk.write import write_bytes, write_text
+from typelattice.facts.suggest import short
+from typelattice.rendering.drawing import FORMATS, Drawing
+from typelattice.rendering.sketch import sketch
+from typelattice.rendering.terminal import layout
+from typelattice.study.labels import CODES
+
+ENDINGS = {
+    "svg": "svg",
+    "png": "png",
+    "dot": "dot",
+    "gv": "dot",
+    "mmd": "mermaid",
+    "txt": "text",
+    "json": "json",
+}
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("system", metavar="NAME|FILE", help="a system's name, or a .toml file")
+    parser.add_argument(
+        "other", nargs="?", metavar="OTHER", help="what it adds to the first, and what it drops"
+    )
+    parser.add_argument(
+        "--highlight", nargs="+", metavar="OPERAND",
+        help="light the ways of these operands to their join, and say in words why the other bounds lost",
+    )  # fmt: skip
+    op_argument(parser)
+    parser.add_argument(
+        "--program", nargs="+", metavar="TEXT",
+        help="a program under the system, its casts marked: 'a*2.0 + b' a=int8:0d b=float16",
+    )  # fmt: skip
+    parser.add_argument(
+        "--small", action="store_true", help="also integers of less than 8 bits, floats of 8 or less"
+    )
+    parser.add_argument(
+        "--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes, int32 is a name"
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, help="(default: by the ending of the file; text without one)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="where to write it: .svg .png .dot .mmd .txt .json"
+    )
+
+
+def run(args: Namespace) -> Paragraphs:
+    """The drawing in the format that was asked for, printed or written to a file."""
+    format = _format(args)
+    drawing = _drawn(args)
+    if args.output is None:
+        if format == "png":
+            raise UsageError("draw: a PNG is no text; name a file for it with -o")
+        yield (sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)).rstrip(
+            "\n"
+        )
+        return
+    with interrupts.raised():
+        if format == "png":
+            write_bytes(Path(args.output), drawing.to_png())
+        else:
+            write_text(Path(args.output), drawing.to(format).rstrip("\n") + "\n")
+    yield f"wrote {args.output}"
+
+
+def _format(args: Namespace) -> str:
+    """The format that is named, else that of the file's ending. Raises UsageError."""
+    if args.format:
+        return str(args.format)
+    if args.output is None:
+        return "text"
+    ending = Path(args.output).suffix.removeprefix(".").lower()
+    if ending not in ENDINGS:
+        endings = ", ".join(f".{each}" for each in ENDINGS)
+        raise UsageError(
+            f"draw: no format ends in {short(f'.{ending}')}; these do: {endings}; or give --format"
+        )
+    return ENDINGS[ending]
+
+
+def _drawn(args: Namespace) -> Drawing:
+    if args.program is None:
+        return tl.draw(
+            args.system,
+            args.other,
+            highlight=args.highlight or (),
+            op=args.op,
+            small=args.small,
+            codes=args.codes,
+        )
+    if args.other or args.highlight or args.op:
+        raise UsageError("draw: a program is drawn under one system, without OTHER, --highlight and --op")
+    text, bound = bindings(args.program)
+    return tl.draw(tl.program(text, **bound), args.system)
+
+
+COMMAND = Command(
+    "Draws a system's order, an answer in it, or what another changes.", arguments, run,
+    (
+        "jax -o jax.svg", "numpy --highlight int8 uint8", "numpy jax -o both.svg",
+        "mine.toml --format mermaid", "numpy --program a*2.0+b a=int8 b=float16 -o program.svg",
+    ),
+)  # fmt: skip

@@ -1,0 +1,88 @@
+"""Two systems in one drawing: what the second adds to the order of the first, and what it drops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from typelattice.drawings.orders import ROWS, between, vertex
+from typelattice.engine.rules import Rules
+from typelattice.facts.dtypes import DType, Node, place
+from typelattice.facts.order import Order
+from typelattice.rendering.diagram import Arrow, Diagram
+from typelattice.study.labels import left_out
+from typelattice.study.tables import SHOWN_FROM
+
+SPELLED = 6  # relations that are written out
+
+
+def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bits") -> Diagram:
+    """The covers of `b`, those `added` that are no relation of `a`, and the covers of `a` that are `dropped`.
+
+    Where `b` puts a node between two of `a`, nothing is dropped: the relation holds by a longer way.
+    """
+    nodes = list(dict.fromkeys((*a.order.nodes, *b.order.nodes)))
+    hidden = [] if small else [n for n in nodes if _narrow(n)]
+    hidden = [] if len(hidden) == sum(isinstance(n, DType) for n in nodes) else hidden
+    shown = [n for n in nodes if n not in hidden]
+    orders = [between(s.order, [n for n in shown if n in s.order]) for s in (a, b)]
+    first, second = orders
+    arrows = [
+        Arrow(str(x), str(y), () if _le(first, x, y) else ("added",))
+        for x in second.nodes
+        for y in second.covers(x)
+    ]
+    arrows += [
+        Arrow(str(x), str(y), ("dropped",))
+        for x in first.nodes
+        for y in first.covers(x)
+        if not _le(second, x, y)
+    ]
+    vertices = tuple(vertex(n, codes, _mark(n, first, second)) for n in shown)
+    title = f"{b.name} beside {a.name}: what it adds, what it drops"
+    said = tuple(_words(a.name, b.name, first, second))
+    return Diagram(
+        title,
+        vertices,
+        tuple(arrows),
+        (),
+        ROWS,
+        (*said, *left_out(tuple(d for d in hidden if isinstance(d, DType)))),
+    )
+
+
+def _words(a: str, b: str, first: Order[Node], second: Order[Node]) -> Iterator[str]:
+    """What changes from one order to the other, counted over relations, whether they are covers or not."""
+    common = [n for n in first.nodes if n in second]
+    here, there = (
+        {(x, y) for x in common for y in order.bounds(x) if y in common} for order in (first, second)
+    )
+    yield f"{len(common)} nodes in both; of their relations {len(here & there) - len(common)} in both"
+    for order, other, verb, relations in (
+        (second, first, f"{b} adds", there - here),
+        (first, second, f"{b} drops", here - there),
+    ):
+        alone = [n for n in order.nodes if n not in other]
+        said = []
+        if alone:
+            named = " ".join(map(str, sorted(alone, key=place)))
+            said.append(f"{len(alone)} node{'s' * (len(alone) > 1)}: {named}")
+        if relations:
+            # Covers say most, and come first.
+            covers = {(x, y) for x, y in relations if y in order.covers(x)}
+            listed = sorted(relations, key=lambda r: (r not in covers, place(r[0]), place(r[1])))
+            shown = ", ".join(f"{x} -> {y}" for x, y in listed[:SPELLED])
+            more = f" and {len(relations) - SPELLED} more" if len(relations) > SPELLED else ""
+            said.append(f"{len(relations)} relation{'s' * (len(relations) > 1)}: {shown}{more}")
+        yield f"{verb} {'; '.join(said) or 'nothing'}"
+
+
+def _mark(node: Node, first: Order[Node], second: Order[Node]) -> tuple[str, ...]:
+    return () if node in first and node in second else ("dropped",) if node in first else ("added",)
+
+
+def _le(order: Order[Node], x: Node, y: Node) -> bool:
+    return x in order and y in order and order.le(x, y)
+
+
+def _narrow(n: Node) -> bool:
+    return isinstance(n, DType) and n.bits is not None and n.bits < SHOWN_FROM.get(n.kind, 0)

@@ -1,0 +1,89 @@
+"""An answer shown in the drawing of its system: the ways up to the join, and the bounds that lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from typelattice.drawings.orders import between, order_diagram
+from typelattice.engine.answer import Promotion
+from typelattice.explain.english import answer, question, sections
+from typelattice.facts.dtypes import Node
+from typelattice.facts.order import Order
+from typelattice.facts.paths import paths
+from typelattice.rendering.diagram import Link
+from typelattice.rendering.layered import Edge, Placed, layered
+
+
+def highlighted(p: Promotion, small: bool = False, codes: str = "bits") -> Placed:
+    """The order of the answer's system, with the answer lit in it and the reason in words below.
+
+    Nodes are marked as `operand`, `join`, `way` (between them), `lost` (a lowest bound that did not win),
+    `bound` (an upper bound above the join), and else `faded`; edges as `way` or `faded`.
+    """
+    order = p.system.order
+    operands, join = _operands(p), _join(p)
+    lowest = order.minimal_bounds(*operands) if operands else ()
+    ways = [next(paths(order, n, join), (n,)) for n in operands] if join else []
+    also = {*operands, *lowest, *([join] if join else []), *(n for way in ways for n in way)}
+    diagram = order_diagram(p.system, small, codes, also)
+    drawn = layered(diagram)
+    there = {str(n): n for n in order.nodes}
+    shown = between(order, [there[v.id] for v in diagram.vertices])
+    steps = {*_steps(shown, operands, join)}
+    bounds = order.bounds(*operands) if operands else ()
+    marks = {
+        id: _marks(node, operands, join, lowest, bounds, {n for step in steps for n in step})
+        for id, node in there.items()
+    }
+
+    def lit(edge: Edge) -> tuple[str, ...]:
+        pairs = {(there[a], there[b]) for a in edge.sources for b in edge.targets}
+        return ("way",) if pairs & steps else ("faded",)
+
+    links: Sequence[Link] = [k for k in diagram.links if {*k.nodes} == {*map(str, lowest)}]
+    return drawn.marked(f"{question(p)} under {p.system.name}: {answer(p)}", marks, lit, links, told(p))
+
+
+def told(p: Promotion) -> list[str]:
+    """The reason in words, a line for each thing to say."""
+    said = [f"{heading}: {'; '.join(lines)}" for heading, lines in sections(p)]
+    return [*said, f"rule: {p.rule}"]
+
+
+def _operands(p: Promotion) -> tuple[Node, ...]:
+    """The nodes at which the operands enter the order."""
+    results: set[Node] = set()
+    found: dict[Node, None] = {}
+    for step in p.steps:
+        for n in step.nodes:
+            if n in p.system.order and n not in results:
+                found[n] = None
+        if step.node is not None and step.node not in step.nodes:
+            results.add(step.node)
+    return tuple(found)
+
+
+def _join(p: Promotion) -> Node | None:
+    """The node at which the operands join, before any operation."""
+    return p.node if p.node is not None and p.node in p.system.order else None
+
+
+def _steps(order: Order[Node], operands: Sequence[Node], join: Node | None) -> Iterator[tuple[Node, Node]]:
+    """The covers on the shortest way of each operand to the join."""
+    for n in operands:
+        way = next(paths(order, n, join), ()) if join is not None else ()
+        yield from pairwise(way)
+
+
+def _marks(
+    node: Node, operands: Sequence[Node], join: Node | None, lowest: Sequence[Node], bounds: Sequence[Node],
+    on_the_way: set[Node],
+) -> tuple[str, ...]:  # fmt: skip
+    if node is join:
+        return ("operand", "join") if node in operands else ("join",)
+    if node in operands:
+        return ("operand",)
+    if node in on_the_way:
+        return ("way",)
+    return ("lost",) if node in lowest else ("bound",) if node in bounds else ("faded",)

@@ -1,0 +1,132 @@
+"""`typelattice.draw`: what there is to draw, told by its class."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from typelattice.drawings.comparison import comparison_diagram
+from typelattice.drawings.highlight import highlighted
+from typelattice.drawings.orders import order_diagram
+from typelattice.drawings.programs import program_diagram
+from typelattice.engine.answer import Promotion
+from typelattice.engine.system import System
+from typelattice.facts.order import Order
+from typelattice.files.reader import system as find_system
+from typelattice.programs.program import Program, Replay
+from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex
+from typelattice.rendering.drawing import Drawing
+from typelattice.rendering.layered import Placed, layered
+from typelattice.study.diffs import Diff
+from typelattice.study.labels import CODES
+
+MOST = 1_000  # nodes of a drawing; more can no longer be read
+MOST_ARROWS = 5_000
+
+AnySystem = str | os.PathLike[str] | System
+
+
+def draw(
+    x: AnySystem | Order[object] | Promotion | Program | Replay | Diff,
+    other: AnySystem | None = None,
+    /,
+    *,
+    highlight: Sequence[object] = (),
+    op: str | None = None,
+    small: bool = False,
+    codes: str = "bits",
+) -> Drawing:
+    """A drawing: of a system's order, of two systems in one, of an answer, or of a program under a system.
+
+    A system is drawn from left to right, its kinds as rows; `=` is a tie between lowest bounds, with a frame
+    around the winner, and `×` a refusal. `highlight`: operands, whose ways to their join are lit; the bounds
+    that lost are dashed, and the reason is written below. `small`: dtypes of less than 8 bits and small
+    floats too. `codes`: labels such as i8 (bits), i1 (bytes), int8 (names). With `other`, a system: what it
+    adds to the first, and what it drops; for a program, the system that it is under.
+
+    Raises UnknownSystemError, FormatError; DTypeError or OperandError for what is no operand; DrawingError
+    for what cannot be drawn.
+
+    >>> import typelattice as tl
+    >>> tl.draw("jax").placed.crossings
+    0
+    >>> print(tl.draw(tl.Order.parse("a -> b -> d; a -> c -> d")))
+         b
+    a         d
+         c
+    <BLANKLINE>
+    also  a -> b, c; b -> d; c -> d
+    """
+    if codes not in CODES:
+        raise DrawingError(f"unknown codes {codes!r}; these are {', '.join(CODES)}")
+    match x:
+        case Program() | Replay():
+            return _program(x, other, highlight)
+        case Diff():
+            return _systems(x.a.system, x.b.system, small, codes)
+        case Promotion():
+            _alone(x, other, highlight)
+            return Drawing(repr(x)[1:-1], highlighted(x, small, codes))
+        case Order():
+            _alone(x, other, highlight)
+            return Drawing("an order", _laid_out(_plain(x)))
+    if not isinstance(x, (str, os.PathLike, System)):
+        raise DrawingError(
+            f"nothing to draw in an object of {type(x).__name__}; "
+            "draw a system, an order, an answer, a diff or a program"
+        )
+    system = find_system(x)
+    if other is not None:
+        if highlight:
+            raise DrawingError("an answer is highlighted in one system; leave out the other")
+        return _systems(system, find_system(other), small, codes)
+    if highlight:
+        p = system.explain(*highlight, op=op)
+        return Drawing(repr(p)[1:-1], highlighted(p, small, codes))
+    if op is not None:
+        raise DrawingError("an operation is shown with operands alone; name some to highlight")
+    return Drawing(system.name, _laid_out(order_diagram(system, small, codes)))
+
+
+def _program(x: Program | Replay, other: AnySystem | None, highlight: Sequence[object]) -> Drawing:
+    """A program under the system that is named, or that it was replayed under."""
+    if highlight:
+        raise DrawingError("operands are highlighted in a system; a program is drawn with its own")
+    if isinstance(x, Replay):
+        _alone(x, other, ())
+        return Drawing(f"a program under {x.name}", _laid_out(program_diagram(x)))
+    if other is None:
+        raise DrawingError("a program is drawn under a system: draw(program, 'numpy')")
+    replay = x.under(other)
+    return Drawing(f"a program under {replay.name}", _laid_out(program_diagram(replay)))
+
+
+def _systems(a: System, b: System, small: bool, codes: str) -> Drawing:
+    return Drawing(f"{a.name} and {b.name}", _laid_out(comparison_diagram(a, b, small, codes)))
+
+
+def _alone(x: object, other: object, highlight: Sequence[object]) -> None:
+    """Raises DrawingError if anything stands beside what is drawn by itself."""
+    if other is not None or highlight:
+        what = f"{'an' if isinstance(x, Order) else 'a'} {type(x).__name__}"
+        raise DrawingError(f"{what} is drawn by itself; leave out the rest")
+
+
+def _plain(order: Order[object]) -> Diagram:
+    """An order of anything, without rows."""
+    ids = {n: str(n) for n in order.nodes}
+    if len({*ids.values()}) < len(ids):
+        raise DrawingError("two nodes of the order print alike; name them apart")
+    vertices = tuple(Vertex(each, each) for each in ids.values())
+    return Diagram("", vertices, tuple(Arrow(ids[a], ids[b]) for a in order.nodes for b in order.covers(a)))
+
+
+def _laid_out(diagram: Diagram) -> Placed:
+    """The diagram with coordinates. Raises DrawingError if it is too large to be read."""
+    nodes, arrows = len(diagram.vertices), len(diagram.arrows)
+    if nodes > MOST or arrows > MOST_ARROWS:
+        raise DrawingError(
+            f"{nodes:,} nodes and {arrows:,} arrows are too many to read; "
+            f"at most {MOST:,} and {MOST_ARROWS:,} are drawn"
+        )
+    return layered(diagram)

@@ -1,0 +1,173 @@
+"""The order of a system as a diagram: kinds are rows, ties and refusals are marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+
+from typelattice.engine.rules import Pair, Rules
+from typelattice.explain.english import name
+from typelattice.explain.operation_words import enumerated
+from typelattice.facts.dtypes import DType, Kind, Node, place
+from typelattice.facts.order import Order
+from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
+from typelattice.study.labels import left_out, short
+from typelattice.study.tables import SHOWN_FROM
+
+ROWS = ((0, "complex"), (1, "float"), (2, "signed"), (3, "unsigned"))
+BETWEEN = 2.5  # bools, and integers without a sign or a width: between the rows of integers
+MOST_LINKS = 8  # dotted lines in a drawing; of more there is a note alone
+MOST_PAIRS = 50_000  # of nodes that are looked through for ties
+
+
+def order_diagram(
+    system: Rules, small: bool = False, codes: str = "bits", also: Iterable[Node] = ()
+) -> Diagram:
+    """The order of a system; dtypes of less than 8 bits, and small floats, only if `small`, or if in `also`.
+
+    `codes`: labels such as i8 (bits), i1 (bytes, as NumPy counts), or int8 (names).
+    """
+    shown, hidden = _shown(system, small, {*also})
+    order = between(system.order, shown)
+    links = list(_links(system, order))
+    refusing = {n for pair in system.refusals for n in pair}
+    vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
+    arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
+    few = links if len(links) <= MOST_LINKS else []
+    notes = [*(f"{SIGNS[link.mark]} {link.title}" for link in few), *_counted(links[len(few) :])]
+    return Diagram(
+        f"{system.name}: {system.title}", vertices, arrows, tuple(few), ROWS,
+        (*notes, *_notes(system), *left_out(hidden)),
+    )  # fmt: skip
+
+
+SIGNS = {"tie": "=", "fork": "×"}
+
+
+def vertex(node: Node, codes: str = "bits", marks: tuple[str, ...] = ()) -> Vertex:
+    """A node of an order as a vertex of a diagram."""
+    weak = () if isinstance(node, DType) else ("weak",)
+    return Vertex(
+        str(node), node_code(node, codes), row(node), node.kind.value, (*weak, *marks), _facts(node)
+    )
+
+
+def node_code(node: Node, codes: str) -> str:
+    """What a node is called in a drawing."""
+    if isinstance(node, DType):
+        return short(node, codes)
+    return name(node) if codes == "names" else str(node)
+
+
+def row(node: Node) -> float:
+    """The row of a node, by its kind."""
+    if node.kind is Kind.BOOL or (node.kind.rank == 1 and not isinstance(node, DType)):
+        return BETWEEN
+    return next(i for i, kind in ROWS if kind == node.kind.value)
+
+
+def between(order: Order[Node], shown: Sequence[Node]) -> Order[Node]:
+    """The order among some of its nodes: one covers another where none of them stands between."""
+    if len(shown) == len(order.nodes):
+        return order
+    kept = {*shown}
+    covers: dict[Node, list[Node]] = {}
+    for a in shown:
+        above = [b for b in order.bounds(a) if b in kept and b is not a]
+        covers[a] = [b for b in above if not any(c is not b and order.le(c, b) for c in above)]
+    return Order(covers)
+
+
+def _shown(system: Rules, small: bool, also: set[Node]) -> tuple[list[Node], tuple[DType, ...]]:
+    """The nodes to draw, and the dtypes left out."""
+    nodes = system.order.nodes
+    narrow = [
+        n for n in nodes if isinstance(n, DType) and n.bits is not None and n.bits < SHOWN_FROM.get(n.kind, 0)
+    ]
+    dtypes = [n for n in nodes if isinstance(n, DType)]
+    if small or len(narrow) == len(dtypes):
+        return list(nodes), ()
+    hidden = tuple(n for n in narrow if n not in also)
+    return [n for n in nodes if n not in hidden], tuple(sorted(hidden, key=place))
+
+
+def _facts(node: Node) -> str:
+    """What to say of a node on demand."""
+    if not isinstance(node, DType):
+        return f"{node}: {name(node)}, which counts by its kind and gives way to a dtype beside it"
+    said = [f"{node}: {node.kind}"]
+    said += [f"{node.bits} bits"] if node.bits else []
+    if node.precision:
+        said.append(f"{node.precision} bits of precision")
+    elif node.kind.rank == 1 and node.max is not None:
+        said.append(f"{node.min} to {node.max}")
+    return ", ".join(said)
+
+
+def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
+    """Each set of nodes that are the lowest bounds of some pair, and what the file makes of it."""
+    found: dict[Pair, list[tuple[Node, Node]]] = {}
+    nodes = order.nodes
+    pairs = combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MOST_PAIRS else iter(())
+    for a, b in pairs:
+        if order.join(a, b) is None:
+            lowest = system.order.minimal_bounds(a, b)
+            stated = frozenset((a, b))
+            if len(lowest) > 1 and stated not in system.refusals and stated not in system.overrides:
+                found.setdefault(frozenset(lowest), []).append((a, b))
+    for bounds, meeting in found.items():
+        lowest = tuple(sorted(bounds, key=place))
+        if not all(n in order for n in lowest):
+            continue
+        a, b = meeting[0]
+        rest = (
+            f" and {len(meeting) - 1} pairs more"
+            if len(meeting) > 2
+            else " and one pair more" * (len(meeting) - 1)
+        )
+        both = f"{enumerated(lowest)} are the lowest bounds of {a} with {b}{rest}"
+        winner = system.ties.get(bounds)
+        ids = tuple(map(str, lowest))
+        if winner is not None and winner in order:
+            yield Link("tie", ids, str(winner), f"{both}: the file chooses {winner}")
+        else:
+            yield Link("fork", ids, None, f"{both}: the file chooses none, which is a refusal")
+
+
+def _counted(links: Sequence[Link]) -> Iterator[str]:
+    """How many ties and refusals there are, where there are too many to draw."""
+    for mark, said in (
+        ("tie", "ties that the file decides"),
+        ("fork", "several lowest bounds of which it chooses none"),
+    ):
+        of = [link for link in links if link.mark == mark]
+        if of:
+            yield f"{SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].title}"
+
+
+def _notes(system: Rules) -> Iterator[str]:
+    """What the file says beside its order, of nodes: refusals, overrides, and what counts as another."""
+    reasons: dict[str, list[Pair]] = {}
+    for pair, reason in system.refusals.items():
+        reasons.setdefault(reason, []).append(pair)
+    for reason, pairs in reasons.items():
+        yield f"× refused outright, {_some(pairs)}: {reason}"
+    if system.overrides:
+        target = next(iter(system.overrides.values()))
+        yield f"otherwise than drawn, {_some(list(system.overrides))}: {target}, the file says outright"
+    for counted, said in ((system.before, "on entry"), (system.after, "on the answer")):
+        changes: dict[Node, list[Node]] = {}
+        for a, b in counted.items():
+            changes.setdefault(b, []).append(a)
+        for b, sources in changes.items():
+            verb = "become" if len(sources) > 1 else "becomes"
+            yield f"{said} {enumerated(_in_place(sources))} {verb} {b}"
+
+
+def _in_place(nodes: Iterable[Node]) -> list[Node]:
+    return sorted(nodes, key=place)
+
+
+def _some(pairs: Sequence[Pair]) -> str:
+    first = " with ".join(map(str, _in_place(pairs[0])))
+    return first if len(pairs) == 1 else f"{len(pairs)} pairs such as {first}"

@@ -1,0 +1,75 @@
+"""A program under a system as a diagram: the dtype of each step, and the casts that nobody wrote."""
+
+from __future__ import annotations
+
+from typelattice.explain.english import loss_words
+from typelattice.facts.dtypes import DType
+from typelattice.facts.loss import loss
+from typelattice.facts.suggest import clipped
+from typelattice.programs.casting import ImplicitCast, implicit_casts
+from typelattice.programs.program import Replay
+from typelattice.programs.replay import Outcome
+from typelattice.programs.step import Cast, Step
+from typelattice.rendering.diagram import Arrow, Diagram, Vertex
+
+LONGEST = 34  # characters of a step's text
+
+
+def program_diagram(replay: Replay) -> Diagram:
+    """The steps of a program. A cast that nobody wrote is dashed; one that loses has a number and a note."""
+    steps, outcomes = replay.program.steps, replay.outcomes
+    casts: dict[tuple[int, int], ImplicitCast] = {
+        (c.operand, c.number): c for c in implicit_casts(steps, outcomes)
+    }
+    vertices = tuple(
+        _vertex(i, step, outcome) for i, (step, outcome) in enumerate(zip(steps, outcomes, strict=True))
+    )
+    arrows, notes = list[Arrow](), list[str]()
+    for i, step in enumerate(steps):
+        for part in dict.fromkeys(step.parts):
+            arrow, note = _arrow(part, i, step, outcomes, casts.get((part, i)), len(notes) + 1)
+            arrows.append(arrow)
+            notes += [note] if note else []
+    written = [c for (part, i), c in casts.items() if part == i]
+    notes += [f"{c.step.text}: the result is cast, {_words(c.source, c.target)}" for c in written]
+    unlossy = sum("lossy" not in a.marks for a in arrows if "cast" in a.marks)
+    notes += [f"{unlossy} further casts (dashed) lose nothing, or are of Python numbers"] if unlossy else []
+    notes += [f"refused: {step.text}: {outcome.reason}" for step, outcome in replay.refusals]
+    source = clipped(" ".join(replay.program.source.split()), 60)
+    return Diagram(f"{source or 'program'} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes))
+
+
+def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
+    kind = outcome.operand.kind.value if outcome.operand else ""
+    marks = () if outcome.operand else ("refused",) if outcome.refused else ("faded",)
+    weak = ("weak",) if outcome.operand and (outcome.operand.weak or outcome.operand.tier == "scalar") else ()
+    place = f", {step.place}" if step.place else ""
+    why = f": {outcome.reason}" if outcome.reason else ""
+    title = f"{step.text}: {outcome}{why}{place}"
+    return Vertex(str(i), f"{clipped(step.text, LONGEST)}\n{outcome}", 0, kind, (*weak, *marks), title)
+
+
+def _arrow(
+    part: int, i: int, step: Step, outcomes: tuple[Outcome, ...], cast: ImplicitCast | None, number: int
+) -> tuple[Arrow, str]:
+    """The arrow from a part to its step, and the note on what is lost there."""
+    ends = str(part), str(i)
+    if cast is not None:
+        said = _words(cast.source, cast.target)
+        if cast.loss:
+            return Arrow(
+                *ends, ("cast", "lossy"), said, str(number)
+            ), f"{number}: in {cast.step.text}, {said}"
+        return Arrow(*ends, ("cast",), said), ""
+    source, target = outcomes[part].operand, outcomes[i].operand
+    if isinstance(step, Cast) and part == step.source and source and target and source.dtype and target.dtype:
+        return Arrow(*ends, title=f"written: {_words(source.dtype, target.dtype)}"), ""
+    return Arrow(*ends), ""
+
+
+def _words(source: object, target: DType) -> str:
+    """A cast, and what it can lose."""
+    if not isinstance(source, DType):
+        return f"a Python {source} becomes {target}"
+    lost = "; ".join(loss_words(loss(source, target), source, target))
+    return f"{source} to {target}: {lost or 'loses nothing'}"

@@ -1,0 +1,15 @@
+"""The colours of drawings and tables: told apart by the colour-blind, on light and dark ground, and in print.
+
+They are those of Okabe and Ito (jfly.uni-koeln.de/color), which were made for that. No colour says anything
+alone: kinds are rows and letters too, what lost, what is dropped is dashed, what is dropped is dotted.
+"""
+
+from __future__ import annotations
+
+KINDS = {
+    "bool": "#cc79a7", "unsigned": "#56b4e9", "signed": "#0072b2", "float": "#009e73", "complex": "#e69f00",
+    "": "#808080",
+}  # fmt: skip
+ADDED = "#0072b2"  # what a second system adds
+ACCENT = "#d55e00"  # ties, refusals, what lost, what is dropped
+FILL = 0.2  # how much of a kind's colour covers the ground within a node

@@ -1,0 +1,55 @@
+"""Drawings in DOT, the language of Graphviz; as always it lays them out itself."""
+
+from __future__ import annotations
+
+from typelattice.rendering.colours import ACCENT, ADDED, KINDS
+from typelattice.rendering.diagram import Arrow, Diagram, Vertex
+from typelattice.rendering.grid import printable
+
+STYLES = {  # mark -> attributes
+    "weak": 'style="rounded,dashed"', "operand": "penwidth=3", "join": "penwidth=4 fontname=bold",
+    "lost": f'style="rounded,dashed" color="{ACCENT}"', "faded": 'color="#bbbbbb" fontcolor="#bbbbbb"',
+    "added": f'penwidth=2.5 color="{ADDED}"', "dropped": f'style=dashed color="{ACCENT}"',
+    "way": "penwidth=3", "cast": "style=dashed", "lossy": f'color="{ACCENT}"',
+    "refused": f'style="rounded,dashed" color="{ACCENT}"',
+}  # fmt: skip
+
+
+def dot(diagram: Diagram) -> str:
+    """A diagram as a directed graph; the links are dotted lines that take no part in the layout."""
+    lines = [
+        "digraph {",
+        f"  graph [rankdir=LR, labelloc=t, label={quoted(diagram.title)}]",
+        "  node [shape=box, style=rounded, fontname=monospace]",
+        *(f"  {quoted(v.id)} [{_node(v)}]" for v in diagram.vertices),
+        *(f"  {quoted(a.source)} -> {quoted(a.target)}{_arrow(a)}" for a in diagram.arrows),
+    ]
+    for link in diagram.links:
+        for a, b in zip(link.nodes, link.nodes[1:], strict=False):
+            said = f'constraint=false, dir=none, style=dotted, color="{ACCENT}", tooltip={quoted(link.title)}'
+            lines.append(f"  {quoted(a)} -> {quoted(b)} [{said}]")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _node(v: Vertex) -> str:
+    colour = KINDS.get(v.kind, KINDS[""])
+    marks = "".join(f" {STYLES[mark]}" for mark in v.marks if mark in STYLES)
+    title = f" tooltip={quoted(v.title)}" if v.title else ""
+    return f'label={quoted(v.label)} color="{colour}"{title}{marks}'
+
+
+def _arrow(a: Arrow) -> str:
+    said = [STYLES[mark] for mark in a.marks if mark in STYLES]
+    said += [f"label={quoted(a.badge)}"] if a.badge else []
+    said += [f"tooltip={quoted(a.title)}"] if a.title else []
+    return f" [{' '.join(said)}]" if said else ""
+
+
+def quoted(text: str) -> str:
+    """A string of DOT: a backslash and a quote stand for themselves, a line break stays one.
+
+    >>> print(quoted('a"b\\\\N'))
+    "a\\"b\\\\N"
+    """
+    lines = [printable(line).replace("\\", "\\\\").replace('"', '\\"') for line in text.split("\n")]
+    return '"' + "\\n".join(lines) + '"'

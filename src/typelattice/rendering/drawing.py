@@ -1,0 +1,116 @@
+"""A drawing in all its formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from typelattice.facts.suggest import short
+from typelattice.rendering.diagram import DrawingError
+from typelattice.rendering.dot import dot
+from typelattice.rendering.json import document
+from typelattice.rendering.layered import Placed, Rect
+from typelattice.rendering.links import routed
+from typelattice.rendering.mermaid import mermaid
+from typelattice.rendering.sketch import sketch
+from typelattice.rendering.svg import path, svg
+
+FORMATS = ("text", "svg", "png", "dot", "mermaid", "json")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Drawing:
+    """Nodes and arrows with coordinates, as SVG, PNG, DOT, Mermaid, JSON and text; `print` shows the last.
+
+    >>> import typelattice as tl
+    >>> tl.draw("python")
+    <drawing of python: 3 nodes, 2 arrows, 0 crossings>
+    """
+
+    name: str
+    placed: Placed
+
+    @property
+    def svg(self) -> str:
+        """The drawing as an SVG file by itself."""
+        return svg(self.placed)
+
+    def to(self, format: str) -> str:
+        """The drawing as text in a format: text, svg, dot, mermaid or json. Raises DrawingError."""
+        match format:
+            case "text":
+                return sketch(self.placed)
+            case "svg":
+                return self.svg
+            case "dot":
+                return dot(self.placed.diagram)
+            case "mermaid":
+                return mermaid(self.placed.diagram)
+            case "json":
+                return document(self.data())
+            case "png":
+                raise DrawingError("a PNG is no text; to_png gives its bytes")
+        raise DrawingError(f"unknown format {short(str(format))}; these are {', '.join(FORMATS)}")
+
+    def to_png(self, scale: float = 2.0) -> bytes:
+        """The drawing as a PNG of so many pixels for each of its own.
+
+        Raises DrawingError without the libraries that it needs.
+        """
+        from typelattice.rendering.png import png
+
+        return png(self.svg, scale)
+
+    def data(self) -> dict[str, object]:
+        """The drawing as what JSON can hold: lengths in pixels, `x` and `y` of the middles, y downwards."""
+        p = self.placed
+        return {
+            "title": p.diagram.title,
+            "width": p.width,
+            "height": p.height,
+            "crossings": p.crossings,
+            "rows": [{"name": name, "y": y} for name, y in p.rows],
+            "nodes": [
+                {
+                    "id": n.vertex.id, "label": n.vertex.label, "kind": n.vertex.kind,
+                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect(n.at),
+                }
+                for n in p.nodes
+            ],
+            "boxes": [
+                {"id": f"box {i}", "members": list(b.members), "kind": b.kind, **_rect(b.at)}
+                for i, b in enumerate(p.boxes)
+            ],
+            "edges": [
+                {
+                    "from": list(e.sources), "to": list(e.targets), "marks": list(e.arrow.marks),
+                    "title": e.arrow.title, "badge": e.arrow.badge, "path": path(e.points),
+                }
+                for e in p.edges
+            ],
+            "links": [
+                {
+                    "mark": link.mark, "nodes": list(link.nodes), "winner": link.winner, "title": link.title,
+                    "path": " ".join(lines), "sign": list(sign),
+                }
+                for link, lines, sign in routed(p)
+            ],
+            "notes": list(p.diagram.notes),
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        p = self.placed
+        counts = f"{len(p.nodes)} nodes, {len(p.diagram.arrows)} arrows, {p.crossings} crossings"
+        return f"<drawing of {self.name}: {counts}>"
+
+    def __str__(self) -> str:
+        return self.to("text")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow-x:auto">{svg(self.placed, within=True)}</div>'
+
+
+def _rect(at: Rect) -> dict[str, float]:
+    return {"x": at.x, "y": at.y, "width": at.width, "height": at.height}

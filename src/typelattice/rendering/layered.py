@@ -1,0 +1,225 @@
+"""A diagram laid out in layers from left to right: coordinates for its nodes, ways for its arrows.
+
+After Sugiyama, Tagawa and Toda (1981): columns, then an order in each with few crossings, then levels. Pure
+functions, the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import ceil
+
+from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex, boxes
+from typelattice.rendering.grid import printable
+from typelattice.rendering.levels import levels
+from typelattice.rendering.ordering import bent, untangled
+from typelattice.rendering.ranks import ranks, without_circles
+
+LETTER, LINE = 7.83, 17.0  # of a monospaced font of 13 pixels: a letter's width, a line's height
+PAD, LEAST = 8.0, 40.0  # within a node beside its label; how wide a node is at least
+CELL = 6.0  # between the members of a box
+GAP, STEEP = 30.0, 0.22  # between columns; how much more for each pixel that an arrow rises there
+NEAR = 0.5  # two points so near are one
+BROAD = 640  # how wide a box is at most, unless it would be too tall
+TALL = 5  # members that a box has below each other at most, before it gets a second column
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle by its middle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def left(self) -> float:
+        return self.x - self.width / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A vertex where it is drawn."""
+
+    vertex: Vertex
+    at: Rect
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Several nodes with the same arrows, drawn as members of one box."""
+
+    members: tuple[str, ...]
+    kind: str
+    at: Rect
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An arrow where it is drawn: each of `sources` leads to each of `targets`, by way of `points`.
+
+    Between two points of the same height the way is straight, else it is a curve that begins and ends level.
+    """
+
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    points: tuple[Point, ...]
+    arrow: Arrow
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A diagram with coordinates, in pixels from the upper left, and how many arrows cross."""
+
+    diagram: Diagram
+    width: float
+    height: float
+    nodes: tuple[Node, ...]
+    boxes: tuple[Box, ...]
+    edges: tuple[Edge, ...]
+    rows: tuple[tuple[str, float], ...]
+    crossings: int
+
+    def marked(
+        self,
+        title: str,
+        nodes: Mapping[str, tuple[str, ...]],
+        edges: Callable[[Edge], tuple[str, ...]],
+        links: Sequence[Link],
+        notes: Sequence[str],
+    ) -> Placed:
+        """The same drawing with further marks on nodes and edges, with another title, links and notes."""
+        shown = tuple(
+            replace(n, vertex=replace(n.vertex, marks=(*n.vertex.marks, *nodes.get(n.vertex.id, ()))))
+            for n in self.nodes
+        )
+        lines = tuple(
+            replace(e, arrow=replace(e.arrow, marks=(*e.arrow.marks, *edges(e)))) for e in self.edges
+        )
+        placed = replace(self, nodes=shown, edges=lines)
+        ways = {(a, b): e.arrow.marks for e in lines for a in e.sources for b in e.targets}
+        arrows = tuple(replace(a, marks=ways[a.source, a.target]) for a in self.diagram.arrows)
+        vertices = tuple(n.vertex for n in shown)
+        diagram = Diagram(title, vertices, arrows, tuple(links), self.diagram.rows, tuple(notes))
+        return replace(placed, diagram=diagram)
+
+
+def layered(diagram: Diagram) -> Placed:
+    """A diagram with coordinates.
+
+    >>> drawn = layered(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
+    >>> [(n.vertex.id, n.at.x, n.at.y) for n in drawn.nodes], drawn.crossings
+    ([('a', 20.0, 13.0), ('b', 90.0, 13.0)], 0)
+    """
+    groups = boxes(diagram)
+    known = {v.id: v for v in diagram.vertices}
+    block = {each: i for i, group in enumerate(groups) for each in group}
+    arrows = {(block[a.source], block[a.target]): a for a in diagram.arrows}
+    edges = without_circles(len(groups), list(arrows))
+    column = _apart(ranks(len(groups), edges), edges)
+    joined = {v for edge in edges for v in edge}
+    inner = [
+        _members([known[each] for each in group], TALL if i in joined else 1)
+        for i, group in enumerate(groups)
+    ]
+    rows = [known[group[0]].row for group in groups]
+    columns, ways = bent(column, rows, edges)
+    columns = untangled(columns)
+    level, base = levels(columns, ways, [high for _, high, _ in inner], bool(diagram.rows))
+    wide = [max([LEAST, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order]
+    lefts = _columns(
+        wide, [[(level[a], level[b]) for a in order for b in columns.right[a]] for order in columns.order]
+    )
+    spans = [(left, left + width) for left, width in zip(lefts, wide, strict=True)]
+    at = [
+        Rect(spans[column[i]][0] + width / 2, level[i], width, high)
+        for i, (width, high, _) in enumerate(inner)
+    ]
+    nodes = tuple(
+        Node(known[each], Rect(at[i].x + dx, at[i].y + dy, width, high))
+        for i, group in enumerate(groups)
+        for each, (dx, dy, width, high) in zip(group, inner[i][2], strict=True)
+    )
+    lines = tuple(_edge(way, groups, arrows, at, column, spans, level) for way in ways)
+    shared = tuple(
+        Box(group, known[group[0]].kind, at[i]) for i, group in enumerate(groups) if len(group) > 1
+    )
+    return Placed(
+        diagram,
+        round(max((right for _, right in spans), default=0.0), 1),
+        round(max((r.y + r.height / 2 for r in at), default=0.0), 1),
+        nodes, shared, lines,
+        tuple((name, base[row]) for row, name in diagram.rows if row in base),
+        columns.crossings(),
+    )  # fmt: skip
+
+
+def _apart(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]:
+    """The columns, with one before them for what has no arrow at all."""
+    joined = {v for edge in edges for v in edge}
+    if not joined or len(joined) == len(column):
+        return list(column)
+    return [c + 1 if v in joined else 0 for v, c in enumerate(column)]
+
+
+def _members(
+    vertices: Sequence[Vertex], tall: int
+) -> tuple[float, float, list[tuple[float, float, float, float]]]:
+    """The width and height of a box, and of each member: its middle from that of the box, width, height.
+
+    At most `tall` members stand below each other, as long as the box is not too wide.
+    """
+    lines = [[printable(line) for line in v.label.split("\n")] for v in vertices]
+    letters = max((len(line) for each in lines for line in each), default=0)
+    width = max(LEAST, 2.0 * ceil(PAD + LETTER * letters / 2))  # even, so that halves come out whole
+    high = max(len(each) for each in lines) * LINE + 9
+    if len(vertices) == 1:
+        return width, high, [(0.0, 0.0, width, high)]
+    across = min(-(-len(vertices) // tall), max(BROAD // int(width), -(-len(vertices) // TALL)))
+    down = -(-len(vertices) // across)
+    whole = across * (width + CELL) + CELL, down * (high + CELL) + CELL
+    places = [
+        (
+            CELL + (i // down) * (width + CELL) + width / 2 - whole[0] / 2,
+            CELL + (i % down) * (high + CELL) + high / 2 - whole[1] / 2,
+            width, high,
+        )
+        for i in range(len(vertices))
+    ]  # fmt: skip
+    return *whole, places
+
+
+def _columns(wide: Sequence[float], hops: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
+    """Where each column begins; two stand further apart where an arrow between them rises far."""
+    lefts, x = list[float](), 0.0
+    for width, rising in zip(wide, hops, strict=True):
+        lefts.append(float(round(x)))
+        steepest = max((abs(a - b) for a, b in rising), default=0.0)
+        x += width + GAP + min(STEEP * steepest, 3 * GAP)
+    return lefts
+
+
+def _edge(
+    way: Sequence[int], groups: Sequence[tuple[str, ...]], arrows: Mapping[tuple[int, int], Arrow],
+    at: Sequence[Rect], column: Sequence[int], spans: Sequence[tuple[float, float]], level: Sequence[float],
+) -> Edge:  # fmt: skip
+    """The way of an arrow: out of the column of its source, level through those it passes, to its target."""
+    a, b = way[0], way[-1]
+    points = [(at[a].right, at[a].y), (spans[column[a]][1], at[a].y)]
+    for step, bend in enumerate(way[1:-1], column[a] + 1):
+        points += [(spans[step][0], level[bend]), (spans[step][1], level[bend])]
+    points += [(spans[column[b]][0], at[b].y), (at[b].left, at[b].y)]
+    if (a, b) not in arrows:  # it was turned round, since it leads in a circle
+        a, b = b, a
+        points.reverse()
+    kept = [p for p, (x, y) in pairwise(points) if abs(p[0] - x) > NEAR or p[1] != y]
+    return Edge(groups[a], groups[b], (*((round(x, 1), y) for x, y in kept), points[-1]), arrows[a, b])

@@ -1,0 +1,184 @@
+"""How high each node of a drawing stands: near its row or its neighbours, clear of others in its column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from typelattice.rendering.ordering import Columns
+
+APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, beside a bend, between bends
+ROWS = 58.0  # from row to row at least
+ROUNDS = 24  # in which every node moves towards its neighbours
+FAR = 10_000.0  # rows so far apart that nothing in them touches
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some nodes of a column that touch, as one: their number, weight, and where they would like to begin."""
+
+    size: int
+    weight: float
+    wish: float
+
+
+def levels(
+    columns: Columns, ways: Sequence[Sequence[int]], heights: Sequence[float], rowed: bool
+) -> tuple[list[float], dict[float, float]]:
+    """How far from the top the middle of each node and bend lies, and that of each row.
+
+    `heights` are those of the nodes. Without rows each node is drawn to its neighbours alone.
+    """
+    high = [*heights, *(0.0 for _ in columns.row[len(heights) :])]
+    weights, base = [1.0] * len(high), dict[float, float]()
+    if rowed:
+        weights = [_weight(columns, v) for v in range(len(high))]
+        rows = sorted({r for r in columns.row if r is not None})
+        apart = _relaxed(columns, high, {r: r * FAR for r in rows}, weights, rounds=1)
+        base = _baselines(columns, high, rows, apart)
+    at = _relaxed(columns, high, base, weights)
+    _straighten(columns, ways, high, at)
+    top = min((y - h / 2 for y, h in zip(at, high, strict=True)), default=0.0)
+    return [round(y - top, 1) for y in at], {row: round(y - top, 1) for row, y in base.items()}
+
+
+def _weight(columns: Columns, v: int) -> float:
+    """How firmly a node keeps to its row: the more, the more sides it has a neighbour of its row on."""
+    if columns.row[v] is None:
+        return 1e-3
+    beside = sum(
+        any(_end(columns, u, side) == columns.row[v] for u in side[v])
+        for side in (columns.left, columns.right)
+    )
+    return float(1000**beside)
+
+
+def _end(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | None:
+    """The row that an arrow ends in, which passes a bend or more."""
+    while columns.row[v] is None:
+        v = side[v][0]
+    return columns.row[v]
+
+
+def _baselines(
+    columns: Columns, high: Sequence[float], rows: Sequence[float], apart: Sequence[float]
+) -> dict[float, float]:
+    """The middle of each row, where nodes of different rows and bends between them have space."""
+    base = dict.fromkeys(rows, 0.0)
+    need: dict[tuple[float, float], float] = {}
+    for order in columns.order:
+        extent: dict[float, tuple[float, float]] = {}
+        for v in order:
+            row = columns.row[v]
+            if row is not None:
+                up, down = extent.get(row, (0.0, 0.0))
+                off = apart[v] - row * FAR
+                extent[row] = max(up, high[v] / 2 - off), max(down, off + high[v] / 2)
+        there = sorted(extent)
+        for i, upper in enumerate(there):
+            for lower in there[i + 1 :]:
+                least = extent[upper][1] + APART + extent[lower][0]
+                need[upper, lower] = max(need.get((upper, lower), 0.0), least)
+    for i, row in enumerate(rows[1:], 1):
+        above = rows[:i]
+        base[row] = max(base[r] + max(need.get((r, row), 0.0), ROWS * min(row - r, 1)) for r in above)
+    for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
+        if row != int(row):  # one between two rows
+            base[row] = (base[before] + base[after]) / 2
+    return base
+
+
+def _relaxed(
+    columns: Columns,
+    high: Sequence[float],
+    base: dict[float, float],
+    weights: Sequence[float],
+    rounds: int = ROUNDS,
+) -> list[float]:
+    """Levels after so many rounds: each node wishes to be at its row, a bend and what has no row amid its
+    neighbours."""
+    at = [0.0] * len(high)
+    for order in columns.order:
+        y = 0.0
+        for i, v in enumerate(order):
+            y += _space(columns, high, order[i - 1], v) if i else 0.0
+            row = columns.row[v]
+            at[v] = base[row] if row is not None and base else y
+    for turn in range(rounds):
+        numbers = range(len(columns.order))
+        for i in numbers if turn % 2 == 0 else reversed(numbers):
+            order = columns.order[i]
+            _place(columns, high, order, [_wish(columns, base, at, v) for v in order], weights, at)
+    return at
+
+
+def _wish(columns: Columns, base: dict[float, float], at: Sequence[float], v: int) -> float:
+    row = columns.row[v]
+    if row is not None and base:
+        return base[row]
+    near = [*columns.left[v], *columns.right[v]]
+    return sum(at[u] for u in near) / len(near) if near else at[v]
+
+
+def _place(
+    columns: Columns, high: Sequence[float], order: Sequence[int], wishes: Sequence[float],
+    weights: Sequence[float], at: list[float],
+) -> None:  # fmt: skip
+    """Sets the levels of a column: as near to the wishes, by weight, as the space between nodes allows.
+
+    This is isotonic regression: nodes that would overlap are joined to a block, which goes to the mean of
+    their wishes.
+    """
+    offset, blocks = list[float](), list[Block]()
+    for i, v in enumerate(order):
+        offset.append(offset[-1] + _space(columns, high, order[i - 1], v) if i else 0.0)
+        blocks.append(Block(1, weights[v], wishes[i] - offset[i]))
+        while len(blocks) > 1 and blocks[-2].wish > blocks[-1].wish:
+            lower, upper = blocks.pop(), blocks.pop()
+            weight = upper.weight + lower.weight
+            wish = (upper.weight * upper.wish + lower.weight * lower.wish) / weight
+            blocks.append(Block(upper.size + lower.size, weight, wish))
+    i = 0
+    for block in blocks:
+        for _ in range(block.size):
+            at[order[i]] = block.wish + offset[i]
+            i += 1
+
+
+def _space(columns: Columns, high: Sequence[float], upper: int, lower: int) -> float:
+    """From the middle of one node to that of the next below it."""
+    nodes = (columns.row[upper] is not None) + (columns.row[lower] is not None)
+    return (high[upper] + high[lower]) / 2 + (BENDS, PASSING, APART)[nodes]
+
+
+def _straighten(
+    columns: Columns, ways: Sequence[Sequence[int]], high: Sequence[float], at: list[float]
+) -> None:
+    """Lets the bends of a long arrow follow the level it comes from, until something stands in its way."""
+    place = {v: (order, i) for order in columns.order for i, v in enumerate(order)}
+    for way in [*ways, *reversed(ways), *ways]:  # those first in line make room for the others
+        level, start = at[way[0]], 1
+        while start < len(way) - 1:
+            low, top, end = -FAR * FAR, FAR * FAR, start
+            while end < len(way) - 1:
+                upper, lower = _free(*place[way[end]], columns, high, at)
+                if max(low, upper) > min(top, lower):
+                    break
+                low, top, end = max(low, upper), min(top, lower), end + 1
+            end = max(end, start + 1)
+            if end == len(way) - 1 and low <= at[way[-1]] <= top:
+                level = at[way[-1]]  # straight into its target
+            level = max(low, min(top, level))
+            for bend in way[start:end]:
+                at[bend] = level
+            start = end
+
+
+def _free(
+    order: Sequence[int], i: int, columns: Columns, high: Sequence[float], at: Sequence[float]
+) -> tuple[float, float]:
+    """Between which levels a bend may lie, with its neighbours in its column as they are."""
+    upper = at[order[i - 1]] + _space(columns, high, order[i - 1], order[i]) if i else -FAR * FAR
+    beyond = i + 1 == len(order)
+    lower = FAR * FAR if beyond else at[order[i + 1]] - _space(columns, high, order[i], order[i + 1])
+    return upper, max(upper, lower)

@@ -1,0 +1,50 @@
+"""The ways of links: dotted lines between nodes that no arrow joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from typelattice.rendering.diagram import Link
+from typelattice.rendering.layered import Placed, Point, Rect
+
+BULGE = 26.0  # how far a link bends aside of what stands between its ends
+
+
+def routed(drawn: Placed) -> Iterator[tuple[Link, list[str], Point]]:
+    """Each link with the `d` of the paths between its nodes, and where its sign stands."""
+    at = {n.vertex.id: n.at for n in drawn.nodes}
+    for link in drawn.diagram.links:
+        ends = sorted(link.nodes, key=lambda v: (at[v].y, at[v].x))
+        lines, middle = list[str](), (0.0, 0.0)
+        for a, b in pairwise(ends):
+            others = [r for v, r in at.items() if v not in (a, b)]
+            line, middle = _between(at[a], at[b], others)
+            lines.append(line)
+        if link.winner:
+            lines.append(_ring(at[link.winner]))
+        yield link, lines, middle
+
+
+def _between(a: Rect, b: Rect, others: list[Rect]) -> tuple[str, Point]:
+    """A way from the one above to the one below, and its middle."""
+    if abs(a.y - b.y) < 1:  # side by side: an arc above
+        above_a, above_b = a.y - a.height / 2, b.y - b.height / 2
+        top = min(above_a, above_b)
+        peak = top - BULGE
+        line = f"M {a.x:g} {above_a:g} C {a.x:g} {peak:g} {b.x:g} {peak:g} {b.x:g} {above_b:g}"
+        return line, (round((a.x + b.x) / 2, 1), round(top - BULGE * 0.75, 1))
+    start, end = (a.x, a.y + a.height / 2), (b.x, b.y - b.height / 2)
+    blocked = abs(a.x - b.x) < 1 and any(r.left < a.x < r.right and start[1] < r.y < end[1] for r in others)
+    if not blocked:
+        middle = round((start[0] + end[0]) / 2, 1), round((start[1] + end[1]) / 2, 1)
+        return f"M {start[0]:g} {start[1]:g} L {end[0]:g} {end[1]:g}", middle
+    aside = max(a.right, b.right) + BULGE
+    line = f"M {a.right:g} {a.y:g} C {aside:g} {a.y:g} {aside:g} {b.y:g} {b.right:g} {b.y:g}"
+    return line, (round((max(a.right, b.right) + 3 * aside) / 4, 1), round((a.y + b.y) / 2, 1))
+
+
+def _ring(at: Rect) -> str:
+    """A frame around the node that wins."""
+    left, top, wide, high = at.left - 4, at.y - at.height / 2 - 4, at.width + 8, at.height + 8
+    return f"M {left:g} {top:g} h {wide:g} v {high:g} h {-wide:g} z"

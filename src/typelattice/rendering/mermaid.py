@@ -1,0 +1,57 @@
+"""Drawings as Mermaid flowcharts, which GitHub and many notebooks show."""
+
+from __future__ import annotations
+
+import re
+
+from typelattice.rendering.colours import ACCENT, ADDED, KINDS
+from typelattice.rendering.diagram import Diagram
+from typelattice.rendering.grid import printable
+
+PLAIN = re.compile(r"[^\w .,+*/()=-]", re.ASCII)  # all else is written as its number
+SHAPES = {True: ('(["', '"])'), False: ('["', '"]')}  # of weak nodes, of others
+CLASSES = {  # mark -> style
+    "lost": f"stroke:{ACCENT},stroke-dasharray:2 3", "faded": "opacity:0.3", "operand": "stroke-width:3px",
+    "join": "stroke-width:5px", "added": f"stroke:{ADDED},stroke-width:3px",
+    "dropped": f"stroke:{ACCENT},stroke-dasharray:5 4", "refused": f"stroke:{ACCENT},stroke-dasharray:2 3",
+}  # fmt: skip
+LINES = {"dropped": "-.->", "added": "==>", "way": "==>", "cast": "-.->"}
+
+
+def mermaid(diagram: Diagram) -> str:
+    """A diagram as a flowchart from left to right."""
+    number = {v.id: f"n{i}" for i, v in enumerate(diagram.vertices)}
+    lines = [f"%% {_comment(diagram.title)}", "flowchart LR"]
+    for v in diagram.vertices:
+        begin, end = SHAPES["weak" in v.marks]
+        label = "<br/>".join(escaped(line) for line in v.label.split("\n"))
+        lines.append(f"  {number[v.id]}{begin}{label}{end}:::{v.kind or 'plain'}")
+    for a in diagram.arrows:
+        line = next((LINES[mark] for mark in a.marks if mark in LINES), "-->")
+        said = f'|"{escaped(a.badge)}"|' if a.badge else ""
+        lines.append(f"  {number[a.source]} {line}{said} {number[a.target]}")
+    for link in diagram.links:
+        for one, other in zip(link.nodes, link.nodes[1:], strict=False):
+            lines.append(f'  {number[one]} -. "{escaped(link.mark)}" .- {number[other]}')
+    lines += [
+        f"  classDef {kind or 'plain'} fill:{colour}33,stroke:{colour}" for kind, colour in KINDS.items()
+    ]
+    for mark, style in CLASSES.items():
+        marked = [number[v.id] for v in diagram.vertices if mark in v.marks]
+        if marked:
+            lines += [f"  classDef {mark} {style}", f"  class {','.join(marked)} {mark}"]
+    return "\n".join(lines) + "\n"
+
+
+def escaped(text: str) -> str:
+    """A label in which Mermaid finds neither quotes nor HTML nor Markdown.
+
+    >>> escaped('a"<b>')
+    'a#34;#60;b#62;'
+    """
+    return PLAIN.sub(lambda found: f"#{ord(found[0])};", printable(text))
+
+
+def _comment(text: str) -> str:
+    """A comment, in which braces would be taken for a directive."""
+    return printable(text).replace("{", "(").replace("}", ")")

@@ -1,0 +1,31 @@
+"""SVG as PNG, by resvg, in the letters of DejaVu, which come with matplotlib: any machine has them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from typelattice.rendering.diagram import DrawingError
+
+NEEDED = {"resvg_py": "resvg-py", "matplotlib": "matplotlib"}  # module -> what pip installs
+
+
+def png(svg: str, scale: float) -> bytes:
+    """An SVG text as a PNG of so many pixels for each of its own. Raises DrawingError."""
+    resvg, matplotlib = (_needed(name) for name in NEEDED)
+    fonts = Path(matplotlib.get_data_path(), "fonts", "ttf")
+    found = resvg.svg_to_bytes(
+        svg_string=svg.replace("currentColor", "#1a1a1a"), zoom=int(scale), font_dirs=[str(fonts)],
+        skip_system_fonts=True,
+        font_family="DejaVu Sans Mono", monospace_family="DejaVu Sans Mono", sans_serif_family="DejaVu Sans",
+    )  # fmt: skip
+    return bytes(found)
+
+
+def _needed(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        wanted = "pip install 'typelattice[drawings]'"
+        raise DrawingError(f"a PNG needs {NEEDED[name]}, which is not here: {wanted}") from None

@@ -1,0 +1,87 @@
+"""Drawings as plain text: nodes in rows and columns, arrows along a row as lines, all others listed below."""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+from typelattice.rendering.grid import printable
+from typelattice.rendering.layered import Node, Placed
+
+LINK_SIGNS = {"tie": "=", "fork": "x", "refusal": "x"}
+
+
+def sketch(drawn: Placed, width: int = 80) -> str:
+    """A drawing in lines of text; a wider one goes on below.
+
+    >>> from typelattice.rendering.diagram import Arrow, Diagram, Vertex
+    >>> from typelattice.rendering.layered import layered
+    >>> nodes = (Vertex("a", "a"), Vertex("b", "b"), Vertex("c", "c"))
+    >>> print(sketch(layered(Diagram("", nodes, (Arrow("a", "b"), Arrow("b", "c"))))))
+    a -> b -> c
+    """
+    levels = sorted({n.at.y for n in drawn.nodes})
+    lefts = sorted({n.at.left for n in drawn.nodes})
+    label = {n.vertex.id: _label(n) for n in drawn.nodes}
+    wide = [max(len(label[n.vertex.id]) for n in drawn.nodes if n.at.left == left) for left in lefts]
+    starts = [sum(w + 4 for w in wide[:i]) for i in range(len(wide))]
+    stub = max((len(name) for name, _ in drawn.rows), default=-2) + 2
+    at = {n.vertex.id: (levels.index(n.at.y), starts[lefts.index(n.at.left)]) for n in drawn.nodes}
+    canvas = [[" "] * (sum(wide) + 4 * len(wide)) for _ in levels]
+    for v, (line, start) in at.items():
+        canvas[line][start : start + len(label[v])] = label[v]
+    others: dict[str, list[str]] = {}
+    for e in drawn.edges:
+        for a in e.sources:
+            for b in e.targets:
+                (line, start), (there, end) = at[a], at[b]
+                start += len(label[a]) + 1
+                if line == there and start < end and not "".join(canvas[line][start : end - 1]).strip():
+                    canvas[line][start : end - 1] = f"{'-' * (end - start - 2)}>"
+                else:
+                    others.setdefault(label[a], []).append(label[b])
+    names = {y: name for name, y in drawn.rows}
+    rows = [
+        f"{names.get(y, ''):{stub}}{''.join(line)}".rstrip() for y, line in zip(levels, canvas, strict=True)
+    ]
+    listed = [f"{a} -> {', '.join(bs)}" for a, bs in others.items()]
+    notes = [
+        fill(printable(note), width, subsequent_indent="  ", break_on_hyphens=False)
+        for note in drawn.diagram.notes
+    ]
+    further = fill("; ".join(listed), width, initial_indent="also  ", subsequent_indent="      ")
+    parts = (
+        printable(drawn.diagram.title),
+        _blocks(rows, width, stub),
+        further if listed else "",
+        "\n".join(notes),
+    )
+    return "\n\n".join(filter(None, parts))
+
+
+def _label(node: Node) -> str:
+    """What a node is called in text; signs say how it stands out."""
+    marks = node.vertex.marks
+    text = printable(" ".join(node.vertex.label.split("\n")))
+    if "join" in marks:
+        return f"[{text}]"
+    if "operand" in marks:
+        return f"({text})"
+    return (
+        f"~{text}~"
+        if "lost" in marks
+        else f"+{text}"
+        if "added" in marks
+        else f"-{text}"
+        if "dropped" in marks
+        else text
+    )
+
+
+def _blocks(rows: list[str], width: int, stub: int) -> str:
+    """The rows, in as many pieces below each other as the width asks for."""
+    longest, room = max(map(len, rows), default=0), max(width - stub, 20)
+    blocks = []
+    for start in range(stub, max(longest, stub + 1), room):
+        piece = [(row[:stub].ljust(stub) + row[start : start + room]).rstrip() for row in rows]
+        blocks.append("\n".join(row for row in piece if row[stub:].strip()))
+    return "\n\n".join(blocks)

@@ -1,0 +1,148 @@
+"""Drawings as SVG: no scripts, no files beside them; light, dark and printed.
+
+Fills and lines are colours that show on any ground, and letters take the colour of the page they stand in. A
+drawing by itself has a ground of its own, white or black as the reader's system is set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import pairwise
+from textwrap import wrap
+
+from typelattice.rendering.grid import printable
+from typelattice.rendering.layered import LINE, Box, Edge, Node, Placed, Point, Rect
+from typelattice.rendering.links import routed
+from typelattice.rendering.style import GROUND, STYLE
+
+MARGIN, TITLE = 16.0, 30.0
+SIDE = 76.0  # for the names of rows
+TITLE_LETTER = 8.8
+NOTE, NOTE_LETTER = 17.0, 6.3  # the height of a line of notes, the width of a letter
+NARROWEST = 480.0  # that notes may be folded to
+BADGE = 8.0  # radius
+
+
+def svg(drawn: Placed, within: bool = False) -> str:
+    """A drawing as SVG text; `within` a page it has no ground of its own, and takes the page's colour."""
+    left = MARGIN + (SIDE if drawn.rows else 0)
+    title = drawn.diagram.title
+    wide = max(left + drawn.width + MARGIN, NARROWEST, len(printable(title)) * TITLE_LETTER + 2 * MARGIN)
+    notes = [row for note in drawn.diagram.notes for row in _folded(note, wide - 2 * MARGIN)]
+    top = MARGIN + (TITLE if title else 0)
+    high = top + drawn.height + MARGIN + (len(notes) * NOTE + MARGIN / 2 if notes else 0)
+    below = top + drawn.height + MARGIN
+    alone = "" if within else " tl-alone"
+    size = f'width="{wide:g}" height="{high:g}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-drawing{alone}" role="img"',
+        f' {size} viewBox="0 0 {wide:g} {high:g}">',
+        f"<title>{_text(title)}</title>",
+        f"<style>{STYLE}{'' if within else GROUND}</style>",
+        "" if within else f'<rect class="tl-ground" {size}/>',
+        _line("tl-title", MARGIN, MARGIN + 12, title) if title else "",
+        f'<g transform="translate({left:g} {top:g})">',
+        *(_line("tl-row", -SIDE, y + 4, name) for name, y in drawn.rows if name),
+        *(_box(b) for b in drawn.boxes),
+        *(_edge(e) for e in sorted(drawn.edges, key=lambda e: "way" in e.arrow.marks)),
+        *(_node(n) for n in drawn.nodes),
+        *_links(drawn),
+        *(_badge(e) for e in drawn.edges if e.arrow.badge),
+        "</g>",
+        *(_line("tl-note", MARGIN, below + NOTE * i, note) for i, note in enumerate(notes, 1)),
+        "</svg>",
+    ]
+    return "\n".join(filter(None, parts)) + "\n"
+
+
+def path(points: Sequence[Point]) -> str:
+    """The way through some points as the `d` of a path: level at each, straight between those of one height.
+
+    >>> path([(0, 0), (10, 0), (30, 8)])
+    'M 0 0 H 10 C 20 0 20 8 30 8'
+    """
+    said = f"M {points[0][0]:g} {points[0][1]:g}"
+    for (x1, y1), (x2, y2) in pairwise(points):
+        middle = round((x1 + x2) / 2, 1)
+        said += f" H {x2:g}" if y1 == y2 else f" C {middle:g} {y1:g} {middle:g} {y2:g} {x2:g} {y2:g}"
+    return said
+
+
+def _box(box: Box) -> str:
+    return _rect(box.at, f"tl-box tl-{box.kind or 'plain'}", 6)
+
+
+def _node(node: Node) -> str:
+    v, at = node.vertex, node.at
+    lines = v.label.split("\n")
+    first = at.y - (len(lines) - 1) * LINE / 2 + 4.5
+    texts = "".join(_line("tl-label", at.x, first + i * LINE, line) for i, line in enumerate(lines))
+    title = f"<title>{_text(v.title)}</title>" if v.title else ""
+    rounded = at.height / 2 if "weak" in v.marks else 5
+    inner = _rect(at, f"tl-{v.kind or 'plain'}", rounded)
+    return f'<g class="tl-node{_classes(v.marks)}" data-id="{_text(v.id)}">{title}{inner}{texts}</g>'
+
+
+def _edge(edge: Edge) -> str:
+    *_, (x0, _y0), (x, y) = edge.points
+    back = 1 if x0 <= x else -1
+    line = path((*edge.points[:-1], (x - back * 5, y)))
+    head = f"M {x:g} {y:g} l {-back * 8:g} -4 v 8 z"
+    title = f"<title>{_text(edge.arrow.title)}</title>" if edge.arrow.title else ""
+    ends = f'data-from="{_text(" ".join(edge.sources))}" data-to="{_text(" ".join(edge.targets))}"'
+    return (
+        f'<g class="tl-arrow{_classes(edge.arrow.marks)}" {ends}>{title}<path class="tl-edge" d="{line}"/>'
+        f'<path class="tl-head" d="{head}"/></g>'
+    )
+
+
+def _badge(edge: Edge) -> str:
+    """What an arrow bears, before its head."""
+    x, y = edge.points[-1]
+    x -= 20
+    return _sign(x, y, edge.arrow.badge)
+
+
+def _sign(x: float, y: float, text: str) -> str:
+    return (
+        f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="{BADGE:g}"/>'
+        f"{_line('tl-sign-text', x, y + 4, text)}"
+    )
+
+
+def _links(drawn: Placed) -> Iterator[str]:
+    for link, lines, (x, y) in routed(drawn):
+        title = f"<title>{_text(link.title)}</title>" if link.title else ""
+        drawn_lines = "".join(f'<path class="tl-link" d="{d}"/>' for d in lines)
+        sign = _sign(x, y, SIGNS.get(link.mark, "")) if link.mark in SIGNS else ""
+        yield f'<g class="tl-{link.mark}">{title}{drawn_lines}{sign}</g>'
+
+
+SIGNS = {"tie": "=", "fork": "×", "refusal": "×"}
+
+
+def _rect(at: Rect, classes: str, rounded: float) -> str:
+    return (
+        f'<rect class="{classes}" x="{at.left:g}" y="{at.y - at.height / 2:g}" width="{at.width:g}" '
+        f'height="{at.height:g}" rx="{rounded:g}"/>'
+    )
+
+
+def _line(style: str, x: float, y: float, text: str) -> str:
+    return f'<text class="{style}" x="{x:g}" y="{y:g}">{_text(text)}</text>'
+
+
+def _classes(marks: Sequence[str]) -> str:
+    return "".join(f" tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in marks)
+
+
+def _folded(note: str, width: float) -> list[str]:
+    return wrap(
+        printable(note), int(width / NOTE_LETTER), subsequent_indent="  ", break_on_hyphens=False
+    ) or [""]
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))

@@ -1,0 +1,37 @@
+"""Writes the pictures of docs/drawings.md and the README, docs/draw-*.svg.
+
+python tools/drawings.py          # writes them
+python tools/drawings.py --check  # exit 1 if one is not what it would write
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import typelattice as tl
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def pictures() -> dict[Path, str]:
+    """Each picture with its file."""
+    program = tl.program("(x * 2.0 + y) / n", x="int32", y="float16", n="int64")
+    drawings = {
+        "jax": tl.draw("jax"),
+        "numpy": tl.draw("numpy"),
+        "int8-uint8": tl.draw("numpy", highlight=["int8", "uint8"]),
+        "numpy-jep9407-3": tl.draw("numpy", "jep9407-3"),
+        "program": tl.draw(program, "jax"),
+    }
+    return {DOCS / f"draw-{name}.svg": drawing.svg for name, drawing in drawings.items()}
+
+
+if __name__ == "__main__":
+    for file, text in pictures().items():
+        if sys.argv[1:] == ["--check"]:
+            if not file.is_file() or file.read_text(encoding="utf-8") != text:
+                raise SystemExit(f"{file.name} is stale; run python tools/drawings.py")
+        else:
+            file.write_text(text, encoding="utf-8")
+            print(file)

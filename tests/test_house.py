@@ -18,7 +18,7 @@ from typelattice.facts.libraries import libraries
 ROOT = Path(typelattice.__file__).parent
 ROOMS = [  # each imports only from itself and from what stands before it
     "facts", "disk", "rendering", "operands", "engine", "files", "recorded", "explain", "study", "designer",
-    "namespaces", "programs", "drawings", "conformance", "__init__", "cli", "__main__",
+    "namespaces", "programs", "drawings", "conformance", "tracing", "__init__", "cli", "__main__",
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from typing import Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operate import written_into
@@ -65,13 +67,80 @@ def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ..
     Raises DTypeError or OperandError for an input that is no operand, ProgramError for a step that has no
     owner.
     """
-    one = system if isinstance(system, System) else None
-    engines = {} if isinstance(system, System) else {name: _Replay(s) for name, s in system.items()}
-    engine = _Replay(one) if one else None
+    engine = _engine(system)
     found: list[Outcome] = []
     for step in steps:
-        found.append((engine or _owner(engines, step)).outcome(step, found))
+        found.append(engine(step).outcome(step, found))
     return tuple(found)
+
+
+def replay_singly(
+    steps: Sequence[Step], system: System | Systems, given: Sequence[Outcome | None]
+) -> tuple[Outcome, ...]:
+    """What each step comes to by itself, whatever the earlier ones come to.
+
+    `given` has an outcome for each step, of which later steps are made; None for what it comes to by itself.
+    Raises as `replay` does.
+    """
+    engine = _engine(system)
+    found: list[Outcome] = []
+    taken: list[Outcome] = []
+    for step, outcome in zip(steps, given, strict=True):
+        found.append(engine(step).outcome(step, taken))
+        taken.append(outcome or found[-1])
+    return tuple(found)
+
+
+def replay_changed(
+    steps: Sequence[Step],
+    system: System | Systems,
+    found: Sequence[Outcome],
+    instead: Mapping[int, Outcome],
+    made_into: Sequence[Sequence[int]],
+) -> dict[int, Outcome]:
+    """What comes out otherwise if some steps had other outcomes: those steps, and all that change with them.
+
+    `found` are the outcomes as they are, `instead` the others, `made_into` says of each step which later ones
+    are made of it. Raises as `replay` does.
+    """
+    engine = _engine(system)
+    now = _Changed(found, instead)
+    waiting = [later for i in instead for later in made_into[i]]
+    heapify(waiting)
+    last = -1
+    while waiting:
+        i = heappop(waiting)
+        if i == last or i in instead:
+            continue
+        last = i
+        outcome = engine(steps[i]).outcome(steps[i], now)
+        if outcome.operand != found[i].operand:
+            now.changes[i] = outcome
+            for later in made_into[i]:
+                heappush(waiting, later)
+    return now.changes
+
+
+class _Changed(Sequence[Outcome]):
+    """Outcomes of which some are others by now."""
+
+    def __init__(self, found: Sequence[Outcome], instead: Mapping[int, Outcome]) -> None:
+        self.found, self.changes = found, dict(instead)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.changes[i] if i in self.changes else self.found[i]
+
+
+def _engine(system: System | Systems) -> Callable[[Step], _Replay]:
+    """The replay of each step: under the one system, or under that of the library that owns it."""
+    if isinstance(system, System):
+        one = _Replay(system)
+        return lambda step: one
+    engines = {name: _Replay(s) for name, s in system.items()}
+    return lambda step: _owner(engines, step)
 
 
 def _owner(engines: Mapping[str, _Replay], step: Step) -> _Replay:

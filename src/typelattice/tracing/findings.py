@@ -1,0 +1,32 @@
+"""What is found in a run: causes of wide floats, and where other systems part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from typelattice.programs.program import AnySystem, Replay
+from typelattice.tracing.causes import Cause, causes
+from typelattice.tracing.parted import Part, parts
+from typelattice.tracing.ran import Ran, ran
+from typelattice.tracing.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The causes in a run, and by each system asked the replay and the places where it parts."""
+
+    ran: Ran = field(repr=False)
+    causes: tuple[Cause, ...]
+    replays: Mapping[str, Replay] = field(repr=False)
+    parts: Mapping[str, tuple[Part, ...]]
+
+
+def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
+    """What is found in a run, replayed under some systems.
+
+    Raises UnknownSystemError or FormatError for a system.
+    """
+    own = ran(run)
+    replays = {made.name: made for made in (run.program.under(system) for system in systems)}
+    return Findings(own, causes(own), replays, {name: parts(own, made) for name, made in replays.items()})

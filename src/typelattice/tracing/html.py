@@ -1,0 +1,146 @@
+"""The report of a run as pages: an index, and a page for each source file, with dtypes beside its lines.
+
+The pages hold no scripts and ask for nothing from anywhere, and every text in them is escaped: source code
+and names are whatever a program holds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from typelattice.disk.read import explained
+from typelattice.disk.write import write_text
+from typelattice.programs.program import AnySystem
+from typelattice.tracing.annotated import Annotated, annotated
+from typelattice.tracing.causes import Cause
+from typelattice.tracing.findings import Findings, findings
+from typelattice.tracing.markup import element, page, text
+from typelattice.tracing.parted import Part
+from typelattice.tracing.report import cause_sections, part_lines, summary
+from typelattice.tracing.run import Run
+from typelattice.tracing.source_page import source_page
+from typelattice.tracing.words import counted, place, shown, size
+
+MOST = 200
+"""Causes, and places where a system parts, that the index shows."""
+
+
+def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
+    """Writes the pages into a folder, which is made if it is not there; `index.html` is the first.
+
+    Raises FileError, and UnknownSystemError or FormatError for a system.
+    """
+    found = findings(run, systems)
+    files = annotated(found)
+    names = {file.name: _page_name(i, file.name) for i, file in enumerate(files)}
+    pages = {names[file.name]: source_page(found, file, names) for file in files}
+    pages["index.html"] = _index(found, files, names)
+    with explained("write", folder):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, content in pages.items():
+        write_text(Path(folder) / name, content)
+
+
+def _page_name(number: int, file: str) -> str:
+    """A file name of letters and digits for the page of a source file, told apart by its number."""
+    stem = re.sub("[^A-Za-z0-9]+", "_", shown(file).removesuffix(".py"))[-60:].strip("_")
+    return f"{number + 1:03}_{stem or 'source'}.html"
+
+
+def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -> str:
+    """The first page: what was found, and the files."""
+    body = [
+        element("h1", text("Where dtypes come from")),
+        *(element("p", text(line)) for line in summary(found)),
+    ]
+    body += _causes(found, names)
+    for system, parts in found.parts.items():
+        body += _parts(found, system, parts, names)
+    body += _mismatches(found, names)
+    body += _files(found, files, names)
+    return page("Where dtypes come from", "\n".join(body))
+
+
+def _causes(found: Findings, names: dict[str, str]) -> Iterator[str]:
+    causes = found.causes
+    yield element("h2", text(f"Floats were widened from {counted(len(causes), 'place')}"), id="causes")
+    if not causes:
+        yield element("p", text("No float was widened by another."))
+    for cause in causes[:MOST]:
+        yield _cause(found, cause, names)
+    yield from _others(len(causes))
+
+
+def _cause(found: Findings, cause: Cause, names: dict[str, str]) -> str:
+    head = element("h3", _linked(found, cause.at, names))
+    told = "".join(
+        element("dt", text(heading))
+        + element("dd", "<br>".join(map(text, lines)), **{"class": "rule" if heading == "rule" else ""})
+        for heading, lines in cause_sections(found.ran, cause)
+    )
+    return element("section", head + element("dl", told), **{"class": "finding"})
+
+
+def _parts(found: Findings, system: str, parts: Sequence[Part], names: dict[str, str]) -> Iterator[str]:
+    yield element("h2", text(f"Under {system} {counted(len(parts), 'place')} would part"))
+    if not parts:
+        yield element("p", text("Every step comes out alike."))
+    for part in parts[:MOST]:
+        head = element("h3", _linked(found, part.steps[0], names))
+        lines = "<br>".join(map(text, part_lines(found.ran, part)))
+        told = element("dl", element("dt", text(part.cost)) + element("dd", lines))
+        yield element("section", head + told, **{"class": "finding parts"})
+    yield from _others(len(parts))
+
+
+def _mismatches(found: Findings, names: dict[str, str]) -> Iterator[str]:
+    wrong = found.ran.mismatches
+    if not wrong:
+        yield element("p", text("Every operation came out as its library's system says."))
+        return
+    yield element(
+        "h2", text(f"{counted(len(wrong), 'mismatch', 'mismatches')}: typelattice's rules are wrong here")
+    )
+    yield element("p", text("Please report these: the library did otherwise than our rules say."))
+    for i in wrong[:MOST]:
+        said = f"it gave {found.ran.observed(i)}, by our rules {found.ran.said[i]}"
+        yield element(
+            "section",
+            element("h3", _linked(found, i, names)) + element("p", text(said)),
+            **{"class": "finding wrong"},
+        )
+    yield from _others(len(wrong))
+
+
+def _others(count: int) -> Iterator[str]:
+    if count > MOST:
+        yield element("p", text(f"And {count - MOST:,} more; the pages of the files show them all."))
+
+
+def _linked(found: Findings, i: int, names: dict[str, str]) -> str:
+    """A step by its place and text, the place a link to its line."""
+    step = found.ran.steps[i]
+    where = step.place
+    if where is None or where.file not in names:
+        return text(f"{place(where)}: {step.text}")
+    link = element("a", text(place(where)), href=f"{names[where.file]}#L{where.line}")
+    return f"{link}: {text(step.text)}"
+
+
+def _files(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -> Iterator[str]:
+    yield element("h2", text("Files"), id="files")
+    heads = ["file", "operations", "widened", "wider by", "opaque", *found.parts]
+    number = {"class": "number"}
+    head = "".join(element("th", text(h), scope="col", **({} if h == "file" else number)) for h in heads)
+    rows = []
+    for file in files:
+        link = element("a", text(shown(file.name)), href=names[file.name])
+        cells = [f"{file.operations:,}", str(file.causes or ""), size(file.bytes) if file.bytes else ""]
+        cells += [f"{file.opaque:,}" if file.opaque else "", *(str(n or "") for n in file.parts.values())]
+        told = "".join(element("td", text(cell), **number) for cell in cells)
+        rows.append(element("tr", element("th", link, scope="row") + told))
+    table = element("table", element("thead", element("tr", head)) + element("tbody", "\n".join(rows)))
+    yield element("div", table, **{"class": "wide-table"})

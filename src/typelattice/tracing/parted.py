@@ -1,0 +1,102 @@
+"""Where a system that a run is replayed under parts from what was observed, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from typelattice.engine.answer import Promotion
+from typelattice.facts.dtypes import DType
+from typelattice.programs.program import Replay
+from typelattice.programs.replay import Outcome
+from typelattice.tracing.ran import Ran
+from typelattice.tracing.run import agrees, is_operation
+
+COSTS = ("raises", "loses", "wider", "narrower", "differs")
+"""What a system costs at a step, the worst first: it refuses; one of its casts loses what no cast in the run
+lost; its result takes more bits, or fewer; or it is of another kind that takes as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A place at which a system parts by itself, and what it costs there, one of COSTS.
+
+    `steps` are the steps there: of one source text, with the same operands. `later` other steps come out
+    otherwise by them, of which `unreached` need what was refused; they ran `runs` times. `lost` are the casts
+    that lose something.
+    """
+
+    system: str
+    steps: tuple[int, ...]
+    observed: DType
+    outcome: Outcome
+    cost: str
+    lost: tuple[tuple[DType, DType], ...]
+    later: int
+    unreached: int
+    runs: int
+
+
+def parts(ran: Ran, replayed: Replay) -> tuple[Part, ...]:
+    """The places at which a system parts, by cost, those with the most that follows first."""
+    causes: dict[int, int] = {}  # of each step that comes out otherwise, the first that did by itself
+    later: dict[int, list[int]] = {}
+    for i, outcome in enumerate(replayed):
+        if not is_operation(ran.steps[i]) or _same(ran.seen[i], outcome):
+            continue
+        by = next((causes[p] for p in ran.parts[i] if p in causes), i)
+        causes[i] = by
+        later.setdefault(by, []).append(i)
+    groups: dict[object, list[int]] = {}
+    for by in later:
+        groups.setdefault(_place(ran, by, replayed[by]), []).append(by)
+    found = [_part(ran, group, later, replayed) for group in groups.values()]
+    return tuple(sorted(found, key=lambda p: (COSTS.index(p.cost), -p.runs, p.steps)))
+
+
+def _same(seen: Outcome, outcome: Outcome) -> bool:
+    """Whether a step comes to the dtype that was observed; one of which nothing is known does."""
+    return seen.operand is None or agrees(outcome, seen.operand)
+
+
+def _place(ran: Ran, i: int, outcome: Outcome) -> object:
+    """What steps have in common that part in one place: the source, the operands, and what they come to."""
+    step = ran.steps[i]
+    operands = tuple(str(ran.seen[p]) for p in ran.parts[i])
+    return step.place, step.text, step.op, operands, str(ran.seen[i]), str(outcome)
+
+
+def _part(ran: Ran, group: list[int], later: Mapping[int, list[int]], replayed: Replay) -> Part:
+    first = group[0]
+    outcome, seen = replayed[first], ran.observed(first)
+    assert seen is not None and seen.dtype is not None
+    following = [i for by in group for i in later[by] if i != by]
+    lost = _lost(outcome.promotion, ran.said[first].promotion)
+    return Part(
+        replayed.name, tuple(group), seen.dtype, outcome, _cost(seen.dtype, outcome, lost), lost,
+        len(following), sum(replayed[i].operand is None for i in following),
+        sum(ran.run.seen[i].count for i in (*group, *following)),
+    )  # fmt: skip
+
+
+def _cost(seen: DType, outcome: Outcome, lost: object) -> str:
+    """What a system costs where a step of one dtype comes to an outcome."""
+    if outcome.operand is None:
+        return "raises"
+    if lost:
+        return "loses"
+    now = outcome.operand.dtype
+    before, after = seen.storage_bits or 0, (now.storage_bits or 0) if now else 0
+    return "wider" if after > before else "narrower" if after < before else "differs"
+
+
+def _lost(p: Promotion | None, own: Promotion | None) -> tuple[tuple[DType, DType], ...]:
+    """The casts of arrays by which values are lost that the run's own system keeps."""
+    casts = [(c.source, c.target, c.loss) for c in p.casts] if p else []
+    kept = {(c.source, c.target) for c in own.casts} if own else set()
+    lossy = [
+        (source, target)
+        for source, target, loss in casts
+        if isinstance(source, DType) and loss and (source, target) not in kept
+    ]
+    return tuple(dict.fromkeys(lossy))

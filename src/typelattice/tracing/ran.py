@@ -1,0 +1,57 @@
+"""A run beside what its own systems say of each of its steps: the ground on which a report stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from typelattice.engine.system import System
+from typelattice.files.reader import system as find_system
+from typelattice.operands.operand import Operand
+from typelattice.programs.replay import Outcome, Systems, replay_singly
+from typelattice.programs.step import Step
+from typelattice.tracing.run import Run, agrees, is_operation
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run, and of each step: the earlier steps that it is made of, the later ones that it is made into,
+    what it was observed to be, and what its library's own system says of it, given what its operands were.
+    """
+
+    run: Run
+    systems: System | Systems = field(repr=False)
+    steps: Sequence[Step] = field(repr=False)
+    parts: Sequence[Sequence[int]] = field(repr=False)
+    made_into: Sequence[Sequence[int]] = field(repr=False)
+    seen: Sequence[Outcome] = field(repr=False)
+    said: Sequence[Outcome] = field(repr=False)
+
+    def observed(self, i: int) -> Operand | None:
+        """What the result of a step was; what it comes to, where it was not seen by itself."""
+        return self.seen[i].operand
+
+    @property
+    def mismatches(self) -> tuple[int, ...]:
+        """The steps that came out otherwise than their library's own system says of such operands."""
+        return tuple(
+            i
+            for i, (step, seen) in enumerate(self.run)
+            if seen.count and is_operation(step) and not agrees(self.said[i], seen.operand)
+        )
+
+
+def ran(run: Run) -> Ran:
+    """A run with what its own systems say. Raises UnknownSystemError or FormatError for a system."""
+    steps = run.program.steps
+    found = {owner: find_system(name) for owner, name in run.systems.items()}
+    systems: System | Systems = found if len(found) != 1 else next(iter(found.values()))
+    parts = [step.parts for step in steps]
+    made_into: list[list[int]] = [[] for _ in steps]
+    for i, those in enumerate(parts):
+        for part in those:
+            made_into[part].append(i)
+    observed = [Outcome(each.operand) if each.count else None for each in run.seen]
+    said = replay_singly(steps, systems, observed) if found else [o or Outcome(None) for o in observed]
+    seen = [one or other for one, other in zip(observed, said, strict=True)]
+    return Ran(run, systems, steps, parts, made_into, seen, said)

@@ -1,0 +1,33 @@
+"""How wide floats are: bits of a real number, so that a complex number is as wide as each of its parts."""
+
+from __future__ import annotations
+
+from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
+from typelattice.operands.operand import Operand
+
+
+def width(o: Operand | None) -> int | None:
+    """The bits of a float that has a width of its own: no integer, no Python number, nothing weak.
+
+    >>> from typelattice import operand
+    >>> width(operand("float32")), width(operand("complex64")), width(operand("int64")), width(operand("1.5"))
+    (32, 32, None, None)
+    """
+    if o is None or o.dtype is None or o.weak or o.tier == "scalar":
+        return None
+    return width_of(o.dtype)
+
+
+def width_of(d: DType) -> int | None:
+    """The bits of a float dtype; None of any other, and where the platform decides."""
+    return part_of(d).bits if d.kind.rank >= Kind.FLOAT.rank else None
+
+
+def narrowed(d: DType, to: DType) -> DType:
+    """A dtype at the width of another float: complex where it is complex, else real.
+
+    >>> from typelattice import dtype
+    >>> narrowed(dtype("float64"), dtype("complex64")), narrowed(dtype("complex128"), dtype("float32"))
+    (float32, complex64)
+    """
+    return complex_of(part_of(to)) if d.kind is Kind.COMPLEX else part_of(to)

@@ -1,0 +1,280 @@
+"""The report of a run names the step that widened a float, what follows from it, and what stops it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import typelattice as tl
+from typelattice.programs.step import Opaque
+from typelattice.tracing.causes import stop
+from typelattice.tracing.findings import Findings, findings
+from typelattice.tracing.html import write
+from typelattice.tracing.markup import text
+from typelattice.tracing.report import report
+from typelattice.tracing.run import Run, Seen
+
+
+def run_of(folder: Path, source: str, own: str = "numpy", **bound: str) -> Run:
+    """A run of the function `f` of a source text, as it comes out under a library's own system."""
+    path = folder / "code.py"
+    path.write_text(dedent(source), encoding="utf-8")
+    program = tl.program(f"{path}:f", **bound)
+    seen = []
+    for step, outcome in zip(program.steps, program.under(own), strict=True):
+        assert outcome.operand is not None
+        bits = outcome.operand.dtype.bits if outcome.operand.dtype else 64
+        count = math.prod(n or 1 for n in step.shape) if step.shape else 1
+        seen.append(Seen(outcome.operand, 1, count * (bits or 8) // 8))
+    return Run(program, tuple(seen), {"numpy": own}, sources={"code.py": path.read_text(encoding="utf-8")})
+
+
+def found_in(run: Run, *systems: str) -> Findings:
+    return findings(run, systems)
+
+
+def named(found: Findings) -> list[str]:
+    """The source texts by which the causes are named."""
+    return [found.ran.steps[cause.at].text for cause in found.causes]
+
+
+NORMALIZE = """
+    import numpy as np
+    def f(img, mean):
+        x = img / 255.0
+        y = x - mean
+        return np.sqrt(y) + 1
+"""
+
+
+def test_a_float_that_meets_a_wider_one_from_outside_is_named_where_they_meet(tmp_path: Path) -> None:
+    found = found_in(run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]"))
+    (cause,) = found.causes
+    assert named(found) == ["x - mean"]
+    assert (cause.narrow.name, cause.wide.name) == ("float32", "float64")
+    assert [found.ran.steps[i].text for i in cause.later] == ["x - mean", "np.sqrt(y)", "np.sqrt(y) + 1"]
+    assert cause.bytes == 3 * 1200
+
+
+def test_the_smallest_cast_is_that_of_the_small_operand(tmp_path: Path) -> None:
+    found = found_in(run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]"))
+    stopped = stop(found.ran, found.causes[0])
+    assert stopped is not None
+    assert [found.ran.steps[i].text for i in stopped.steps] == ["mean"]
+    assert (stopped.bytes, stopped.target.name) == (24, "float32")
+    assert stopped.kept == found.causes[0].later
+
+
+def test_a_float_that_nothing_widened_has_no_cause(tmp_path: Path) -> None:
+    for dtype in ("float32", "float64"):
+        run = run_of(tmp_path, NORMALIZE, img=f"{dtype}[100,3]", mean=f"{dtype}[3]")
+        assert not found_in(run).causes
+        assert "no float was widened by another" in list(report(run, ()))
+
+
+def test_the_step_that_made_the_wide_float_is_named_beside_the_first_that_it_widened(tmp_path: Path) -> None:
+    run = run_of(
+        tmp_path,
+        """
+            import numpy as np
+            def f(x, count):
+                t = count / 10
+                scale = np.sqrt(t)
+                a = x * 2.0
+                return a * scale
+            """,
+        x="float32[100]",
+        count="int64[100]",
+    )
+    found = found_in(run)
+    assert named(found) == ["a * scale"]
+    (cause,) = found.causes
+    assert [found.ran.steps[i].text for i in cause.first] == ["count / 10"]
+    assert "code.py:4: count / 10" in "\n".join(report(run, ()))
+
+
+def test_an_integer_that_widens_a_float_is_what_to_cast(tmp_path: Path) -> None:
+    source = """
+        def f(x, n):
+            return x * n
+    """
+    found = found_in(run_of(tmp_path, source, x="float32[100]", n="int64[1]"))
+    assert named(found) == ["x * n"]
+    stopped = stop(found.ran, found.causes[0])
+    assert stopped is not None
+    assert [found.ran.steps[i].text for i in stopped.steps] == ["n"]
+
+
+def test_a_cast_that_the_code_asks_for_is_a_cause(tmp_path: Path) -> None:
+    source = """
+        import numpy as np
+        def f(x):
+            y = x.astype(np.float64)
+            return y * 2.0
+    """
+    run = run_of(tmp_path, source, x="float32[100]")
+    assert named(found_in(run)) == ["x.astype(np.float64)"]
+    assert "casts float32 to float64, as it says" in "\n".join(report(run, ()))
+
+
+def test_two_wide_operands_are_both_cast_to_stop_what_follows(tmp_path: Path) -> None:
+    source = """
+        def f(x, mean, std):
+            return (x - mean) / std
+    """
+    found = found_in(run_of(tmp_path, source, x="float32[100,3]", mean="float64[3]", std="float64[3]"))
+    (cause,) = found.causes
+    stopped = stop(found.ran, cause)
+    assert stopped is not None
+    assert [found.ran.steps[i].text for i in stopped.steps] == ["mean", "std"]
+    assert stopped.kept == cause.later
+
+
+def test_the_rule_of_a_cause_is_that_of_the_promotion(tmp_path: Path) -> None:
+    run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
+    rule = tl.system("numpy").explain("float32", "float64", op="subtract").rule
+    assert str(rule) in "\n".join(report(run, ()))
+
+
+def test_a_complex_number_is_as_wide_as_its_parts(tmp_path: Path) -> None:
+    source = """
+        def f(x, z, w):
+            return x * z + w
+    """
+    assert not found_in(run_of(tmp_path, source, x="float32[9]", z="complex64[9]", w="complex64[9]")).causes
+    found = found_in(run_of(tmp_path, source, x="float32[9]", z="complex64[9]", w="float64[9]"))
+    assert named(found) == ["x * z + w"]
+    stopped = stop(found.ran, found.causes[0])
+    assert stopped is not None and stopped.target.name == "float32"
+
+
+PARTS = """
+    import numpy as np
+    def f(x, n, u):
+        mean = n / 2
+        low = mean * x
+        bits = n + u
+        return bits * low
+"""
+
+
+def test_where_a_system_parts_is_named_with_what_it_costs(tmp_path: Path) -> None:
+    run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
+    found = found_in(run, "torch")
+    told = {found.ran.steps[p.steps[0]].text: p for p in found.parts["torch"]}
+    assert {text: p.cost for text, p in told.items()} == {"n + u": "raises", "n / 2": "loses"}
+    assert (told["n + u"].later, told["n + u"].unreached) == (1, 1)
+    said = "\n".join(report(run, ["torch"]))
+    assert "under torch 2 places would part: 1 raises, 1 loses" in said
+    assert said.index("n + u") < said.index("n / 2", said.index("under torch"))
+
+
+def test_a_system_that_gives_fewer_bits_without_a_loss_is_narrower(tmp_path: Path) -> None:
+    source = """
+        import numpy as np
+        def f(x):
+            return x + np.zeros(3)
+    """
+    found = found_in(run_of(tmp_path, source, x="float64[3]"), "torch", "jax")
+    assert [p.cost for p in found.parts["torch"]] == ["narrower"]
+    assert found.parts["jax"] == ()
+
+
+def test_a_step_that_came_out_otherwise_than_our_rules_say_is_told_once(tmp_path: Path) -> None:
+    run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float32[3]")
+    at = run.program.step("x - mean")
+    wrong = [
+        replace(seen, operand=tl.operand("float16")) if i >= at and seen.operand.dtype else seen
+        for i, seen in enumerate(run.seen)
+    ]
+    run = replace(run, seen=tuple(wrong))
+    assert found_in(run).ran.mismatches == (at,)
+    assert "1 mismatch: our rules say otherwise" in "\n".join(report(run, ()))
+
+
+def test_an_opaque_step_that_widens_is_a_cause_of_which_no_rule_is_known(tmp_path: Path) -> None:
+    run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float32[3]")
+    at = run.program.step("x - mean")
+    step = run.program.steps[at]
+    opaque = Opaque("blur", tl.operand("float64"), step.parts, text="blur(x)", place=step.place)
+    steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
+    seen = tuple(
+        replace(s, operand=tl.operand("float64")) if i >= at and s.operand.dtype else s
+        for i, s in enumerate(run.seen)
+    )
+    run = replace(run, program=replace(run.program, steps=steps), seen=seen)
+    assert named(found_in(run)) == ["blur(x)"]
+    assert "no operation of ours describes it" in " ".join("\n".join(report(run, ())).split())
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_every_line_fits_the_width(tmp_path: Path, width: int) -> None:
+    run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
+    for line in "\n".join(report(run, ["torch", "jax", "numpy1"], width)).splitlines():
+        assert len(line) <= width
+
+
+HOSTILE = """
+    def f(x, y):
+        z = x + y  # <script>alert(1)</script> &amp; "' \u202e
+        return z
+"""
+
+
+def test_pages_hold_no_scripts_and_the_source_stays_text(tmp_path: Path) -> None:
+    run = run_of(tmp_path, HOSTILE, x="float32[9]", y="float64[9]")
+    hostile = replace(
+        run,
+        program=replace(
+            run.program, steps=tuple(replace(s, text=f"<img src=x>{s.text}") for s in run.program.steps)
+        ),
+        summaries=("<b>summary</b>",),
+    )
+    write(hostile, ["torch"], tmp_path / "pages")
+    pages = sorted((tmp_path / "pages").iterdir())
+    assert [page.name for page in pages] == ["001_code.html", "index.html"]
+    for page in pages:
+        told = page.read_text(encoding="utf-8")
+        for markup in ("<script", "<img", "<b>", "\u202e", "http:", "https:", "//"):
+            assert markup not in told, markup
+        assert "default-src 'none'" in told
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp;amp;" in pages[0].read_text(encoding="utf-8")
+
+
+def test_every_link_of_the_pages_leads_to_a_line_or_a_page(tmp_path: Path) -> None:
+    import re
+
+    run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
+    write(run, ["torch"], tmp_path / "pages")
+    anchors = {
+        f"{page.name}#{each}" if each else page.name
+        for page in (tmp_path / "pages").iterdir()
+        for each in ["", *re.findall(r'id="([^"]+)"', page.read_text(encoding="utf-8"))]
+    }
+    for page in (tmp_path / "pages").iterdir():
+        for link in re.findall(r'href="([^"]+)"', page.read_text(encoding="utf-8")):
+            assert (page.name + link if link.startswith("#") else link) in anchors
+
+
+def test_the_line_of_a_cause_is_marked_and_those_that_follow_are(tmp_path: Path) -> None:
+    run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
+    write(run, [], tmp_path / "pages")
+    told = (tmp_path / "pages" / "001_code.html").read_text(encoding="utf-8")
+    assert '<details id="L5" class="line cause">' in told
+    assert '<details id="L6" class="line later">' in told
+    assert '<details id="L4" class="line">' in told
+
+
+def test_text_of_pages_has_nothing_that_controls() -> None:
+    assert text("a\x00\x1b[31m<") == "a\ufffd\ufffd[31m&lt;"
+
+
+def test_a_folder_that_cannot_be_is_one_error(tmp_path: Path) -> None:
+    run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(tl.TypelatticeError, match=r"cannot write .*file"):
+        write(run, [], tmp_path / "file")

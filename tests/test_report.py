@@ -211,6 +211,25 @@ def test_an_opaque_step_that_widens_is_a_cause_of_which_no_rule_is_known(tmp_pat
     assert "no operation of ours describes it" in " ".join("\n".join(report(run, ())).split())
 
 
+def test_what_needs_a_refused_step_is_no_refusal_of_its_own(tmp_path: Path) -> None:
+    """An opaque step in between passes on that it is not reached."""
+    source = """
+        def f(x, n, u):
+            bits = n + u
+            blurred = bits * x
+            return blurred + 1.0
+    """
+    run = run_of(tmp_path, source, x="float32[9]", n="int32[9]", u="uint32[9]")
+    at = run.program.step("bits * x")
+    step = run.program.steps[at]
+    opaque = Opaque("blur", run.seen[at].operand, step.parts, text="blur(bits)", place=step.place)
+    steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
+    run = replace(run, program=replace(run.program, steps=steps))
+    (part,) = found_in(run, "torch").parts["torch"]
+    assert run.program.steps[part.steps[0]].text == "n + u"
+    assert (part.later, part.unreached) == (2, 2)
+
+
 @pytest.mark.parametrize("width", [60, 80])
 def test_every_line_fits_the_width(tmp_path: Path, width: int) -> None:
     run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")

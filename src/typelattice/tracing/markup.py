@@ -16,7 +16,9 @@ def text(x: str) -> str:
     >>> text("<b>\\u202e&</b>")
     '&lt;b&gt;\\ufffd&amp;&lt;/b&gt;'
     """
-    return escape("".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in x))
+    if not x.isprintable():
+        x = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in x)
+    return escape(x)
 
 
 def element(tag: str, content: str, **attributes: str) -> str:

@@ -42,9 +42,11 @@ def parts(ran: Ran, replayed: Replay) -> tuple[Part, ...]:
     causes: dict[int, int] = {}  # of each step that comes out otherwise, the first that did by itself
     later: dict[int, list[int]] = {}
     for i, outcome in enumerate(replayed):
-        if not is_operation(ran.steps[i]) or _same(ran.seen[i], outcome):
+        if _same(ran.seen[i], outcome):
             continue
         by = next((causes[p] for p in ran.parts[i] if p in causes), i)
+        if by == i and not is_operation(ran.steps[i]):
+            continue
         causes[i] = by
         later.setdefault(by, []).append(i)
     groups: dict[object, list[int]] = {}

@@ -1,9 +1,9 @@
 """Builds the documentation site: `python tools/docs/build.py INTO`, or `make docs`.
 
 The pages of docs/, the README and the other documents of the repository are laid into INTO/source as they
-are, but for their links, beside pages that are generated: the gallery, the API, the commands. Sphinx makes
-INTO/html of them, with warnings as errors; then every link of the pages is followed, and those to the outside
-are listed in INTO/links.txt.
+are, but for their links, beside pages that are generated: the gallery, the API, the commands, the documents.
+Sphinx makes INTO/html of them, with warnings as errors; then every link of the pages is followed, and those
+to the outside are listed in INTO/links.txt.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import documents
 import gallery
 import links
 import reference
@@ -22,7 +23,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 DOCUMENTS = {"README.md": "tour.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
-MADE = ("api/index.md", "commands.md", "gallery/index.md")  # generated pages to which others link
+# Generated pages to which others link.
+MADE = ("api/index.md", "commands.md", "documents.md", "gallery/index.md")
 NAMED = re.compile(r"(?m)^```(\w+) (\S+\.\w+)$")  # a fence that is a file of a name
 
 
@@ -55,7 +57,7 @@ def sources() -> Iterator[tuple[str, str]]:
     places = pages()
     for path, place in places.items():
         yield place, page(path, places)[0]
-    for made in (reference.pages(), gallery.pages()):
+    for made in (reference.pages(), gallery.pages(), documents.pages()):
         yield from made
 
 

@@ -26,7 +26,7 @@ myst_heading_anchors = 4
 default_role = "code"  # docstrings write `x` for code, as Markdown does
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
-python_maximum_signature_line_length = 80
+autodoc_preserve_defaults = True
 pygments_style, pygments_dark_style = "default", "github-dark"
 
 
@@ -38,5 +38,17 @@ def _signature(
     return None if made_by_users or not signature else ("", "")
 
 
+def _by_keyboard(
+    _app: object, _page: str, _template: str, context: dict[str, Any], _tree: object
+) -> None:
+    """What is wider than the page can be scrolled by keyboard, and headings of the list have a level."""
+    for part in ('<pre>', '<div class="table-wrapper'):
+        focusable = part.replace(" class", ' tabindex="0" class').replace("<pre>", '<pre tabindex="0">')
+        context["body"] = context.get("body", "").replace(part, focusable)
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-process-signature", _signature)
+    app.connect("html-page-context", _by_keyboard, priority=900)  # after the theme has made its list

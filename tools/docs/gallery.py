@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from typelattice.facts.releases import SIGN, releases
 from typelattice.files.text import FOLDER
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording, recorded
+from typelattice.rendering import Gridded
 from typelattice.study.changes import changes
 from typelattice.study.check import check
 from typelattice.study.scope import SCALARS
@@ -49,15 +51,22 @@ def pages() -> Made:
         yield f"gallery/{name}.md", _page(tl.system(name))
 
 
-def drawing(*what: object) -> str:
-    """A drawing as a part of a page, which scrolls where it is wider than the screen."""
-    return raw(f'<div class="drawing">{tl.draw(*what).svg}</div>')
+def drawing(what: tl.System | tl.Order[str], label: str) -> str:
+    """A drawing as a part of a page; `label` is what it shows, for those who hear the page."""
+    svg = tl.draw(what).svg.replace('role="img"', f'role="img" aria-label="{escape(label)}"', 1)
+    return scrolling(svg, "drawing", label)
 
 
-def raw(html: str) -> str:
-    """HTML as a part of a page."""
+def table(x: Gridded) -> str:
+    """A table as a part of a page."""
+    return scrolling(tl.render(x, "html"), "table", "a table")
+
+
+def scrolling(html: str, name: str, label: str) -> str:
+    """HTML as a part of a page, which scrolls, by keyboard too, where it is wider than the screen."""
     lines = "\n".join(line for line in html.splitlines() if line.strip())
-    return f"```{{raw}} html\n{lines}\n```\n"
+    head = f'<div class="scrolling {name}" tabindex="0" role="region" aria-label="{escape(label)}">'
+    return f"```{{raw}} html\n{head}\n{lines}\n</div>\n```\n"
 
 
 def _listing() -> str:
@@ -76,8 +85,8 @@ def _row(s: tl.System) -> str:
 
 def _page(s: tl.System) -> str:
     parts = [f"# {s.name}", f"{s.title}. {_source(s)}"]
-    parts += ["## Drawing", drawing(s)] if hasattr(tl, "draw") else []
-    parts += ["## Table", raw(tl.render(tl.table(s), "html"))]
+    parts += ["## Drawing", drawing(s, f"the order of {s.name}")]
+    parts += ["## Table", table(tl.table(s))]
     parts += ["## What is particular to it", "\n".join(f"- {line}" for line in _particulars(s))]
     parts += ["## Laws and criteria", _laws(s)]
     parts += ["## Its file", "Answers name the lines of this file that decided.", _file(s.name)]
@@ -113,8 +122,8 @@ def _particulars(s: tl.System) -> Iterator[str]:
         if table != "ties":
             yield f"In `{table}`: `{entry}`."
     if s.ops:
-        about = "classes of operations in which it departs from [the standard](../operations.md)"
-        yield f"There are {len(s.ops)} {about}: {_codes(s.ops)}."
+        standard = "[the standard](../operations.md)"
+        yield f"Under `ops` it departs from {standard} in {len(s.ops)} operations, or classes of them."
 
 
 def _codes(names: object) -> str:
@@ -124,11 +133,11 @@ def _codes(names: object) -> str:
 def _laws(s: tl.System) -> str:
     """The laws with where they fail, then how many pairs break each of the criteria."""
     lines = ["| law | | |", "|---|---|---|"]
-    lines += [f"| {law} | {v.mark} | {_cell(str(v))} |" for law, v in tl.laws(s).items()]
-    return "\n".join(lines) + f"\n\nBy the criteria of JEP 9407, {_cell(check(s).criteria.short)}."
+    lines += [f"| {law} | {v.mark} | {plain(str(v))} |" for law, v in tl.laws(s).items()]
+    return "\n".join(lines) + f"\n\nBy the criteria of JEP 9407, {plain(check(s).criteria.short)}."
 
 
-def _cell(text: str) -> str:
+def plain(text: str) -> str:
     """Text as it stands, in a table too."""
     return re.sub(r"([\\`*_|<>\[\]#~$])", r"\\\1", text)
 
@@ -149,7 +158,7 @@ def _asked(name: str) -> list[str]:
     listed = departures(name)
     if not listed:
         return [*parts, "No call is known in which it departs from the rule above."]
-    rows = [f"| {d.count} | {_cell(d.reason)} | [source]({d.source}) |" for d in listed]
+    rows = [f"| {d.count} | {plain(d.reason)} | [source]({d.source}) |" for d in listed]
     parts += ["Where no rule states what it does, the calls are listed with the reason:"]
     return [*parts, "\n".join(["| calls | why | |", "|---|---|---|", *rows])]
 
@@ -176,7 +185,7 @@ def _versions(name: str) -> list[str]:
     parts = ["## Versions", f"Recorded: {', '.join(known)}. `{names[0]}` asks for the oldest."]
     for before, after in pairwise(names):
         found = changes(tl.system(before), tl.system(after))
-        parts += [f"### {before} to {after}", raw(tl.render(found, "html")) if found.changed else f"{found}."]
+        parts += [f"### {before} to {after}", table(found) if found.changed else f"{found}."]
         if (Path(FOLDER) / f"{before}.toml").exists():
             parts += ["What the older release does otherwise:", _file(before)]
     return parts

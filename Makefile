@@ -11,9 +11,10 @@ FLAGS =
 CALLS = 100000
 LINES = 1000000
 SEED =
+PROGRAMS = 100
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest lint docs conform releases fuzz bench array-api-tests mutants clean
+.PHONY: help demo test test-newest lint docs conform releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -53,6 +54,9 @@ bench: .venv-live/ready.stamp  ## our times beside those of the libraries
 
 array-api-tests: .venv-suite/ready.stamp  ## the public suite against our namespaces: SUITE=path of a copy of it
 	tools/array-api-tests '$(SUITE)' .venv-suite/bin/python
+
+programs: .venv-live/ready.stamp  ## random programs against the libraries: PROGRAMS of them on each, 100 if not said
+	PYTHONPATH=src .venv-live/bin/python -m pytest tests/test_programs_random_live.py --programs $(PROGRAMS) $(FLAGS)
 
 mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do the tests notice?
 	$(VENV)/bin/python tools/mutants.py

@@ -1,9 +1,14 @@
-"""What pytest is told beside the tests: a page left out, and lines to show at the end."""
+"""What pytest is told beside the tests: a page left out, an option, and lines to show at the end."""
 from __future__ import annotations
 
 import pytest
 
 collect_ignore = ["docs/findings.md"]  # shows what frameworks do; the live tests run it
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How many random programs are tried on each real library; the light tests have their own numbers."""
+    parser.addoption("--programs", type=int, default=6, help="random programs to try on each real library")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

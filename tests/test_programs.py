@@ -398,3 +398,35 @@ def test_two_files_may_mean_different_dtypes_by_one_name(
         "posit8",
         "posit8",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("xp.diff(m)", (3, 3)),
+        ("xp.diff(m, axis=0, n=2)", (1, 4)),
+        ("xp.tile(m, (2, 1))", (6, 4)),
+        ("xp.repeat(m, 2)", (24,)),
+        ("xp.linalg.diagonal(m)", (3,)),
+        ("xp.linalg.outer(m[0, :], m[:, 0])", (4, 3)),
+        ("xp.vecdot(m, m)", (3,)),
+        ("xp.tensordot(m, m[0, :], axes=1)", (3,)),
+        ("xp.swapaxes(m, 0, 1)", (4, 3)),
+        ("xp.searchsorted(m[0, :], m)", (3, 4)),
+    ],
+)
+def test_shapes_follow_from_those_of_operands(text: str, shape: tuple[int, ...]) -> None:
+    p = tl.program(text, m="float32[3,4]")
+    assert p.steps[-1].shape == shape
+    np = pytest.importorskip("numpy")
+    compat = pytest.importorskip("array_api_compat.numpy")
+    made = np.swapaxes(np.ones((3, 4)), 0, 1) if "swap" in text else p.run(compat, m=np.ones((3, 4)))
+    assert made.shape == shape
+
+
+def test_an_error_of_the_namespace_names_the_step() -> None:
+    np = pytest.importorskip("numpy")
+    p = tl.program("y = x + 1\nz = xp.reshape(y, (5,))", x="float32[?]")
+    with pytest.raises(ValueError, match="cannot reshape") as refused:
+        p.run(np, x=np.ones(3))
+    assert refused.value.__notes__ == ["reshape 'xp.reshape(y, (5,))' (<source>, line 2)"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_programs import inputs, lines
+from random_programs import inputs, line
 
 import typelattice as tl
 
@@ -20,18 +21,31 @@ STEPS = 30
 SYSTEMS = ("numpy", "jax", "torch", "array-api", "tensorflow-all", "mlx")
 
 
-def grown(dice: random.Random, name: str, least: int = 0) -> tuple[dict[str, str], list[str]]:
-    """The lines of a program of which no step is refused."""
+def grown(
+    dice: random.Random,
+    name: str,
+    among: Collection[str] | None = None,
+    built: Callable[[tl.Program], object] = str,
+    steps: int = STEPS,
+) -> tuple[dict[str, str], list[str]]:
+    """The lines of a program of which no step is refused; its inputs have dtypes `among` some, else any.
+
+    A line is left out, too, if the program cannot be `built` with it.
+    """
     system = tl.system(name)
-    bound = inputs(dice, system, least)
-    kept: list[str] = []
-    for line in lines(dice, bound, STEPS):
+    bound = inputs(dice, [d.name for d in system.dtypes] if among is None else [*among])
+    known, kept = [*bound], list[str]()
+    for i in range(steps):
+        more = [*kept, line(dice, known, f"t{i}")]
         try:
-            p = tl.program("\n".join([*kept, line]), **_used(bound, [*kept, line]))
+            p = tl.program("\n".join(more), **_used(bound, more))
+            if any(o.operand is None for o in p.under(system)):
+                continue
+            built(p)
         except tl.ProgramError:
             continue
-        if not any(o.operand is None for o in p.under(system)):
-            kept.append(line)
+        kept = more
+        known.append(f"t{i}")
     return bound, kept
 
 
@@ -62,6 +76,11 @@ def arrays(p: tl.Program, xp: Any) -> dict[str, Any]:
     }
 
 
+def comparable(x: Any) -> Any:
+    """An array as NumPy can compare it, which finds no common dtype for narrow complex numbers."""
+    return x if x.dtype.kind in "biuf" else x.astype("complex128" if "complex" in str(x.dtype) else "float64")
+
+
 @pytest.mark.parametrize("name", SYSTEMS)
 @settings(derandomize=True, max_examples=8, deadline=None)
 @given(st.integers(0, 2**32))
@@ -78,6 +97,9 @@ def test_a_program_says_what_a_namespace_gives(name: str, seed: int) -> None:
             made = listed(p.run(xp, **arrays(p, xp)))
         except tl.NamespaceError as lacking:  # a kernel that NumPy has not, a number that nothing is said of
             assert any(word in str(lacking) for word in ("cannot", "out of range", "has no")), str(lacking)
+            return
+        except ValueError as by_value:
+            assert "negative integer powers" in str(by_value)
             return
     for step, outcome, x in zip(p.steps, said, made, strict=True):
         o = outcome.operand
@@ -135,7 +157,10 @@ def test_the_explicit_program_has_the_same_dtypes_and_values(name: str, seed: in
             values, again = listed(p.run(xp, **arrays(p, xp))), listed(explicit.run(xp, **arrays(p, xp)))
         except tl.NamespaceError:
             return
+        except ValueError as by_value:
+            assert "negative integer powers" in str(by_value)
+            return
     for step, x, y in zip(p.steps, values, again, strict=True):
         if hasattr(x, "dtype"):
-            given, expected = np.asarray(y.bare), np.asarray(x.bare)
+            given, expected = comparable(np.asarray(y.bare)), comparable(np.asarray(x.bare))
             np.testing.assert_allclose(given, expected, rtol=1e-2, err_msg=f"{step.text} in\n{p.source}")

@@ -37,7 +37,8 @@ EXTENSIONS = ("linalg", "fft")  # where a namespace has functions, too
 def run(steps: Sequence[Step], results: Sequence[int], xp: Any, given: Mapping[str, Any]) -> tuple[Any, ...]:
     """The results of a program, computed by a namespace from what its inputs are given.
 
-    Raises ProgramError for an input that is not given, and for a step that cannot be carried out there.
+    Raises ProgramError for an input that is not given, and for a step that cannot be carried out there. What
+    the namespace raises has a note that names the step.
     """
     names = [step.text for step in steps if isinstance(step, Input)]
     for name in given:
@@ -47,7 +48,11 @@ def run(steps: Sequence[Step], results: Sequence[int], xp: Any, given: Mapping[s
             )
     runner = _Runner(xp, given)
     for step in steps:
-        runner.values.append(runner.value(step))
+        try:
+            runner.values.append(runner.value(step))
+        except Exception as e:
+            e.add_note(f"{step.op} {step.text!r}{f' ({step.place})' if step.place else ''}")
+            raise
     return tuple(runner.values[i] for i in results)
 
 
@@ -121,7 +126,8 @@ class _Runner:
             found = self.function(step, step.name)(*args, **named)
         if step.dtype is None or not hasattr(found, "dtype"):
             return found
-        return self.cast(found, self.dtype(step.dtype))
+        to = self.dtype(step.dtype)
+        return found if not getattr(found, "weak", False) and found.dtype == to else self.cast(found, to)
 
     def arrays(self, op: Operation, step: Call, args: list[Any]) -> list[Any]:
         """Arguments, of which those that the standard wants to be arrays are: one at least, any condition."""
@@ -144,10 +150,10 @@ class _Runner:
         raise ProgramError(f"{step.text!r}: {self.xp!r} has no function {name}; write it with others")
 
     def cast(self, x: Any, to: Any) -> Any:
-        """An array, or a Python number, as an array of a dtype; itself if it is one."""
+        """An array, or a Python number, as an array of a dtype."""
         if isinstance(x, (bool, int, float, complex)) and not hasattr(x, "dtype"):
             return self.xp.asarray(x, dtype=to)
-        return x if not getattr(x, "weak", False) and x.dtype == to else self.xp.astype(x, to)
+        return self.xp.astype(x, to)
 
     def dtype(self, asked: NamedDType | DTypeOf) -> Any:
         """A dtype as the namespace takes it."""

@@ -54,8 +54,10 @@ def result_shape(
             return broadcast(operands)
         case "reduction":
             return _reduced(first, _named(args, keywords, "axis", "dim"), _kept(keywords), _axes_of(op))
+        case "along" if op.name == "diff":
+            return _shortened(first, keywords)
         case "along":
-            return None if op.name == "diff" or keywords.get("include_initial") else first
+            return None if keywords.get("include_initial") else first
         case "several":
             return _joined(op.name, operands, _named(args, keywords, "axis", "dim") or 0)
         case "whole":
@@ -200,7 +202,60 @@ def _whole(
             return shape[:-2]
         case "isin":
             return shape
+        case "swapaxes" if len(args) == 2:
+            return _swapped(shape, *args)
+        case "diagonal" if len(shape) > 1 and not args and not keywords:
+            side = None if None in shape[-2:] else min(n for n in shape[-2:] if n is not None)
+            return (*shape[:-2], side)
+        case "searchsorted":
+            return operands[1]
+        case "outer":
+            return (size(shape), size(operands[1]))
+        case "cross":
+            return broadcast([shape, operands[1]])
+        case "vecdot" if not keywords and shape and operands[1]:
+            return broadcast([shape, operands[1]])[:-1]  # type: ignore[index]
+        case "tensordot":
+            return _contracted(shape, operands[1] or (), _named(args, keywords, "axes", "axis"))
+        case "tile":
+            return _tiled(shape, plain_axes(_named(args, keywords, "repetitions", "axis")))
+        case "repeat" if not keywords and len(args) == 1 and isinstance(args[0], int):
+            count = size(shape)
+            return (None if count is None else count * args[0],)
     return None
+
+
+def _shortened(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
+    """The shape of differences along an axis, of which each takes one from its length."""
+    axis, n = keywords.get("axis", -1), keywords.get("n", 1)
+    if not shape or not isinstance(axis, int) or not isinstance(n, int) or len({*keywords} - {"axis", "n"}):
+        return None
+    at = _axis(axis, len(shape))
+    return tuple(max(k - n, 0) if i == at and k is not None else k for i, k in enumerate(shape))
+
+
+def _swapped(shape: Shape, a: Argument, b: Argument) -> Shape | None:
+    if not isinstance(a, int) or not isinstance(b, int):
+        return None
+    lengths, i, j = list(shape), _axis(a, len(shape)), _axis(b, len(shape))
+    lengths[i], lengths[j] = lengths[j], lengths[i]
+    return tuple(lengths)
+
+
+def _contracted(a: Shape, b: Shape, axes: Argument) -> Shape | None:
+    """The shape of a product that is summed over so many axes: the last of one, the first of the other."""
+    count = 2 if axes is None else axes
+    if not isinstance(count, int) or not 0 <= count <= min(len(a), len(b)):
+        return None
+    return (*a[: len(a) - count], *b[count:])
+
+
+def _tiled(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
+    if times is None:
+        return None
+    most = max(len(shape), len(times))
+    lengths, repeats = (1,) * (most - len(shape)) + shape, (1,) * (most - len(times)) + times
+    return tuple(None if n is None else n * k for n, k in zip(lengths, repeats, strict=True))
 
 
 def _reshaped(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:

@@ -1,9 +1,10 @@
-"""Inputs of a graph: each is of a dtype."""
+"""Inputs of graphs, each of which has a dtype, and errors that name the step."""
 
 from __future__ import annotations
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
+from typelattice.namespaces.recipe import one_line
 from typelattice.programs.step import Input, ProgramError
 
 
@@ -17,3 +18,9 @@ def input_dtype(step: Input, system: System) -> DType | None:
     raise ProgramError(
         f"the input {step.text} is a Python {o.kind.word} that is not known; give a number or a dtype"
     )
+
+
+def lacking(cannot: str, e: Exception) -> str:
+    """What an error says of what a library cannot do, and of which step: that is the error's note."""
+    what = next(iter(getattr(e, "__notes__", ())), "it")
+    return f"{cannot} {what}: {one_line(e)}; write it with other operations"

@@ -8,12 +8,11 @@ from typing import Any
 import ndonnx
 
 from typelattice.engine.system import System
-from typelattice.facts.errors import TypelatticeError
+from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import namespace
-from typelattice.namespaces.recipe import one_line
 from typelattice.programs.running import run
 from typelattice.programs.step import Input, ProgramError, Step
-from typelattice.programs.targets.inputs import input_dtype
+from typelattice.programs.targets.inputs import input_dtype, lacking
 
 
 def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
@@ -36,9 +35,10 @@ def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
             given[step.text] = xp.asarray(arguments[step.text], dtype=d)
     try:
         made = run(steps, results, xp, given)
-        outputs = {f"result{i}" if len(made) > 1 else "result": x.bare for i, x in enumerate(made)}
+        bare = [x.bare if isinstance(x, Array) else xp.asarray(x).bare for x in made]  # it may be a number
+        outputs = {f"result{i}" if len(made) > 1 else "result": x for i, x in enumerate(bare)}
         return ndonnx.build(arguments, outputs)
-    except TypelatticeError:
+    except ProgramError:
         raise
     except Exception as e:  # of whatever class ndonnx and its builder raise for what they lack
-        raise ProgramError(f"ndonnx cannot build it: {one_line(e)}; write it with other operations") from e
+        raise ProgramError(lacking("ndonnx cannot build", e)) from e

@@ -9,13 +9,11 @@ import jax
 import jax.numpy as jnp
 
 from typelattice.engine.system import System
-from typelattice.facts.errors import TypelatticeError
 from typelattice.namespaces.namespace import namespace
-from typelattice.namespaces.recipe import one_line
 from typelattice.operands.adapters import native
 from typelattice.programs.running import run
 from typelattice.programs.step import Input, ProgramError, Step
-from typelattice.programs.targets.inputs import input_dtype
+from typelattice.programs.targets.inputs import input_dtype, lacking
 
 
 def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str:
@@ -38,7 +36,7 @@ def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str
 
         try:
             return str(jax.jit(computed).lower(specs).as_text())
-        except TypelatticeError:
+        except ProgramError:
             raise
         except Exception as e:  # of whatever class JAX raises for what it lacks
-            raise ProgramError(f"JAX cannot lower it: {one_line(e)}; write it with other operations") from e
+            raise ProgramError(lacking("JAX cannot lower", e)) from e

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from typelattice.study.laws import Laws, laws
     from typelattice.study.scope import BeyondReachError
     from typelattice.study.tables import Table, table
+    from typelattice.tracing.function import Traced, TraceError, trace
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
 _LATER = {
@@ -77,6 +78,7 @@ _LATER = {
         "study.diffs": ("Diff", "diff"),
         "study.laws": ("Laws", "laws"),
         "study.tables": ("Table", "table"),
+        "tracing.function": ("TraceError", "Traced", "trace"),
     }.items()
     for name in names
 }
@@ -100,12 +102,12 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError",
-    "Diff", "Drawing", "DrawingError", "FormatError", "Kind", "Laws", "Loss", "MissingSolverError",
-    "Namespace", "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order",
-    "OrderError", "PlanError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay",
-    "Symbols", "System", "Table", "TypelatticeError", "UnknownSystemError", "consensus", "criteria",
-    "design", "diff", "draw", "dtype", "implicit_cast", "implicit_cast_type", "laws", "loss",
-    "namespace", "native", "observed", "operand", "program", "render", "system", "systems", "table",
+    "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError", "Diff",
+    "Drawing", "DrawingError", "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace",
+    "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError", "PlanError",
+    "Program", "ProgramError", "Promotion", "PromotionError", "Replay", "Symbols", "System", "Table",
+    "TraceError", "Traced", "TypelatticeError", "UnknownSystemError", "consensus", "criteria", "design",
+    "diff", "draw", "dtype", "implicit_cast", "implicit_cast_type", "laws", "loss", "namespace", "native",
+    "observed", "operand", "program", "render", "system", "systems", "table", "trace",
 ]  # fmt: skip
 __version__ = "0.1.0"

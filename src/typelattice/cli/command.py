@@ -67,9 +67,14 @@ def duration(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: what it is for, the arguments it takes, what it prints, and examples of its arguments."""
+    """One command: what it is for, the arguments it takes, what it prints, and examples of its arguments.
+
+    `own_words` says of a command line with another program's on its end how many words are the command's own;
+    the others are its argument `command`.
+    """
 
     about: str
     arguments: Callable[[ArgumentParser], None]
     run: Callable[[Namespace], Paragraphs]
     examples: tuple[str, ...]
+    own_words: Callable[[Sequence[str]], int] = len

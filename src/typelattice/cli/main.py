@@ -16,7 +16,7 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import OutputError, complain, show
 
 COMMANDS = (  # each a module beside this one
-    "explain", "table", "diff", "consensus", "laws", "draw", "conform", "record", "watch", "design",
+    "explain", "table", "diff", "consensus", "laws", "draw", "conform", "record", "watch", "trace", "design",
     "systems", "check",
 )  # fmt: skip
 
@@ -78,10 +78,15 @@ def run(argv: list[str]) -> Paragraphs:
     elif first not in COMMANDS:
         near = nearest(first, COMMANDS)
         raise UsageError(f"no command {short(first)}{near}; there are {', '.join(COMMANDS)}")
-    elif {"-h", "--help"} & {*_before_dashes(rest)}:
-        yield Parser(first).format_help().rstrip("\n")
     else:
-        yield from command(first).run(Parser(first).parse_intermixed_args(rest))
+        own = command(first).own_words(rest)
+        if {"-h", "--help"} & {*_before_dashes(rest[:own])}:
+            yield Parser(first).format_help().rstrip("\n")
+            return
+        args = Parser(first).parse_intermixed_args(rest[:own])
+        if own < len(rest):
+            args.command = rest[own:]
+        yield from command(first).run(args)
 
 
 def _before_dashes(words: list[str]) -> list[str]:

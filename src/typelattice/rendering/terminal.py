@@ -59,8 +59,9 @@ def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
         silence(stream)  # it may be a reader that does not read for which we waited
         raise
     finally:
-        with _writing(stream):
-            stream.flush()
+        if not stream.closed:  # whoever closed it, as a traced script may, has flushed it
+            with _writing(stream):
+                stream.flush()
 
 
 def complain(line: str) -> None:

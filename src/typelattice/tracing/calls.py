@@ -1,0 +1,265 @@
+"""Calls of a recorded run as steps: which operation a function is, and what of its arguments takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.libraries import library_of
+from typelattice.facts.operations import Operation
+from typelattice.operands.objects import operand
+from typelattice.operands.operand import SCALARS, Operand, scalar
+from typelattice.programs.draft import Draft
+from typelattice.programs.functions import FUNCTIONS, PYTHONS, call_function
+from typelattice.programs.names import meaning
+from typelattice.programs.site import Site
+from typelattice.programs.step import AnyDType, Argument, NamedDType, Ref, Slice
+from typelattice.tracing.alike import alike
+from typelattice.tracing.libraries import dtype_text
+from typelattice.tracing.rewriting import Spot
+
+SHAPED = ("zeros", "ones", "empty", "eye", "identity", "full")  # made of a shape, which is not kept
+SPACED = ("arange", "linspace")
+MADE = ("asarray", "array", "asanyarray", "ascontiguousarray", "tensor", "as_tensor", "constant")
+REDUCED = {  # what a ufunc's method is, by the ufunc
+    "reduce": {
+        "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
+        "logical_or": "any", "fmax": "max", "fmin": "min",
+    },
+    "accumulate": {"add": "cumsum", "multiply": "cumprod"},
+}  # fmt: skip
+TELLING = ("density", "normed", "weights", "initial")  # arguments of which a result's dtype may depend
+KEPT = ("dtype", "min", "max", "a_min", "a_max", "axis", "ddof", "correction")  # those that a step keeps
+POSITIVE = FUNCTIONS["positive"]
+LONG = 64  # items of a list of arrays
+STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
+
+
+class UnknownCallError(Exception):
+    """A call that no operation describes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A function that was called: its name, its library, and the array whose method it is."""
+
+    name: str
+    library: str | None
+    owner: tuple[Any, ...] = ()
+    takes: int | None = None  # arguments, of a ufunc; the others are written into
+    method: str = ""  # of a ufunc
+
+
+class CallReader:
+    """Reads the arguments of one call; `part` gives the step of an array, None of anything else."""
+
+    def __init__(self, draft: Draft, part: Callable[[Any], int | None]) -> None:
+        self.draft, self.part = draft, part
+
+    def step(
+        self, site: Site, spot: Spot, function: Any, given: Sequence[Any], number: int, result: Operand
+    ) -> Argument:
+        """The step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
+        who = called(function)
+        if who.library is None:
+            raise UnknownCallError("it is no library's")
+        positional, named = arguments(spot, given)
+        named = {key: value for key, value in named.items() if value is not None}
+        positional = [*who.owner, *positional]
+        out = named.pop("out", None)
+        if who.takes is not None and len(positional) > who.takes:
+            out = positional[who.takes]
+            positional = positional[: who.takes]
+        if any(key in named for key in TELLING):
+            raise UnknownCallError("its result depends on more than its operands")
+        if FUNCTIONS.get(alike(who.name, number, 1), POSITIVE).of_class == "quantile":
+            shares = named.get("q", positional[1] if len(positional) > 1 else None)
+            if type(shares) not in SCALARS:
+                raise UnknownCallError("the shares that it is asked for are an array, and promote")
+        site = Site(site.text, site.place, who.library if who.library != STANDARDS_OWN else site.owner)
+        made = self.made(site, alike(who.name, number, len(positional)), positional, named, number, result)
+        if isinstance(out, tuple) and len(out) == 1:
+            out = out[0]
+        if out is None:
+            return made
+        return self.draft.put(site, self.argument(out), None, made)
+
+    def made(
+        self,
+        site: Site,
+        name: str,
+        positional: list[Any],
+        named: dict[str, Any],
+        number: int,
+        result: Operand,
+    ) -> Argument:
+        """The step of the function of a name."""
+        function = meaning("function", name, site.owner) or name
+        if name in SHAPED or function in SHAPED:
+            return self.shaped(site, function, positional, named)
+        if name in SPACED:
+            return self.spaced(site, name, positional, named, result)
+        if function in MADE and positional and isinstance(positional[0], (list, tuple)):
+            return self.listed(site, positional, named, result)
+        op = FUNCTIONS.get(name)
+        if op is not None and op.form == "each":
+            return self.draft.call(site, FUNCTIONS["reshape"], [self.argument(positional[number])])
+        args = [
+            self.dtype(x) if op is None and isinstance(x, str) else self.argument(x)
+            for x in self.operands(op, positional)
+        ]
+        keywords = {
+            key: self.dtype(value) if key == "dtype" else self.argument(value)
+            for key, value in named.items()
+            if key in KEPT
+        }
+        if op is not None and op.name != "clip":
+            keywords = {key: value for key, value in keywords.items() if not isinstance(value, Ref)}
+            keywords.pop("axis", None)
+        return call_function(self.draft, site, name, args, keywords)
+
+    def operands(self, op: Operation | None, positional: list[Any]) -> list[Any]:
+        """The arguments that take part; the others say nothing of dtypes."""
+        if op is None or op.form in ("elementwise", "pair", "choice", "promotion", "told", "cases"):
+            return positional
+        return positional[: 1 if op.form == "several" else op.most or len(positional)]
+
+    def shaped(self, site: Site, name: str, args: list[Any], named: dict[str, Any]) -> Argument:
+        """An array that is made of a shape, and of a value where it is full."""
+        own = ["shape", "fill_value", "dtype"] if name == "full" else ["shape", "dtype"]
+        given = dict(zip(own, args, strict=False)) | named
+        to = given.get("dtype")
+        dtype = None if to is None or isinstance(to, int) else self.dtype(to)
+        if name != "full":
+            like: Operand | int = scalar(SCALARS[float])
+            return self.draft.created(site, name, (), {}, like, dtype, None)
+        filled = self.draft.ref(site, self.argument(given.get("fill_value")))
+        return self.draft.created(site, "full", ((), filled), {}, filled.step, dtype, None)
+
+    def spaced(
+        self, site: Site, name: str, args: list[Any], named: dict[str, Any], result: Operand
+    ) -> Argument:
+        """Evenly spaced numbers, of Python's numbers or of a library's scalars."""
+        if "start" in named or "stop" in named:
+            args = [named[key] for key in ("start", "stop", "step") if key in named] + args
+        bounds = args[:2] if name == "linspace" else args[:3]
+        dtype = self.dtype(named["dtype"]) if "dtype" in named else None
+        if name == "arange" and len(args) > 3:
+            dtype = self.dtype(args[3])
+        known = [self.argument(x) for x in bounds]
+        if dtype is None and any(isinstance(x, Ref) for x in known):
+            return self.draft.call(site, FUNCTIONS[name], known)
+        kinds = [SCALARS[type(x)] for x in bounds if type(x) in SCALARS]
+        least = SCALARS[float] if name == "linspace" else SCALARS[int]
+        kind = max((least, *kinds), key=lambda k: k.rank)
+        return self.draft.created(site, name, (), {}, Operand(None, kind, True, "scalar"), dtype, None)
+
+    def listed(self, site: Site, args: list[Any], named: dict[str, Any], result: Operand) -> Argument:
+        """An array of a list: of Python's numbers, or of arrays, which are stacked."""
+        to = named.get("dtype", args[1] if len(args) > 1 else None)
+        dtype = None if to is None else self.dtype(to)
+        leaves = _leaves(args[0])
+        arrays = [x for x in leaves if self.part(x) is not None]
+        if not arrays:
+            if not all(type(x) in SCALARS for x in leaves):
+                raise UnknownCallError("its list holds other things than numbers")
+            like = Operand(None, result.kind, True, "scalar") if result.kind.rank else scalar(result.kind)
+            return self.draft.created(site, "asarray", (), {}, like, dtype, None)
+        if len(leaves) > LONG:
+            raise UnknownCallError("its list is long")
+        stacked = self.draft.call(site, FUNCTIONS["stack"], [self.argument(x) for x in leaves])
+        return stacked if dtype is None else self.draft.cast(site, stacked, dtype)
+
+    def argument(self, x: Any) -> Argument:
+        """What a step is given for an argument. Raises UnknownCallError."""
+        if x is None or type(x) in (str, type(...)) or type(x) in SCALARS:
+            return x  # type: ignore[no-any-return]
+        number = self.part(x)
+        if number is not None:
+            return Ref(int(number))
+        if isinstance(x, (list, tuple)):
+            if len(x) > LONG:
+                raise UnknownCallError("a long list")
+            return tuple(self.argument(each) for each in x)
+        if isinstance(x, slice):
+            return Slice(None, None, None)
+        return self.dtype(x)
+
+    def dtype(self, x: Any) -> AnyDType:
+        """A dtype that was asked for. Raises UnknownCallError."""
+        if isinstance(x, type) and x in SCALARS:
+            return NamedDType(x.__name__)
+        if isinstance(x, str) and x in PYTHONS:
+            return NamedDType(x)
+        try:
+            found = operand(dtype_text(x)) if isinstance(x, str) else operand(x)
+        except (TypelatticeError, TypeError):
+            raise UnknownCallError("it is given something that is no operand") from None
+        if found.dtype is None:
+            raise UnknownCallError("it is given something that is no dtype")
+        return NamedDType(found.dtype.name)
+
+
+def called(function: Any) -> Called:
+    """What was called."""
+    name = getattr(function, "__name__", "")
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, (ModuleType, type)):
+        cls = type(owner)
+        library = _library(cls.__module__)
+        if cls.__name__ == "ufunc":
+            if name == "outer":
+                return Called(owner.__name__, library)
+            return Called(REDUCED.get(name, {}).get(owner.__name__, ""), library)
+        if hasattr(cls, "dtype") and hasattr(cls, "shape"):
+            libraries = filter(None, (_library(c.__module__) for c in cls.__mro__))
+            return Called(name, next(libraries, None), (owner,))
+        return Called("", library)
+    if owner is abs.__self__:  # type: ignore[attr-defined]
+        return Called(name, STANDARDS_OWN)
+    cls = type(function)
+    module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__
+    library = _library(module if isinstance(module, str) else "") or _library(cls.__module__)
+    takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
+    return Called(name, library, (), takes if type(takes) is int else None)
+
+
+def arguments(spot: Spot, given: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call by position and by name. Raises UnknownCallError."""
+    names = [name for name in spot.keywords if name != "*"]
+    values = list(given[:-1])
+    cut = len(values) - len(names)
+    positional, last = values[:cut], values[cut:]
+    if "*" in spot.keywords:
+        spread = positional.pop()
+        if type(spread) not in (tuple, list):
+            raise UnknownCallError("its arguments are used up")
+        positional += spread
+    named: dict[str, Any] = {}
+    for name, value in zip(names, last, strict=True):
+        if name is not None:
+            named[name] = value
+        elif type(value) is dict:
+            named |= value
+        else:
+            raise UnknownCallError("its arguments are no dictionary")
+    return positional, named
+
+
+def _library(module: str) -> str | None:
+    if STANDARDS_OWN in module.split("."):
+        return STANDARDS_OWN
+    return library_of(module.partition(".")[0])
+
+
+def _leaves(x: Any) -> list[Any]:
+    """The items of nested lists, as far as there are few; of many Python numbers one of each type."""
+    if not isinstance(x, (list, tuple)):
+        return [x]
+    if len(x) > LONG and {*map(type, x)} <= SCALARS.keys():
+        return [*{type(each): each for each in x}.values()]
+    return [leaf for each in x[: LONG + 1] for leaf in _leaves(each)]
+

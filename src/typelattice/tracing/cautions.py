@@ -1,0 +1,117 @@
+"""What a rewriting has to leave as it is, so that the program behaves as it did."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Set
+
+MOST_ARGUMENTS = 60  # of a call that is followed
+SIMPLE = (  # functions of Python's that make no array, and whose names nobody gives to functions of arrays
+    "super", "locals", "globals", "vars", "dir", "isinstance", "issubclass", "hasattr", "callable", "len",
+    "range", "print", "zip", "enumerate", "type", "str", "repr", "int", "float", "complex", "bool", "list",
+    "dict", "set", "tuple", "frozenset", "id", "iter", "format", "open", "ord", "chr", "hash", "property",
+    "staticmethod", "classmethod", "object", "slice", "bytes", "setattr", "delattr", "exec", "eval",
+    "compile", "breakpoint",
+)  # fmt: skip
+COMPILED_BY = {  # packages whose decorators read the bytecode of a function
+    "numba": "numba compiles it", "torch": "torch compiles it",
+}  # fmt: skip
+COMPILING = (
+    "jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "script", "compile", "generated_jit",
+)  # fmt: skip
+REBINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+
+
+def same_twice(target: ast.expr, rebound: Set[str]) -> bool:
+    """Whether reading a target a second time gives the same, and runs no code of the program."""
+    match target:
+        case ast.Name(id=name):
+            return name not in rebound
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name not in rebound
+        case ast.Subscript(value=ast.Name(id=name), slice=key):
+            return name not in rebound and plain_key(key, rebound)
+    return False
+
+
+def plain_key(key: ast.expr, rebound: Set[str]) -> bool:
+    """Whether an index is made of names and constants."""
+    nodes = (ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.Load)
+    return all(
+        isinstance(x, nodes) and not (isinstance(x, ast.Name) and x.id in rebound)
+        for x in ast.walk(key)
+    )
+
+
+def compiled_by(decorator: ast.expr, known: Mapping[str, str]) -> str | None:
+    """What compiles a function with this decorator, of what is known by a name here; None if nothing does."""
+    names = []
+    x: ast.AST = decorator.func if isinstance(decorator, ast.Call) else decorator
+    while isinstance(x, ast.Attribute):
+        names.append(x.attr)
+        x = x.value
+    if not isinstance(x, ast.Name):
+        return None
+    last = names[0] if names else x.id
+    return known.get(x.id) if last in COMPILING or not names else None
+
+
+def in_order(node: ast.Call) -> bool:
+    """Whether arguments can be laid on the stack before the call without changing what runs when."""
+    values = [*node.args, *(k.value for k in node.keywords)]
+    spread = [isinstance(x, ast.Starred) for x in node.args] + [k.arg is None for k in node.keywords]
+    if len(values) > MOST_ARGUMENTS or sum(isinstance(x, ast.Starred) for x in node.args) > 1:
+        return False
+    if any(k.arg is None for k in node.keywords[:-1]):
+        return False
+    if any(isinstance(x, ast.Starred) for x in node.args[:-1]):
+        return False
+    first = spread.index(True) if True in spread else len(values)
+    return all(isinstance(x, (ast.Name, ast.Constant)) for x in values[first + 1 :])
+
+
+def declared(tree: ast.Module) -> Iterator[str]:
+    """The names that some function of a module may bind anew outside itself."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            yield from node.names
+
+
+def compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The names by which a module knows packages that compile functions, and their decorators."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                root = alias.name.partition(".")[0]
+                if root in COMPILED_BY:
+                    yield alias.asname or root, COMPILED_BY[root]
+        elif isinstance(node, ast.ImportFrom):
+            root = (node.module or "").partition(".")[0]
+            if root in COMPILED_BY:
+                yield from ((alias.asname or alias.name, COMPILED_BY[root]) for alias in node.names)
+
+
+def conditions(tree: ast.Module) -> Iterator[int]:
+    """The comparisons, by their ids, whose truth alone is asked.
+
+    Python 3.11 places the test of one where it places the comparison, and the test of anything else where it
+    places the whole line; a traceback would show that.
+    """
+    waiting: list[ast.AST | None] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+            waiting.append(node.test)
+        elif isinstance(node, ast.comprehension):
+            waiting += node.ifs
+        elif isinstance(node, ast.match_case):
+            waiting.append(node.guard)
+    while waiting:
+        match waiting.pop():
+            case ast.Compare() as found:
+                yield id(found)
+            case ast.BoolOp(values=parts):
+                waiting += parts
+            case ast.UnaryOp(op=ast.Not(), operand=part):
+                waiting.append(part)
+            case ast.IfExp(body=a, orelse=b):
+                waiting += [a, b]

@@ -1,0 +1,117 @@
+"""Array classes: how objects of a class are told apart, measured and linked. A class is looked at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.facts.libraries import library_of
+from typelattice.operands.adapters import adapter
+from typelattice.operands.objects import STANDARD
+
+MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
+ASKED = ("dtype", "shape")  # what every array class has
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKind:
+    """An array class of a library's.
+
+    `mark` gives all that the operand depends on, but its value; `size` the bytes of an array; `weak` says
+    whether its objects take weak references.
+    """
+
+    library: str
+    mark: Callable[[Any], Hashable]
+    size: Callable[[Any], int]
+    weak: bool
+    read: Callable[[Any], Any]
+
+
+class Kinds(dict[type, "ArrayKind | None"]):
+    """The array kind of each class; None of a class that is no array's.
+
+    An object is judged by its class alone: to ask an object of the program for its shape would run its code.
+    """
+
+    closed = False
+
+    def __missing__(self, cls: type) -> ArrayKind | None:
+        if len(self) >= MOST_CLASSES:
+            self.clear()
+        self[cls] = found = None if self.closed else kind_of(cls)
+        return found
+
+    def close(self) -> None:
+        """From now on every class is none, so that witnesses say nothing."""
+        self.closed = True
+        self.clear()
+
+
+def kind_of(cls: type) -> ArrayKind | None:
+    """The array kind of a class."""
+    if not all(hasattr(cls, name) for name in ASKED):
+        return None
+    library = next((name for c in cls.__mro__ if (name := library_of(_root(c)))), None)
+    standard = hasattr(cls, STANDARD)
+    known = adapter(next((_root(c) for c in cls.__mro__ if library_of(_root(c))), ""))
+    if known is None and standard:
+        known = adapter(STANDARD)
+    if known is None:
+        return None
+    mark = known.mark_of(cls) or known.read
+    base = next((c for c in cls.__mro__ if library_of(_root(c))), cls)
+    if base is not cls and hasattr(base, "nbytes"):  # a subclass of the program's, whose code must not run
+        mark = _plain_mark(base) or mark
+    weak = getattr(cls, "__weakrefoffset__", 0) > 0
+    return ArrayKind(library or _root(cls), mark, _size(cls), weak, known.read)
+
+
+def _root(cls: type) -> str:
+    module: object = type.__getattribute__(cls, "__module__")
+    return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+def _plain_mark(base: type) -> Callable[[Any], Hashable] | None:
+    """The mark of a library's own class, read past what a subclass says."""
+    try:
+        dtype, ndim = base.dtype.__get__, base.ndim.__get__  # type: ignore[attr-defined]
+    except AttributeError:
+        return None
+    return lambda x: (dtype(x), ndim(x))
+
+
+def _size(cls: type) -> Callable[[Any], int]:
+    if hasattr(cls, "nbytes"):
+        return _checked
+    return lambda x: 0
+
+
+def _checked(x: Any) -> int:
+    """The bytes of an array; 0 where it does not say, as an array of unknown lengths."""
+    n = x.nbytes
+    return n if type(n) is int else 0
+
+
+class Asked(dict[type, bool]):
+    """What a question about a class was answered; each class is asked once."""
+
+    def __init__(self, question: Callable[[type], bool]) -> None:
+        self.question = question
+
+    def __missing__(self, cls: type) -> bool:
+        if len(self) >= MOST_CLASSES:
+            self.clear()
+        self[cls] = found = self.question(cls)
+        return found
+
+
+def of_library(cls: type) -> bool:
+    """Whether a class is an array library's."""
+    return library_of(_root(cls)) is not None
+
+
+def is_dtype(cls: type) -> bool:
+    """Whether the objects of a class are a library's dtypes."""
+    return "dtype" in cls.__name__.lower() and any(of_library(c) for c in cls.__mro__)

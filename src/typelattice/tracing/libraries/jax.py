@@ -1,0 +1,14 @@
+"""JAX: its settings say whether there are 64 bits, and whether dtypes are promoted at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Set
+
+
+def system(dtypes: Set[str]) -> str | None:
+    """The system's name."""
+    config = sys.modules["jax"].config
+    if config.jax_numpy_dtype_promotion == "strict":
+        return "jax-strict"
+    return "jax" if config.jax_enable_x64 else "jax-x32"

@@ -1,0 +1,17 @@
+"""NumPy: NumPy 1 promotes by value, and the dtypes of ml_dtypes have rules of their own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Set
+
+from typelattice.files.reader import system as find_system
+
+
+def system(dtypes: Set[str]) -> str | None:
+    """The system's name."""
+    numpy = sys.modules["numpy"]
+    if numpy.__version__.startswith("1."):
+        return "numpy1"
+    native = {d.name for d in find_system("numpy").dtypes}
+    return "numpy" if dtypes <= {*native, "float", "int", "complex", "bool"} else "numpy-ml-dtypes"

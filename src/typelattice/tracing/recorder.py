@@ -1,0 +1,291 @@
+"""A run in the making: what witnesses tell becomes steps, each with what was seen of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from typelattice.facts.errors import TypelatticeError
+from typelattice.operands.objects import operand as read_operand
+from typelattice.operands.operand import SCALARS, Operand, scalar
+from typelattice.programs.draft import Draft
+from typelattice.programs.functions import FUNCTIONS
+from typelattice.programs.program import Program
+from typelattice.programs.site import Site
+from typelattice.programs.step import IN_PLACE, LONGEST, Argument, Index, Number, Place, Ref
+from typelattice.tracing.calls import CallReader, UnknownCallError
+from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, is_dtype, of_library
+from typelattice.tracing.libraries import own_system
+from typelattice.tracing.links import MOST_LINKS, Links, Note, Part, steps_of
+from typelattice.tracing.run import LeftAlone, Run, Seen
+from typelattice.tracing.source import Source
+from typelattice.tracing.witness import Witness
+
+MOST_AT_ONE = 8  # steps at one place of the source that differ in their operands' steps alone
+MOST_STEPS = 200_000  # from then on a place gets no step that differs in that alone
+SUMMARISED = (
+    "{:,} results count for steps whose operands are alike, and come from elsewhere: an operation has "
+    "{} steps at most that differ in where their operands come from"
+)
+LET_GO = "{:,} arrays were let go: {:,} are remembered at a time"
+Make = Callable[[Site, Sequence[Argument]], Argument]  # adds the steps of an operation
+
+
+class Recorder:
+    """The steps so far. Witnesses call it where they see something for the first time.
+
+    `live` has the step of each array by its id, with a weak reference that tells whether the array is still
+    the same; `kept` has the last scalars.
+    """
+
+    def __init__(self) -> None:
+        self.draft = Draft()
+        self.notes: list[Note] = []
+        self.kinds = Kinds()
+        self.of_library = Asked(of_library)
+        self.is_dtype = Asked(is_dtype)
+        self.links = Links()
+        self.live, self.kept, self.keep = self.links.live, self.links.kept, self.links.keep
+        self.sources: dict[str, Source] = {}
+        self.left_alone: dict[str, str] = {}
+        self.lock = threading.RLock()
+        self.unread: set[Hashable] = set()  # marks of arrays that are no operands: of objects, of texts
+        self.libraries: dict[str, None] = {}
+        self.merged = 0  # places at which links were summarised
+        self.following = True
+
+    # -- what witnesses see for the first time
+
+    def operator(self, at: Witness, key: Any, result: Any) -> Note | None:
+        """The step of an operator."""
+        return self.noted(at, key, result, self.operated(at), key[:-1])
+
+    def in_place(self, at: Witness, key: Any, result: Any) -> Note | None:
+        """The step of an operator such as `+=`; a scalar is replaced, and nothing written into it."""
+        *parts, _, same = key
+        if same and at.spot.name in IN_PLACE.values():
+            return self.noted(
+                at, key, result, lambda site, args: self.draft.in_place(site, at.spot.name, *args), parts
+            )
+        return self.noted(at, key, result, self.operated(at), parts)
+
+    def operated(self, at: Witness) -> Make:
+        """What makes the step of an operator."""
+        return lambda site, args: self.draft.operator(site, at.spot.name, args)
+
+    def item(self, at: Witness, key: Any, result: Any) -> Note | None:
+        """The step of an index."""
+        part, _, arrays = key
+        indices = arrays if isinstance(arrays, tuple) else (arrays,)
+
+        def made(site: Site, args: Sequence[Argument]) -> Argument:
+            source, *others = args
+            assert isinstance(source, Ref)
+            return self.draft.add(
+                Index(source.step, tuple(others), text=site.text, place=site.place, owner=site.owner)
+            )
+
+        return self.noted(at, key, result, made, (part, *(i for i in indices if type(i) is Part)))
+
+    def attribute(self, at: Witness, key: Any, result: Any) -> Note | None:
+        """The step of an attribute that computes an array."""
+        name = at.spot.name if at.spot.name in ("real", "imag") else "permute_dims"
+        return self.noted(
+            at, key, result, lambda site, args: self.draft.call(site, FUNCTIONS[name], args), key[:1]
+        )
+
+    def put(self, at: Witness, key: Any, a: Any) -> Note | None:
+        """The step of an assignment to elements."""
+        return self.noted(
+            at, key, a, lambda site, args: self.draft.put(site, args[0], None, args[1]), key
+        )
+
+    def call(
+        self, at: Witness, key: Any, function: Any, given: tuple[Any, ...], number: int = 0
+    ) -> Note | None:
+        """The step of a call; `number` counts the arrays that it gives."""
+
+        def part(x: Any) -> int | None:
+            found = at.part(x, 0) if self.kinds[type(x)] is not None else None
+            return found if type(found) is Part else None
+
+        def made(site: Site, args: Sequence[Argument]) -> Argument:
+            kind = self.kinds[type(given[-1])]
+            result = self.operand(given[-1], kind) if kind else None
+            if result is None:
+                raise UnknownCallError("it gives no array")
+            return CallReader(self.draft, part).step(site, at.spot, function, given, number, result)
+
+        return self.noted(at, key, given[-1], made, steps_of(key[:2]))
+
+    def noted(self, at: Witness, key: Any, result: Any, make: Make, parts: Sequence[Any]) -> Note | None:
+        """The note of what happened at a witness: a new one, or that of a step which is alike."""
+        if len(at.known) >= MOST_AT_ONE or len(self.notes) >= MOST_STEPS:
+            key = self.alike(key)
+            found: Note | None = at.known.get(key)
+            if found is not None:
+                self.merged += 1
+                return found
+        kind = self.kinds[type(result)]
+        if kind is None or not self.following or kind.mark(result) in self.unread:
+            return None
+        with self.lock:
+            self.links.tidy()
+            operand = self.operand(result, kind)
+            if operand is None:
+                return None
+            site = self.site(at, kind.library)
+            before = len(self.draft.steps)
+            try:
+                made = make(site, [self.argument(site, part) for part in parts])
+                if not isinstance(made, Ref):
+                    raise UnknownCallError("it gives no array")
+            except (TypelatticeError, UnknownCallError):
+                del self.draft.steps[before:]
+                steps = [part for part in parts if type(part) is Part]
+                if steps:
+                    made = self.draft.opaque(site, self.name_of(at, key), operand, steps, None)
+                else:
+                    made = self.draft.input(Site(site.text, site.place), operand)
+            note = self.settled(made.step, before, operand, kind, result, at.spot)
+            at.known[key] = note
+            return note
+
+    def settled(
+        self, number: int, before: int, operand: Operand, kind: ArrayKind, result: Any, spot: Any
+    ) -> Note:
+        """The notes of the steps that were added, of which the last is the result's."""
+        mark = kind.mark(result)
+        if number < before:  # an earlier step's result was given back: asarray(x)
+            earlier = self.notes[number]
+            return Note(Part(number), earlier.operand, earlier.mark)
+        for i in range(before, len(self.draft.steps)):
+            step = self.draft.steps[i]
+            known = read_operand(step.value) if isinstance(step, Number) else operand
+            self.notes.append(Note(Part(i), known, mark))
+        shape = (None,) * _dimensions(result)
+        self.draft.steps[number] = replace(self.draft.steps[number], shape=shape)
+        return self.notes[number]
+
+    def input(self, at: Witness, x: Any, kind: ArrayKind, position: int) -> int | None:
+        """The step of an array that no step made: that of the array it is a view of, or an input."""
+        mark = kind.mark(x)
+        if mark in self.unread or not self.following:
+            return None
+        with self.lock:
+            base = getattr(x, "base", None) if kind.library == "numpy" else None
+            found = self.live.get(id(base)) if base is not None else None
+            operand = self.operand(x, kind)
+            if operand is None:
+                return None
+            view = found is not None and found[0]() is base
+            if view and self.notes[found[1]].operand.dtype is operand.dtype:  # type: ignore[index]
+                number = found[1]  # type: ignore[index]
+            else:
+                key = "input", position, mark
+                note = at.known.get(key)
+                if note is None:
+                    site = self.site(at, kind.library)
+                    text = self.sources[at.file].operand(at.spot, position) or site.text
+                    made = self.draft.input(Site(text, site.place), operand)
+                    note = Note(Part(made.step), operand, mark)
+                    self.notes.append(note)
+                    step = self.draft.steps[made.step]
+                    shape = (None,) * _dimensions(x)
+                    self.draft.steps[made.step] = replace(step, shape=shape, owner=kind.library)
+                    at.known[key] = note
+                note.count += 1
+                note.bytes += kind.size(x)
+                number = note.number
+            self.links.add(x, number, kind.weak)
+            return number
+
+    # -- what they are
+
+    def operand(self, x: Any, kind: ArrayKind) -> Operand | None:
+        """The operand that an array is, without its value; None of one that holds no numbers."""
+        try:
+            found = kind.read(x)
+        except Exception:  # arrays of objects, of texts, of dates; an object that says nothing of itself
+            found = None
+        if found is None:
+            self.unread.add(kind.mark(x))
+            return None
+        self.libraries.setdefault(kind.library)
+        return replace(found, value=None)  # type: ignore[no-any-return]
+
+    def argument(self, site: Site, part: Any) -> Argument:
+        """What a step is given for a part of a key. Raises UnknownCallError for what is no operand."""
+        if type(part) is Part:
+            return Ref(int(part))
+        if type(part) is tuple and len(part) == 2 and part[0] in SCALARS:
+            return part[1]  # type: ignore[no-any-return]
+        raise UnknownCallError("it is no operand")
+
+    def alike(self, key: tuple[Any, ...]) -> Hashable:
+        """A key that differs in what the operands are, and neither in their steps nor in their values."""
+        made: list[Hashable] = []
+        for part in key:
+            cls = type(part)
+            if cls is Part:
+                made.append(self.notes[part].mark)
+            elif cls is not tuple or not part:
+                made.append(part)
+            else:
+                made.append(part[0] if type(part[0]) is type and part[0] in SCALARS else self.alike(part))
+        return tuple(made)
+
+    def site(self, at: Witness, library: str) -> Site:
+        """The place and the text of what a witness stands at."""
+        text = self.sources[at.file].text(at.spot)
+        return Site(text[:LONGEST], Place(at.file, at.spot.line), library)
+
+    def name_of(self, at: Witness, key: Any) -> str:
+        """What an opaque step is called."""
+        who = key[0] if isinstance(key, tuple) and key else None
+        match who:
+            case (_, str() as name) | (str() as name, int()):
+                return name
+        return getattr(who, "__name__", None) or at.spot.name or "item"
+
+    # -- what comes out
+
+    def run(self) -> Run:
+        """The run so far."""
+        with self.lock:
+            self._complete()
+            steps = tuple(self.draft.steps)
+            seen = tuple(Seen(note.operand, note.count, note.bytes) for note in self.notes)
+            results = (len(steps) - 1,) if steps else ()
+            sources = {name: source.lines for name, source in self.sources.items()}
+            named = {step.place.file for step in steps if step.place}
+            return Run(
+                Program(steps, results, "a run"),
+                seen,
+                {library: own_system(library, steps) for library in self.libraries},
+                tuple(LeftAlone(name, why) for name, why in self.left_alone.items()),
+                tuple(self.summaries()),
+                {name: "".join(lines) for name, lines in sources.items() if name in named},
+            )
+
+    def _complete(self) -> None:
+        """Notes of the numbers that were added for steps, of which nothing was seen."""
+        while len(self.notes) < len(self.draft.steps):
+            self.notes.append(Note(Part(len(self.notes)), scalar(SCALARS[float]), None))
+
+    def summaries(self) -> list[str]:
+        """What was left out, in sentences."""
+        said = []
+        if self.merged:
+            said.append(SUMMARISED.format(self.merged, MOST_AT_ONE))
+        if self.links.let_go:
+            said.append(LET_GO.format(self.links.let_go, MOST_LINKS))
+        return said
+
+
+def _dimensions(x: Any) -> int:
+    """The number of dimensions, as far as an array tells it."""
+    shape: Any = getattr(x, "shape", ())
+    return len(shape) if isinstance(shape, tuple) else int(getattr(x, "ndim", 1))

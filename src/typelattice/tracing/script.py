@@ -1,0 +1,165 @@
+"""A script, or a module as one, that is run in this process and followed, as `python SCRIPT` would run it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import CodeType, ModuleType, TracebackType
+
+from typelattice.disk.read import read_bytes
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggest import clipped
+from typelattice.tracing.run import Run
+from typelattice.tracing.tracing import Tracing
+
+MOST = 10_000_000  # bytes of a script
+INTERRUPTED = 130  # what shells say of Ctrl-C
+
+
+class ScriptError(TypelatticeError, ValueError):
+    """A script or a module that cannot be run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a script ended: the run, and the exit status. `forked`: in a process that the script forked."""
+
+    run: Run
+    status: int
+    forked: bool = False
+
+
+def run_script(
+    target: str,
+    argv: Sequence[str],
+    packages: Sequence[str],
+    as_module: bool = False,
+    cache: Path | None = None,
+) -> Ended:
+    """Runs a script to its end, however that comes. Raises ScriptError, FileError."""
+    pid = os.getpid()
+    module = ModuleType("__main__")
+    module.__dict__["__builtins__"] = __builtins__
+    tracing = Tracing(packages or ((target.partition(".")[0],) if as_module else ()), cache)
+    tracing.start()
+    path = [*sys.path]
+    try:
+        if as_module:
+            sys.path.insert(0, os.getcwd())
+            code, name = _module(target, module, tracing)
+        else:
+            code, name = _script(target, module, tracing)
+    except TypelatticeError:
+        tracing.stop()
+        sys.path[:] = path
+        raise
+    sys.argv = [name, *argv]
+    sys.modules["__main__"] = module
+    status = _ran(code, module)
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    return Ended(tracing.stop(), status, os.getpid() != pid)
+
+
+def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
+    """The code of a script, or of a folder or an archive with a `__main__`."""
+    if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
+        sys.path.insert(0, path)
+        code, _ = _module("__main__", module, tracing)
+        return code, path
+    given, path = path, os.path.abspath(path)
+    data = read_bytes(Path(path), MOST + 1)
+    if len(data) > MOST:
+        raise ScriptError(f"{clipped(path, 200)} is larger than {MOST:,} bytes; trace a module of it")
+    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
+    module.__file__ = path
+    module.__dict__.setdefault("__cached__", None)
+    return _compiled(path, data, tracing), given
+
+
+def _compiled(path: str, data: bytes, tracing: Tracing) -> CodeType:
+    """Rewritten code; code as it is where that cannot be had."""
+    found = tracing.compiler.code("__main__", path, data)
+    if found is not None:
+        return found
+    try:
+        return compile(data, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as e:
+        line = f", line {e.lineno}" if isinstance(e, SyntaxError) and e.lineno else ""
+        why = e.msg if isinstance(e, SyntaxError) else str(e)
+        raise ScriptError(f"{clipped(path, 200)}{line}: {why}; Python cannot run it either") from None
+
+
+def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
+    """The code of a module that is run by `-m`."""
+    try:
+        spec = PathFinder.find_spec(name) if name == "__main__" else importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except (ImportError, AttributeError, ValueError) as e:
+        why = clipped(str(e), 200)
+        raise ScriptError(f"there is no module {clipped(name, 100)} ({why}); install it") from None
+    if spec is None or spec.loader is None:
+        what = f"there is no module {clipped(name, 100)} that can be run"
+        raise ScriptError(f"{what}; install it, or name another")
+    return _of_spec(spec, module, tracing)
+
+
+def _of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
+    get_code = getattr(spec.loader, "get_code", None)
+    code = get_code(spec.name) if get_code else None
+    if not isinstance(code, CodeType):
+        raise ScriptError(f"module {clipped(spec.name, 100)} has no code that can be run; name another")
+    path = spec.origin or spec.name
+    if spec.name == "__main__" and os.path.isfile(path):
+        code = _compiled(path, Path(path).read_bytes(), tracing)
+    module.__file__ = path
+    module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
+    return code, path
+
+
+def _ran(code: CodeType, module: ModuleType) -> int:
+    """Runs code as the main program; its exit status."""
+    try:
+        exec(code, module.__dict__)
+    except SystemExit as e:
+        return _status(e.code)
+    except KeyboardInterrupt as e:
+        _complain(e)
+        return INTERRUPTED
+    except BaseException as e:
+        _complain(e)
+        return 1
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):
+                stream.flush()
+    return 0
+
+
+def _status(code: object) -> int:
+    """The exit status that Python makes of what `sys.exit` was given."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code
+    with suppress(Exception):
+        print(code, file=sys.stderr)
+    return 1
+
+
+def _complain(e: BaseException) -> None:
+    """Prints a traceback as Python would, without our own frame."""
+    trace: TracebackType | None = e.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    e.__traceback__ = trace
+    sys.excepthook(type(e), e, trace)

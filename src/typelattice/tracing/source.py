@@ -1,0 +1,65 @@
+"""The source text of a module as it was run, from which the texts of steps are cut."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from typelattice.rendering.grid import printable
+from typelattice.tracing.rewriting import Spot
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The lines of a source text, each with its end."""
+
+    lines: tuple[str, ...]
+
+    def text(self, spot: Spot) -> str:
+        """The text of an operation, on one line."""
+        parts = list(self.lines[spot.line - 1 : spot.end_line])
+        if not parts:
+            return ""
+        parts[-1] = _cut(parts[-1], 0, spot.end_column)
+        parts[0] = _cut(parts[0], spot.column, None)
+        return printable("".join(parts))
+
+    def operand(self, spot: Spot, position: int) -> str:
+        """The text of one operand of an operation; nothing where it cannot be told."""
+        text = self.text(spot)
+        try:
+            node = ast.parse(text.partition(" = ")[2] or text).body[0]
+        except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
+            return ""
+        found = _operands(node.value if isinstance(node, ast.Expr) else node)
+        if position >= len(found):
+            return ""
+        return ast.get_source_segment(text, found[position]) or ast.unparse(found[position])
+
+
+def _operands(node: ast.AST) -> list[ast.AST]:
+    match node:
+        case ast.BinOp(left=a, right=b) | ast.Compare(left=a, comparators=[b]):
+            return [a, b]
+        case ast.AugAssign(target=a, value=b):
+            return [a, b]
+        case ast.UnaryOp(operand=a) | ast.Attribute(value=a):
+            return [a]
+        case ast.Subscript(value=a, slice=b):
+            return [a, b]
+        case ast.Call(func=f, args=args, keywords=keywords):
+            owner: list[ast.AST] = [f.value if isinstance(f, ast.Attribute) else f]
+            return [*owner, *args, *(k.value for k in keywords)]
+    return []
+
+
+def source(text: str) -> Source:
+    """The source of a text."""
+    return Source(tuple(text.splitlines(keepends=True)))
+
+
+def _cut(line: str, start: int, end: int | None) -> str:
+    """A part of a line between columns, which count bytes."""
+    if line.isascii():
+        return line[start:end]
+    return line.encode("utf-8", "surrogatepass")[start:end].decode("utf-8", "replace")

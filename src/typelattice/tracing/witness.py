@@ -1,0 +1,271 @@
+"""A witness: it stands at one operation of a program, is told of each time it runs, and counts what it saw.
+
+This is what a traced program runs most. Where the same was seen before, a witness looks up the operands'
+steps, counts, and links the result to its step; everything else is the recorder's.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Hashable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+from weakref import ref
+
+from typelattice.operands.operand import SCALARS
+from typelattice.tracing.rewriting import Spot
+
+LONG = 32  # items of a list that are looked at
+SCALAR_TYPES = frozenset(SCALARS)
+BY_NAME = (str, type(None), type(...))  # types whose values are arguments as they are
+OF_PYTHON = builtins
+
+
+class Witness:
+    """What stands at one operation: `spot` says where, `file` in which source, `known` what it saw before.
+
+    A key of `known` is made of the steps of the operands and of the mark of the result.
+    """
+
+    __slots__ = ("file", "function", "kinds", "known", "live", "recorder", "spot", "who")
+
+    def __init__(self, recorder: Any, file: str, spot: Spot) -> None:
+        self.recorder, self.file, self.spot = recorder, file, spot
+        self.kinds, self.live = recorder.kinds, recorder.live
+        self.known: dict[Hashable, Any] = {}
+        self.function: Any = None  # that was called last, and what stands for it
+        self.who: Hashable = None
+
+    def __reduce__(self) -> tuple[Callable[[], Witness], tuple[()]]:
+        return silent, ()  # a function that is pickled by value is not followed where it is unpickled
+
+    # -- what the rewritten program calls
+
+    def binary(self, a: Any, b: Any, result: Any) -> Any:
+        """An operator of two operands."""
+        kind = self.kinds[type(result)]
+        if kind is None:
+            return result
+        live = self.live
+        found = live.get(id(a))
+        left = found[1] if found is not None and found[0]() is a else self.part(a, 0)
+        found = live.get(id(b))
+        right = found[1] if found is not None and found[0]() is b else self.part(b, 1)
+        key = left, right, kind.mark(result)
+        note = self.known.get(key) or self.recorder.operator(self, key, result)
+        if note is not None:
+            note.count += 1
+            note.bytes += kind.size(result)
+            if kind.weak:
+                live[id(result)] = ref(result), note.number
+            else:
+                self.recorder.keep(result, note.number)
+        return result
+
+    def unary(self, a: Any, result: Any) -> Any:
+        """An operator of one operand."""
+        kind = self.kinds[type(result)]
+        if kind is not None:
+            key = self.part(a, 0), kind.mark(result)
+            note = self.known.get(key) or self.recorder.operator(self, key, result)
+            self.link(note, kind, result)
+        return result
+
+    def in_place(self, a: Any, b: Any, result: Any) -> Any:
+        """An operator such as `+=`, which may write into its left operand."""
+        kind = self.kinds[type(result)]
+        if kind is not None:
+            key = self.part(a, 0), self.part(b, 1), kind.mark(result), result is a
+            note = self.known.get(key) or self.recorder.in_place(self, key, result)
+            self.link(note, kind, result)
+        return result
+
+    def item(self, a: Any, index: Any, result: Any) -> Any:
+        """Elements of an array."""
+        kind = self.kinds[type(result)]
+        if kind is not None and self.kinds[type(a)] is not None:
+            found = self.live.get(id(a))
+            source = found[1] if found is not None and found[0]() is a else self.part(a, 0)
+            arrays = () if type(index) is int or type(index) is slice else self.index(index)
+            key = source, kind.mark(result), arrays
+            note = self.known.get(key) or self.recorder.item(self, key, result)
+            self.link(note, kind, result)
+        return result
+
+    def attribute(self, a: Any, result: Any) -> Any:
+        """An attribute that computes an array, such as `x.T`."""
+        kind = self.kinds[type(result)]
+        if kind is not None and result is not a and self.kinds[type(a)] is not None:
+            key = self.part(a, 0), kind.mark(result)
+            note = self.known.get(key) or self.recorder.attribute(self, key, result)
+            self.link(note, kind, result)
+        return result
+
+    def put(self, value: Any, a: Any) -> Any:
+        """A value that is about to be assigned to elements of `a`."""
+        if self.kinds[type(a)] is not None and type(value) is not int and type(value) is not bool:
+            key = self.part(a, 0), self.part(value, 1)
+            if None not in key:
+                note = self.known.get(key) or self.recorder.put(self, key, a)
+                if note is not None:
+                    note.count += 1
+        return value
+
+    def forgotten(self, a: Any) -> Any:
+        """An array that is about to be resized, which NumPy does only where nothing else refers to it."""
+        self.live.pop(id(a), None)
+        return a
+
+    def given(self, function: Any, result: Any) -> Any:
+        """A call whose arguments could not be taken along."""
+        return self.called(function, result)
+
+    def called(self, function: Any, *given: Any) -> Any:
+        """A call: the function, its arguments, and its result at the end."""
+        result = given[-1]
+        kind = self.kinds[type(result)]
+        if kind is None:
+            if issubclass(type(result), tuple) or type(result) is list:
+                self.several(function, given)
+            return result
+        found = self.live.get(id(result))
+        if found is not None and found[0]() is result and "out" not in self.spot.keywords:
+            return result  # it was handed through
+        who = self.who if function is self.function else self.callee(function)
+        if who is None:
+            return result
+        key = who, self.tokens(given), kind.mark(result)
+        note = self.known.get(key) or self.recorder.call(self, key, function, given)
+        self.link(note, kind, result)
+        return result
+
+    def several(self, function: Any, given: tuple[Any, ...]) -> None:
+        """A call that gives several arrays: each is a step."""
+        results = given[-1]
+        if list.__len__(results) > LONG if type(results) is list else tuple.__len__(results) > LONG:
+            return
+        kinds = [self.kinds[type(x)] for x in results]
+        if not any(kinds) or (who := self.callee(function)) is None:
+            return
+        tokens = self.tokens(given)
+        for i, (kind, result) in enumerate(zip(kinds, results, strict=True)):
+            found = self.live.get(id(result))
+            if kind is None or (found is not None and found[0]() is result):
+                continue
+            key = who, tokens, kind.mark(result), i
+            note = self.known.get(key) or self.recorder.call(self, key, function, (*given[:-1], result), i)
+            self.link(note, kind, result)
+
+    # -- of which operands
+
+    def link(self, note: Any, kind: Any, result: Any) -> None:
+        """Counts a step, and notes that it made the result."""
+        if note is None:
+            return
+        note.count += 1
+        note.bytes += kind.size(result)
+        if kind.weak:
+            self.live[id(result)] = ref(result), note.number
+        else:
+            self.recorder.keep(result, note.number)
+
+    def part(self, x: Any, position: int) -> Any:
+        """The step that made an operand; of a Python number its class and value; None of anything else."""
+        kind = self.kinds[type(x)]
+        if kind is None:
+            return (type(x), x) if type(x) in SCALAR_TYPES else None
+        if kind.weak:
+            found = self.live.get(id(x))
+            if found is not None and found[0]() is x:
+                return found[1]
+        else:
+            kept = self.recorder.kept.get(id(x))
+            if kept is not None and kept[0] is x:
+                return kept[1]
+        return self.recorder.input(self, x, kind, position)
+
+    def tokens(self, given: tuple[Any, ...]) -> tuple[Hashable, ...]:
+        """What stands for the arguments of a call in a key; the last of those given is its result."""
+        live = self.live
+        made: list[Hashable] = []
+        for x in given[:-1]:
+            found = live.get(id(x))
+            made.append(found[1] if found is not None and found[0]() is x else self.token(x, len(made) + 1))
+        return tuple(made)
+
+    def token(self, x: Any, position: int, deep: int = 0) -> Hashable:
+        """What stands for an argument in a key."""
+        cls = type(x)
+        if cls in SCALAR_TYPES:
+            return cls, x
+        if cls in BY_NAME:
+            return x  # type: ignore[no-any-return]
+        if self.kinds[cls] is not None:
+            return self.part(x, position)  # type: ignore[no-any-return]
+        if cls is tuple or cls is list:
+            if len(x) > LONG or deep > 2:
+                return cls, frozenset(map(type, x))
+            return cls, *[self.token(each, position, deep + 1) for each in x]
+        if isinstance(x, type) or self.recorder.is_dtype[cls]:
+            return x  # type: ignore[no-any-return]
+        if cls is dict and self.spot.keywords and self.spot.keywords[-1] is None:
+            return cls, *[(key, self.token(value, position, 1)) for key, value in [*x.items()][:LONG]]
+        return cls.__name__
+
+    def index(self, key: Any) -> Hashable:
+        """The arrays of an index, which are parts of the step."""
+        if type(key) is tuple:
+            return tuple(self.part(x, 1) for x in key if self.kinds[type(x)] is not None)
+        return self.part(key, 1) if self.kinds[type(key)] is not None else ()
+
+    def callee(self, function: Any) -> Hashable:
+        """What stands for a function in a key; None for one whose result is no new array."""
+        cls = type(function)
+        if cls is FunctionType:
+            self.function, self.who = function, (function.__module__, function.__qualname__)
+            return self.who
+        if cls is MethodType or cls is BuiltinFunctionType:
+            owner = function.__self__
+            if self.kinds[type(owner)] is not None:
+                return function.__name__, self.part(owner, 0)
+            if cls is MethodType:
+                inner = function.__func__
+                return (inner.__module__, inner.__qualname__) if type(inner) is FunctionType else None
+            if owner is None or type(owner) is ModuleType:
+                if owner is OF_PYTHON and function is not abs:
+                    return None
+                self.function = self.who = function
+                return function  # type: ignore[no-any-return]
+            return (function.__name__, owner) if self.recorder.of_library[type(owner)] else None
+        if isinstance(function, type) or self.recorder.of_library[cls]:
+            if cls.__hash__ is None:
+                return None
+            self.function = self.who = function
+            return function  # type: ignore[no-any-return]
+        return None
+
+
+class Silent:
+    """A witness that says nothing: what a rewritten function has where it was unpickled elsewhere."""
+
+    def told(self, *given: Any) -> Any:
+        """What the operation gave."""
+        return given[-1]
+
+    binary = unary = in_place = item = attribute = called = given = told
+
+    def put(self, value: Any, a: Any) -> Any:
+        """What is assigned."""
+        return value
+
+    def forgotten(self, a: Any) -> Any:
+        """The array."""
+        return a
+
+    def __reduce__(self) -> tuple[Callable[[], Silent], tuple[()]]:
+        return silent, ()
+
+
+def silent() -> Any:
+    """A witness that says nothing."""
+    return Silent()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 
 from arrays import arrays
+from drawings import drawings
 from memory import memory
 from orders import orders
 from processes import large, processes
@@ -24,6 +25,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "promotions": ("Promotion, a call; bound: the bare functions", promotions),
     "arrays": ("Arrays under JAX's rules on NumPy: int32 + float32", arrays),
     "orders": ("Orders: closure and all pairs. JAX's own private functions are given the same order", orders),
+    "drawings": ("Drawings: laid out in layers, and written as SVG", drawings),
     "processes": ("Processes, over a bare Python", processes),
     "large": ("A system of 300 dtypes: whole commands", large),
     "programs": ("Programs: lines of code that become steps, replayed under JAX's rules", programs),

@@ -6,13 +6,14 @@ int16
 """
 from importlib import import_module
 
-from typelattice.facts.words import WORDS
+from typelattice.facts.words import VIEWS, WORDS
 
 TYPE_CHECKING = (
     False  # type checkers know the name, and take it for true; to import it costs more than all else here
 )
 if TYPE_CHECKING:
     from typelattice.designer import ConflictError, MissingSolverError, PlanError, design
+    from typelattice.drawings.heat import heatmap
     from typelattice.drawings.making import draw
     from typelattice.engine.answer import Promotion, PromotionError
     from typelattice.engine.system import System
@@ -49,6 +50,7 @@ _LATER = {
     name: module
     for module, names in {
         "designer": ("ConflictError", "MissingSolverError", "PlanError", "design"),
+        "drawings.heat": ("heatmap",),
         "drawings.making": ("draw",),
         "engine.answer": ("Promotion", "PromotionError"),
         "engine.system": ("System",),
@@ -83,8 +85,10 @@ _LATER = {
     for name in names
 }
 
-# A promotion is made in a room from which the room that explains it cannot be seen.
+# What is made in one room is explained and drawn in others, which cannot be seen from there.
 WORDS["Promotion"] = lambda: import_module("typelattice.explain.explanation").explanation
+VIEWS["html"] = lambda: import_module("typelattice.drawings.views").html
+VIEWS["svg"] = lambda: import_module("typelattice.drawings.views").svg
 
 
 def __getattr__(name: str) -> object:
@@ -102,12 +106,13 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError", "Diff",
-    "Drawing", "DrawingError", "FormatError", "Kind", "Laws", "Loss", "MissingSolverError", "Namespace",
-    "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order", "OrderError", "PlanError",
-    "Program", "ProgramError", "Promotion", "PromotionError", "Replay", "Symbols", "System", "Table",
-    "TraceError", "Traced", "TypelatticeError", "UnknownSystemError", "consensus", "criteria", "design",
-    "diff", "draw", "dtype", "implicit_cast", "implicit_cast_type", "laws", "loss", "namespace", "native",
-    "observed", "operand", "program", "render", "system", "systems", "table", "trace",
+    "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError",
+    "Diff", "Drawing", "DrawingError", "FormatError", "Kind", "Laws", "Loss", "MissingSolverError",
+    "Namespace", "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order",
+    "OrderError", "PlanError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay",
+    "Symbols", "System", "Table", "TraceError", "Traced", "TypelatticeError", "UnknownSystemError",
+    "consensus", "criteria", "design", "diff", "draw", "dtype", "heatmap", "implicit_cast",
+    "implicit_cast_type", "laws", "loss", "namespace", "native", "observed", "operand", "program",
+    "render", "system", "systems", "table", "trace",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from io import BytesIO
 from pathlib import Path
 
 import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import Command, Paragraphs, UsageError, op_argument
-from typelattice.disk.write import write_bytes, write_text
+from typelattice.disk.write import write_bytes
+from typelattice.drawings.heat import HEATS
 from typelattice.facts.suggest import short
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.sketch import sketch
@@ -36,6 +38,10 @@ def arguments(parser: ArgumentParser) -> None:
         "--highlight", nargs="+", metavar="OPERAND",
         help="light the ways of these operands to their join, and say in words why the other bounds lost",
     )  # fmt: skip
+    parser.add_argument(
+        "--heat", choices=HEATS,
+        help="a heat map of all pairs: what casts lose, how wide answers are; whether OTHER agrees",
+    )  # fmt: skip
     op_argument(parser)
     parser.add_argument(
         "--program", nargs="+", metavar="TEXT",
@@ -58,20 +64,42 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """The drawing in the format that was asked for, printed or written to a file."""
     format = _format(args)
-    drawing = _drawn(args)
     if args.output is None:
-        if format == "png":
-            raise UsageError("draw: a PNG is no text; name a file for it with -o")
-        yield (sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)).rstrip(
-            "\n"
-        )
+        if format == "png" or args.heat:
+            raise UsageError("draw: name a file with -o for a PNG, and for a heat map")
+        drawing = _drawn(args)
+        text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
+        yield text.rstrip("\n")
         return
     with interrupts.raised():
-        if format == "png":
-            write_bytes(Path(args.output), drawing.to_png())
-        else:
-            write_text(Path(args.output), drawing.to(format).rstrip("\n") + "\n")
+        write_bytes(Path(args.output), _heat(args, format) if args.heat else _content(_drawn(args), format))
     yield f"wrote {args.output}"
+
+
+def _content(drawing: Drawing, format: str) -> bytes:
+    if format == "png":
+        return drawing.to_png()
+    return (drawing.to(format).rstrip("\n") + "\n").encode()
+
+
+def _heat(args: Namespace, format: str) -> bytes:
+    """A heat map of one system, or of how far two agree. Raises UsageError."""
+    if args.program or args.highlight:
+        raise UsageError("draw: a heat map is of all pairs, without --program and --highlight")
+    if format not in ("svg", "png"):
+        raise UsageError("draw: a heat map is written as .svg or .png")
+    if (args.heat == "agreement") != (args.other is not None):
+        raise UsageError("draw: --heat agreement is of two systems; loss and width are of one")
+    table: tl.Table | tl.Diff = (
+        tl.table(args.system, op=args.op, small=args.small)
+        if args.other is None
+        else tl.diff(args.system, args.other, op=args.op, tier="array", small=args.small)
+    )
+    file = BytesIO()
+    # No date, and names that do not depend on the moment: the same map is the same file.
+    metadata = {"Date": None} if format == "svg" else {}
+    tl.heatmap(table, args.heat).savefig(file, format=format, dpi=200, metadata=metadata)
+    return file.getvalue()
 
 
 def _format(args: Namespace) -> str:

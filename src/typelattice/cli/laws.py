@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from json import dumps
 from typing import get_args
 
@@ -10,7 +11,7 @@ import typelattice as tl
 from typelattice.cli.command import FEW, Command, Paragraphs, UsageError
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
-from typelattice.rendering.terminal import layout
+from typelattice.rendering.terminal import counted, layout
 from typelattice.study.scope import TierChoice, common_dtypes, has_arrays
 from typelattice.study.survey import survey
 
@@ -34,6 +35,10 @@ def run(args: Namespace) -> Paragraphs:
     """One system's verdicts in words, or those of several in a grid."""
     found = [tl.system(which) for which in args.systems or tl.systems()]
     dtypes = _dtypes(args, found)
+    for system in counted(found, lambda s: s.name):  # what is judged here is remembered
+        with suppress(tl.DTypeError):
+            tl.laws(system, args.tier, dtypes)
+            tl.criteria(system, args.tier, dtypes)
     if args.format == "json":
         yield dumps({"systems": [_data(s, args.tier, dtypes) for s in found]}, indent=1)
         return

@@ -15,6 +15,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import nearest, short
+from typelattice.facts.words import Viewed
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduced, system_file
@@ -26,7 +27,7 @@ MOST = 1_000_000_000  # that a demand may be capped at; the solver counts in 32 
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Viewed):
     """A completed order: as a system and its file, the covers added to the partial order, and what it falls
     short of.
 
@@ -54,7 +55,7 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class Design(Viewed):
     """The best completions. `proven`: none is better; `complete`: and there are no others as good."""
 
     partial: System

@@ -13,6 +13,7 @@ from typelattice.designer.problem import above, accepted, allowed, bits, check_c
 from typelattice.designer.solver import Atom, Progress, solve
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
+from typelattice.facts.words import Viewed
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduced, system_file
@@ -21,7 +22,7 @@ KEPT = tuple(word for word in RULES if word != "lattice")
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(Viewed):
     """Covers to add and to drop; the repaired system, its file and what it falls short of, and the pairs it
     answers anew."""
 
@@ -53,7 +54,7 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Repairs:
+class Repairs(Viewed):
     """The smallest repairs, by the answers they change. `proven`: none is smaller; `complete`: these are
     all."""
 

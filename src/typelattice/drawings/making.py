@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from typelattice.drawings.comparison import comparison_diagram
 from typelattice.drawings.highlight import highlighted
-from typelattice.drawings.orders import order_diagram
-from typelattice.drawings.programs import program_diagram
+from typelattice.drawings.orders import ROWS, order_diagram, vertex
+from typelattice.drawings.programs import program_diagram, steps_diagram
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.order import Order
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import Program, Replay
@@ -69,7 +70,7 @@ def draw(
             return Drawing(repr(x)[1:-1], highlighted(x, small, codes))
         case Order():
             _alone(x, other, highlight)
-            return Drawing("an order", _laid_out(_plain(x)))
+            return Drawing("an order", laid_out(_plain(x)))
     if not isinstance(x, (str, os.PathLike, System)):
         raise DrawingError(
             f"nothing to draw in an object of {type(x).__name__}; "
@@ -85,24 +86,31 @@ def draw(
         return Drawing(repr(p)[1:-1], highlighted(p, small, codes))
     if op is not None:
         raise DrawingError("an operation is shown with operands alone; name some to highlight")
-    return Drawing(system.name, _laid_out(order_diagram(system, small, codes)))
+    return Drawing(system.name, laid_out(order_diagram(system, small, codes)))
+
+
+def program_steps(x: Program) -> Placed:
+    """The steps of a program by themselves. Raises DrawingError if they are too many."""
+    _check_size(len(x.steps), 0)
+    return laid_out(steps_diagram(x))
 
 
 def _program(x: Program | Replay, other: AnySystem | None, highlight: Sequence[object]) -> Drawing:
     """A program under the system that is named, or that it was replayed under."""
     if highlight:
         raise DrawingError("operands are highlighted in a system; a program is drawn with its own")
+    _check_size(len((x.program if isinstance(x, Replay) else x).steps), 0)
     if isinstance(x, Replay):
         _alone(x, other, ())
-        return Drawing(f"a program under {x.name}", _laid_out(program_diagram(x)))
+        return Drawing(f"a program under {x.name}", laid_out(program_diagram(x)))
     if other is None:
         raise DrawingError("a program is drawn under a system: draw(program, 'numpy')")
     replay = x.under(other)
-    return Drawing(f"a program under {replay.name}", _laid_out(program_diagram(replay)))
+    return Drawing(f"a program under {replay.name}", laid_out(program_diagram(replay)))
 
 
 def _systems(a: System, b: System, small: bool, codes: str) -> Drawing:
-    return Drawing(f"{a.name} and {b.name}", _laid_out(comparison_diagram(a, b, small, codes)))
+    return Drawing(f"{a.name} and {b.name}", laid_out(comparison_diagram(a, b, small, codes)))
 
 
 def _alone(x: object, other: object, highlight: Sequence[object]) -> None:
@@ -113,20 +121,27 @@ def _alone(x: object, other: object, highlight: Sequence[object]) -> None:
 
 
 def _plain(order: Order[object]) -> Diagram:
-    """An order of anything, without rows."""
+    """An order of anything: of dtypes with kinds as rows, of other nodes without."""
     ids = {n: str(n) for n in order.nodes}
     if len({*ids.values()}) < len(ids):
         raise DrawingError("two nodes of the order print alike; name them apart")
-    vertices = tuple(Vertex(each, each) for each in ids.values())
-    return Diagram("", vertices, tuple(Arrow(ids[a], ids[b]) for a in order.nodes for b in order.covers(a)))
+    arrows = tuple(Arrow(ids[a], ids[b]) for a in order.nodes for b in order.covers(a))
+    dtypes = [n for n in order.nodes if isinstance(n, (DType, Weak))]
+    if len(dtypes) == len(ids):
+        return Diagram("", tuple(map(vertex, dtypes)), arrows, rows=ROWS)
+    return Diagram("", tuple(Vertex(each, each) for each in ids.values()), arrows)
 
 
-def _laid_out(diagram: Diagram) -> Placed:
+def laid_out(diagram: Diagram) -> Placed:
     """The diagram with coordinates. Raises DrawingError if it is too large to be read."""
-    nodes, arrows = len(diagram.vertices), len(diagram.arrows)
+    _check_size(len(diagram.vertices), len(diagram.arrows))
+    return layered(diagram)
+
+
+def _check_size(nodes: int, arrows: int) -> None:
+    """Raises DrawingError for more than can be read."""
     if nodes > MOST or arrows > MOST_ARROWS:
         raise DrawingError(
             f"{nodes:,} nodes and {arrows:,} arrows are too many to read; "
             f"at most {MOST:,} and {MOST_ARROWS:,} are drawn"
         )
-    return layered(diagram)

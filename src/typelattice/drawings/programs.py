@@ -7,7 +7,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.loss import loss
 from typelattice.facts.suggest import clipped
 from typelattice.programs.casting import ImplicitCast, implicit_casts
-from typelattice.programs.program import Replay
+from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay import Outcome
 from typelattice.programs.step import Cast, Step
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
@@ -35,8 +35,22 @@ def program_diagram(replay: Replay) -> Diagram:
     unlossy = sum("lossy" not in a.marks for a in arrows if "cast" in a.marks)
     notes += [f"{unlossy} further casts (dashed) lose nothing, or are of Python numbers"] if unlossy else []
     notes += [f"refused: {step.text}: {outcome.reason}" for step, outcome in replay.refusals]
-    source = clipped(" ".join(replay.program.source.split()), 60)
-    return Diagram(f"{source or 'program'} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes))
+    return Diagram(
+        f"{_source(replay.program)} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes)
+    )
+
+
+def steps_diagram(program: Program) -> Diagram:
+    """The steps of a program by themselves, under no system."""
+    vertices, arrows = list[Vertex](), list[Arrow]()
+    for i, step in enumerate(program.steps):
+        vertices.append(Vertex(str(i), clipped(step.text, LONGEST), title=step.text))
+        arrows += [Arrow(str(part), str(i)) for part in dict.fromkeys(step.parts)]
+    return Diagram(_source(program), tuple(vertices), tuple(arrows))
+
+
+def _source(program: Program) -> str:
+    return clipped(" ".join(program.source.split()), 60) or "program"
 
 
 def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:

@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.operations import operation
-from typelattice.facts.words import in_words
+from typelattice.facts.words import Viewed, in_words
 from typelattice.operands.operand import Operand
 
 
@@ -40,7 +40,7 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Promotion:
+class Promotion(Viewed):
     """An answer and all that led to it. Of a refusal `dtype` is None, and `reason` and `remedy` say why.
 
     The operands join at `node` and are cast to `compute`, the dtype computed in. `dtype` is that of the

@@ -10,6 +10,7 @@ from typelattice.engine.answer import Promotion, PromotionError, Rule
 from typelattice.engine.ask import ask
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType
+from typelattice.facts.words import Viewed
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import MARKS, PLAIN, operand
 from typelattice.operands.operand import Operand, OperandError
@@ -32,7 +33,7 @@ class Origin(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class System(Rules):
+class System(Rules, Viewed):
     """One library's promotion rules, or your own, and their answers: `result_type`, `promote`, `explain`.
 
     Immutable: `replace` gives a variant. `typelattice.system` finds one.

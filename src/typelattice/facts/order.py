@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import clipped
+from typelattice.facts.words import Viewed
 
 N = TypeVar("N", bound=Hashable)
 
@@ -29,7 +30,7 @@ class OrderError(TypelatticeError, ValueError):
     """A description that is no partial order given by its covers; also a node that an order does not have."""
 
 
-class Order(Generic[N]):
+class Order(Viewed, Generic[N]):
     """A finite partial order, made from its covers: `{a: [b]}` says that b is an immediate successor of a.
 
     Raises OrderError for a cycle, and for a cover stated twice or implied by others.

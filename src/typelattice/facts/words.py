@@ -1,4 +1,4 @@
-"""What print shows of a value, where the room that has the words for it comes after the room that makes it.
+"""What print and notebooks show of a value, where the room that can do so comes after its own.
 
 Nothing is imported here, since `import typelattice` loads this.
 """
@@ -17,3 +17,19 @@ def in_words(x: object) -> str:
     """What print shows of a value; its repr where no words are known for its class."""
     load = WORDS.get(type(x).__name__)
     return load()(x) if load else repr(x)
+
+
+# "html" and "svg" -> what loads the function that shows a value so, or gives None for one that it cannot.
+VIEWS: dict[str, Callable[[], Callable[[Any], str | None]]] = {}
+
+
+class Viewed:
+    """A value that notebooks show as HTML, and where only pictures are taken as SVG."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str | None:
+        return VIEWS["html"]()(self) if "html" in VIEWS else None
+
+    def _repr_svg_(self) -> str | None:
+        return VIEWS["svg"]()(self) if "svg" in VIEWS else None

@@ -11,6 +11,7 @@ from typing import Any, overload
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.facts.suggest import nearest
+from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.casting import ImplicitCast, implicit_casts
@@ -27,7 +28,7 @@ AnySystem = System | str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replay(Sequence[Outcome]):
+class Replay(Sequence[Outcome], Viewed):
     """What each step of a program comes to under a system; `replay[-1]` is that of the last step."""
 
     program: Program
@@ -82,7 +83,7 @@ class Replay(Sequence[Outcome]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Program:
+class Program(Viewed):
     """A straight-line program: steps, each made of earlier ones; `results` are those that it gives.
 
     `typelattice.program` makes one of an expression, of lines of Python, or of a function.

@@ -10,6 +10,7 @@ KINDS = {
     "bool": "#cc79a7", "unsigned": "#56b4e9", "signed": "#0072b2", "float": "#009e73", "complex": "#e69f00",
     "": "#808080",
 }  # fmt: skip
+TINTS = {kind: colour for kind, colour in KINDS.items() if kind}  # of cells in tables
 ADDED = "#0072b2"  # what a second system adds
 ACCENT = "#d55e00"  # ties, refusals, what lost, what is dropped
 FILL = 0.2  # how much of a kind's colour covers the ground within a node

@@ -4,23 +4,26 @@ from __future__ import annotations
 import re
 from html import escape
 
+from typelattice.rendering.colours import TINTS
 from typelattice.rendering.grid import Cell, Grid, printable
 
 STYLE = """
-.tl-grid { font: 13px/1.4 system-ui, sans-serif; overflow-x: auto; }
+.tl-grid { font: 13px/1.4 system-ui, sans-serif; overflow-x: auto; print-color-adjust: exact; }
 .tl-grid table { border-collapse: collapse; font-family: ui-monospace, monospace; }
 .tl-grid caption { text-align: left; padding: 0.3em 0; font: 600 14px system-ui, sans-serif; }
 .tl-grid th, .tl-grid td { padding: 0.1em 0.4em; border: 1px solid #8884; }
 .tl-grid th, .tl-grid td { text-align: center; white-space: nowrap; }
 .tl-grid tbody th { text-align: right; }
-.tl-grid .tl-bool { background: #b07aa126; } .tl-grid .tl-unsigned { background: #4e9fa738; }
-.tl-grid .tl-signed { background: #4e79a738; } .tl-grid .tl-float { background: #59a14f38; }
-.tl-grid .tl-complex { background: #f28e2b38; } .tl-grid .tl-refused { background: none; opacity: 0.5; }
+.tl-grid .tl-refused { opacity: 0.5; }
 .tl-grid .tl-weak { font-style: italic; } .tl-grid .tl-lossy { text-decoration: underline dotted; }
 .tl-grid .tl-same { background: none; opacity: 0.4; }
 .tl-grid .tl-differs { background: #f28e2b66; font-weight: 600; }
+.tl-grid .tl-prose { white-space: normal; text-align: left; min-width: 20em; }
 .tl-grid p { margin: 0.3em 0; }
 """
+# Tints that let the ground of the page through, be it light or dark; browsers print none unless told.
+STYLE += "".join(f".tl-grid .tl-{kind} {{ background: {c}33; }}\n" for kind, c in TINTS.items())
+PROSE = 40  # characters from which a cell is a sentence, which may be folded
 
 
 def html(grid: Grid) -> str:
@@ -39,7 +42,8 @@ def _line(label: Cell, row: tuple[Cell, ...]) -> str:
 
 
 def _cell(tag: str, cell: Cell, more: str = "") -> str:
-    marks = " ".join(f"tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in cell.marks)
+    named = (*cell.marks, "prose") if len(cell.text) > PROSE else cell.marks
+    marks = " ".join(f"tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in named)
     classes = f' class="{marks}"' if marks else ""
     told = cell.told
     title = f' title="{_text(told)}"' if told else ""

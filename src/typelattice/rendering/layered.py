@@ -126,11 +126,8 @@ def layered(diagram: Diagram) -> Placed:
     arrows = {(block[a.source], block[a.target]): a for a in diagram.arrows}
     edges = without_circles(len(groups), list(arrows))
     column = _apart(ranks(len(groups), edges), edges)
-    joined = {v for edge in edges for v in edge}
-    inner = [
-        _members([known[each] for each in group], TALL if i in joined else 1)
-        for i, group in enumerate(groups)
-    ]
+    tall = TALL if edges else 1  # without any arrow there is all the width for boxes
+    inner = [_members([known[each] for each in group], tall) for group in groups]
     rows = [known[group[0]].row for group in groups]
     columns, ways = bent(column, rows, edges)
     columns = untangled(columns)

@@ -142,9 +142,10 @@ def _sift(here: list[int], v: int, row: list[float | None], sides: Sequence[dict
             if mine is not None and other is not None and mine != other:
                 break
             above, below = (u, v) if way < 0 else (v, u)  # as they stand now; v goes past u
-            cost += sum(
-                _crossing(side[below], side[above]) - _crossing(side[above], side[below]) for side in sides
-            )
+            for side in sides:
+                upper, lower = side[above], side[below]
+                if upper and lower:
+                    cost += _crossing(lower, upper) - _crossing(upper, lower)
             if cost < least:
                 best, least = i, cost
             i += way

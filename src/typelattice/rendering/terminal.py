@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
@@ -13,6 +13,7 @@ from typelattice.rendering.layout import Layout
 
 NARROWEST = 40  # columns; less leaves no room beside the headings
 BAR = 30  # characters of a progress bar
+X = TypeVar("X")
 
 
 def layout() -> Layout:
@@ -96,6 +97,15 @@ def overwrite_line(text: str) -> None:
     if sys.stderr is not None and sys.stderr.isatty():
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
+
+
+def counted(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X]:
+    """The items one by one; a terminal's standard error shows how many are done, and the name of the next."""
+    show_progress = progress_bar()
+    for done, item in enumerate(items):
+        show_progress(done, len(items), name(item))
+        yield item
+    show_progress(len(items), len(items), "")
 
 
 def progress_bar() -> Callable[[int, int, str], None]:

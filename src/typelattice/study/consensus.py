@@ -11,6 +11,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import operation
+from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, of
 from typelattice.rendering import Cell, Grid, render
@@ -26,7 +27,7 @@ SORTS = ("agreed", "contested", "refused")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Consensus:
+class Consensus(Viewed):
     """What several systems answer to the same pairs of operands; weakness does not count, the dtype does.
 
     >>> import typelattice as tl
@@ -110,9 +111,6 @@ class Consensus:
 
     def __str__(self) -> str:
         return render(self)
-
-    def _repr_html_(self) -> str:
-        return render(self, "html")
 
 
 def consensus(

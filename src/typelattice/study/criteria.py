@@ -17,6 +17,7 @@ from typelattice.explain.english import Section
 from typelattice.facts.dtypes import DType, DTypeError, Node, part_of
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.values import PLATFORM
+from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
@@ -110,7 +111,7 @@ CRITERIA = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Criteria(Mapping[str, tuple[Promotion, ...]]):
+class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
     """The pairs that break each criterion, by its name, of all unordered pairs of different operands that
     were asked."""
 

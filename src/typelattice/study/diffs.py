@@ -10,6 +10,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.explain.english import answer, question
 from typelattice.facts.dtypes import DTypeError
+from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.labels import REFUSED, code, left_out, marks
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Diff:
+class Diff(Viewed):
     """Two tables of the same operands under two systems; `differing` are the (row, column) where the answers
     differ.
 
@@ -82,9 +83,6 @@ class Diff:
 
     def __str__(self) -> str:
         return render(self)
-
-    def _repr_html_(self) -> str:
-        return render(self, "html")
 
 
 def diff(

@@ -11,6 +11,7 @@ from typelattice.engine.system import System
 from typelattice.explain.english import Section
 from typelattice.explain.library_code import Term, as_code
 from typelattice.facts.dtypes import DTypeError
+from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
@@ -83,7 +84,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Laws(Mapping[str, Verdict]):
+class Laws(Mapping[str, Verdict], Viewed):
     """The verdicts on a system, by the name of the law, over the operands that were asked."""
 
     system: System

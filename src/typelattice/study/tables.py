@@ -9,6 +9,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.facts.operations import operation
+from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand, Tier, of
@@ -26,7 +27,7 @@ SHOWN_FROM = {Kind.UNSIGNED: 8, Kind.SIGNED: 8, Kind.FLOAT: 9}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Table:
+class Table(Viewed):
     """What a system answers to each row's operand with each column's; `left_out` are dtypes not shown.
 
     Of an operation of one operand there is one column, named after it.
@@ -100,9 +101,6 @@ class Table:
 
     def __str__(self) -> str:
         return render(self)
-
-    def _repr_html_(self) -> str:
-        return render(self, "html")
 
 
 def table(

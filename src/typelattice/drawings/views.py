@@ -1,0 +1,89 @@
+"""What notebooks show of a value: its drawing, its table, its words; as HTML in the page, or a picture.
+
+The classes stand in rooms before this one, and know nothing of it: `typelattice/__init__` names these two
+functions to `facts.words.Viewed`, which the classes inherit from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from html import escape
+
+from typelattice.designer.completion import Completion, Design
+from typelattice.designer.repair import Repair, Repairs
+from typelattice.drawings.comparison import comparison_diagram
+from typelattice.drawings.making import draw, laid_out, program_steps
+from typelattice.engine.answer import Promotion
+from typelattice.engine.system import System
+from typelattice.explain.explanation import explanation
+from typelattice.facts.order import Order
+from typelattice.programs.program import Program, Replay
+from typelattice.rendering import Gridded, render
+from typelattice.rendering.diagram import DrawingError
+from typelattice.rendering.drawing import Drawing
+from typelattice.rendering.grid_svg import grid_svg
+from typelattice.study.criteria import Criteria
+
+MOST = 3  # of several designs that are drawn, the best first
+STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace"
+
+
+def html(x: object) -> str | None:
+    """A value as HTML without scripts; None for one that has none."""
+    if isinstance(x, Gridded):
+        return render(x, "html")
+    if isinstance(x, Criteria):
+        return _words(str(x))
+    if isinstance(x, Promotion):  # its words stand below as text, in place of the notes
+        placed = draw(x).placed
+        bare = replace(placed, diagram=replace(placed.diagram, notes=()))
+        return f"<div>{Drawing(repr(x), bare)._repr_html_()}{_words(explanation(x))}</div>"
+    try:
+        drawn = [drawing._repr_html_() for drawing in _drawings(x)]
+    except DrawingError as e:  # too large to be read
+        return _words(f"{x}\n{e}")
+    return f"<div>{''.join(drawn)}</div>" if drawn else None
+
+
+def svg(x: object) -> str | None:
+    """A value as an SVG file by itself; None for one that has none."""
+    if isinstance(x, Gridded):
+        return grid_svg(x.grid())
+    try:
+        return next((drawing.svg for drawing in _drawings(x)), None)
+    except DrawingError:  # too large to be read
+        return None
+
+
+def _drawings(x: object) -> Iterator[Drawing]:
+    """The drawings of a value. Raises DrawingError for one that is too large."""
+    match x:
+        case System() | Order() | Promotion() | Replay():
+            yield draw(x)
+        case Program():
+            yield Drawing("a program", program_steps(x))
+        case Design():
+            for found in x.completions[:MOST]:
+                yield _changed(x.partial, found.system)
+        case Repairs():
+            for mended in x.repairs[:MOST]:
+                yield _changed(x.broken, mended.system)
+        case Completion() | Repair():
+            yield draw(x.system)
+
+
+def _changed(before: System, after: System) -> Drawing:
+    """What a design changes."""
+    return Drawing(after.name, laid_out(comparison_diagram(before, after)))
+
+
+def _words(text: str) -> str:
+    """Lines of text as they are."""
+    lines = "\n".join(_spaced(line) for line in text.split("\n"))
+    return f'<pre style="{STYLE}">{escape(lines)}</pre>'
+
+
+def _spaced(line: str) -> str:
+    """A line in which nothing controls anything, with the spaces that it begins with and its columns."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in line)

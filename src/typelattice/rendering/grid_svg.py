@@ -1,0 +1,65 @@
+"""Grids as SVG, for where only pictures are taken: coloured cells with their texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+
+from typelattice.rendering.colours import ACCENT, TINTS
+from typelattice.rendering.grid import Cell, Grid, printable
+from typelattice.rendering.style import GROUND
+
+LETTER, PAD, HIGH = 7.83, 7.0, 22.0  # of a monospaced font of 13 pixels; beside a text; of a line
+MARGIN = 12.0
+STYLE = """
+.tl-sheet { font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; }
+.tl-sheet text { fill: currentColor; text-anchor: middle; }
+.tl-sheet .tl-label, .tl-sheet .tl-differs + text { font-weight: 700; }
+.tl-sheet .tl-said { text-anchor: start; }
+.tl-sheet .tl-cell { fill: none; stroke: currentColor; stroke-opacity: 0.25; }
+.tl-sheet .tl-refused + text, .tl-sheet .tl-same + text { fill-opacity: 0.55; }
+.tl-sheet .tl-weak + text { font-style: italic; }
+"""
+STYLE += "".join(f".tl-sheet .tl-{kind} {{ fill: {c}; fill-opacity: 0.2; }}\n" for kind, c in TINTS.items())
+STYLE += f".tl-sheet .tl-differs {{ fill: {ACCENT}; fill-opacity: 0.35; }}\n"
+
+
+def grid_svg(grid: Grid) -> str:
+    """A grid as an SVG file by itself, the title above and the notes below."""
+    stub = [Cell(grid.corner), *grid.rows]
+    across = list(zip(*grid.cells, strict=True)) or [()] * len(grid.columns)
+    columns = [stub, *([head, *cells] for head, cells in zip(grid.columns, across, strict=True))]
+    wide = [2 * PAD + LETTER * max(len(printable(c.text)) for c in column) for column in columns]
+    lefts = [MARGIN + sum(wide[:i]) for i in range(len(wide))]
+    top = MARGIN + HIGH * bool(grid.title)
+    lines = [*([(MARGIN + 10, grid.title)] if grid.title else [])]
+    below = top + HIGH * (len(grid.rows) + 1)
+    lines += [(below + HIGH * (i + 1) - 4, note) for i, note in enumerate(grid.notes)]
+    width = max([lefts[-1] + wide[-1], *(MARGIN + LETTER * len(text) for _, text in lines)]) + MARGIN
+    size = f'width="{width:g}" height="{below + HIGH * len(grid.notes) + MARGIN:g}"'
+    cells = [
+        part
+        for column, left, room in zip(columns, lefts, wide, strict=True)
+        for i, cell in enumerate(column)
+        for part in _cell(cell, left, top + i * HIGH, room, label=column is stub or not i)
+    ]
+    said = [f'<text class="tl-said" x="{MARGIN:g}" y="{y:g}">{_text(text)}</text>' for y, text in lines]
+    viewed = size.replace('width="', 'viewBox="0 0 ').replace('" height="', " ")
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-sheet tl-alone" role="img" {size} {viewed}>',
+        f"<title>{_text(grid.title)}</title>",
+        f'<style>{STYLE}{GROUND}</style>\n<rect class="tl-ground" {size}/>',
+        *cells, *said, "</svg>\n",
+    ])  # fmt: skip
+
+
+def _cell(cell: Cell, left: float, top: float, wide: float, label: bool) -> Iterator[str]:
+    marks = "".join(f" tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in cell.marks)
+    yield f'<rect class="tl-cell{marks}" x="{left:g}" y="{top:g}" width="{wide:g}" height="{HIGH:g}"/>'
+    bold = ' class="tl-label"' if label else ""
+    yield f'<text{bold} x="{left + wide / 2:g}" y="{top + HIGH - 6:g}">{_text(cell.text)}</text>'
+
+
+def _text(text: str) -> str:
+    return escape(printable(text))

@@ -8,8 +8,10 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import typelattice as tl
@@ -19,6 +21,7 @@ from typelattice.engine.operations import KINDS, Op
 from typelattice.files.own_dtypes import FACTS
 from typelattice.files.reader import COMBINE
 from typelattice.files.spec import KEYS
+from typelattice.tracing.plain_data import run_data
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools" / "docs"))
@@ -59,11 +62,23 @@ def test_console_examples_print_what_the_page_says(
             (tmp_path / name).write_text(text, encoding="utf-8")
         for command, expected in commands(text) if language == "console" else ():
             words = shlex.split(command)
-            if words[0] == "typelattice":
-                main(words[1:])
-                out, err = capsys.readouterr()
-                printed = "\n".join(line.rstrip() for line in (out + err).strip("\n").splitlines())
+            if words[0] in ("typelattice", "pytest"):
+                if words[0] == "pytest":
+                    said = with_plugin(words[1:], tmp_path)
+                else:
+                    main(words[1:])
+                    said = "".join(capsys.readouterr())
+                printed = "\n".join(line.rstrip() for line in said.strip("\n").splitlines())
                 assert same(expected, printed), f"{page.name}: $ {command}\n{printed}"
+
+
+def with_plugin(words: list[str], folder: Path) -> str:
+    """What pytest prints in a folder, with our plug-in and no other."""
+    path = os.pathsep.join([str(ROOT / "src"), str(folder)])
+    env = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "80"}
+    plugin = ["-p", "no:cacheprovider", "-p", "typelattice.tracing.pytest"]
+    command = [sys.executable, "-m", "pytest", *plugin, *words]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False).stdout
 
 
 @pytest.mark.live
@@ -108,6 +123,17 @@ def test_errors_page_lists_exactly_the_public_errors_and_their_bases() -> None:
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     stated = dict(re.findall(r"(?m)^\| `(\w+)` \| (\w+) \|", page))
     assert stated == {name: error.__bases__[-1].__name__ for name, error in ERRORS.items()}
+
+
+def test_runs_page_lists_exactly_the_keys_of_the_document() -> None:
+    run = tl.trace(lambda x: x / 2, np.ones(3, np.float32)).run
+    found = run_data(run, ["torch"])
+    wrong = (replace(run.seen[-1], operand=tl.operand("float16")),)
+    (mismatch,) = run_data(replace(run, seen=(*run.seen[:-1], *wrong)))["mismatches"]
+    page = ROOT / "docs" / "runs.md"
+    assert first_column(page, "The document") == {*found}
+    assert first_column(page, "A step") == {*found["steps"][0]}
+    assert first_column(page, "A mismatch") == {*mismatch}
 
 
 def test_links_lead_to_files_of_the_project() -> None:

@@ -22,7 +22,7 @@ ROOMS = [  # each imports only from itself and from what stands before it
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries",
-    "conformance/pytest", "programs/targets",
+    "conformance/pytest", "programs/targets", "tracing/pytest",
 )  # fmt: skip
 # What recorders must not depend on: else they would prove nothing.
 ENGINE = {"engine", "files", "explain", "study"}

@@ -10,6 +10,8 @@ from typelattice.programs.program import AnySystem
 from typelattice.programs.replay import Outcome
 from typelattice.tracing.run import Run
 
+VERSION = 1  # of the document, which docs/runs.md describes
+
 
 def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
     """A run: each step with what was observed of it, and what it comes to under each system; the mismatches.
@@ -32,6 +34,8 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         for i, (step, seen) in enumerate(run)
     ]
     return {
+        "typelattice": "run",
+        "version": VERSION,
         "steps": steps,
         "mismatches": [
             {"step": m.number, "observed": dtype_text(m.seen.operand), "system": _said(m.outcome)}

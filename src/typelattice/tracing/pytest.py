@@ -1,0 +1,233 @@
+"""The pytest plug-in: `pytest --dtype-trace=PKG` runs tests under the tracer, and says what widened a float.
+
+    pytest --dtype-trace=mypackage --dtype-system=torch --dtype-baseline=dtypes.toml
+
+    @pytest.mark.dtype_budget("float32")
+    def test_stays_in_float32(): ...
+
+pytest imports this module in every session; what it needs of typelattice is imported where an option asks.
+Tests run in parallel (pytest-xdist) are traced in each process, and what they found is put together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from typelattice.facts.dtypes import DType
+    from typelattice.tracing.baseline import Finding
+    from typelattice.tracing.session import Outcome
+
+NAME = "typelattice"  # of what a process tells the one that started it
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options."""
+    group = parser.getgroup("typelattice", "dtypes of array code (typelattice)")
+    group.addoption(
+        "--dtype-trace", action="append", metavar="PKG", default=[],
+        help="trace the dtypes that a package computes with, and say what widened a float; may be repeated",
+    )  # fmt: skip
+    group.addoption(
+        "--dtype-system", action="append", metavar="SYSTEM", default=[],
+        help="say where the code would come out otherwise under a system, such as torch; may be repeated",
+    )  # fmt: skip
+    group.addoption(
+        "--dtype-baseline", metavar="FILE",
+        help="fail for what is found and not in this file, and for what is in it and found no more",
+    )  # fmt: skip
+    group.addoption(
+        "--dtype-write-baseline", action="store_true",
+        help="write the file of --dtype-baseline: what is found; of a file that is there, only what still is",
+    )  # fmt: skip
+    group.addoption("--dtype-html", metavar="DIR", help="write annotated source pages into a folder")
+
+
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Starts tracing before a conftest.py imports the package."""
+    options = early_config.known_args_namespace
+    if getattr(options, "dtype_trace", None) and not _only_starts_others(early_config):
+        early_config.pluginmanager.register(Plugin(early_config), "typelattice-tracing")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declares the mark, and refuses options that go with --dtype-trace alone."""
+    config.addinivalue_line(
+        "markers",
+        "dtype_budget(dtype): with --dtype-trace, fail if the test computes with wider floats",
+    )
+    options = ("dtype_system", "dtype_baseline", "dtype_write_baseline", "dtype_html")
+    given = [f"--{name.replace('_', '-')}" for name in options if config.getoption(name)]
+    if given and not config.getoption("dtype_trace"):
+        raise pytest.UsageError(f"{given[0]} needs --dtype-trace=PKG, which says what to trace")
+    if config.getoption("dtype_write_baseline") and not config.getoption("dtype_baseline"):
+        raise pytest.UsageError("--dtype-write-baseline needs --dtype-baseline=FILE, which says where")
+    if config.getoption("dtype_trace") and _only_starts_others(config):
+        config.pluginmanager.register(Collector(config), "typelattice-collector")
+
+
+def _only_starts_others(config: pytest.Config) -> bool:
+    """Whether this process hands the tests to others (pytest-xdist), which a variable tells what they are."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return False
+    options = config.known_args_namespace
+    return bool(getattr(options, "numprocesses", None) or getattr(options, "tx", None))
+
+
+def _budget(mark: pytest.Mark) -> DType:
+    """The dtype of a mark. Fails the test for anything else."""
+    from typelattice.facts.dtypes import DTypeError, dtype
+
+    try:
+        (name,) = mark.args
+        return dtype(name)
+    except (ValueError, TypeError) as e:
+        takes = 'dtype_budget takes one dtype, as in dtype_budget("float32")'
+        pytest.fail(str(e) if isinstance(e, DTypeError) else takes, pytrace=False)
+
+
+def _checked(systems: Sequence[str]) -> None:
+    """Raises UsageError for a system that cannot be used, before any test runs."""
+    from typelattice.facts.errors import TypelatticeError
+    from typelattice.files.reader import system
+
+    try:
+        for name in systems:
+            system(name)
+    except TypelatticeError as e:
+        raise pytest.UsageError(str(e)) from None
+
+
+class Baselined:
+    """What the process that reports does with what was found: shows it, and holds it against the baseline."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.known: tuple[Finding, ...] = ()
+        self.lines: list[str] = []
+        _checked(config.known_args_namespace.dtype_system)
+        file = config.known_args_namespace.dtype_baseline
+        self.baseline = Path(config.invocation_params.dir, file) if file else None
+        if self.baseline is not None:
+            self.known = self.read()
+
+    def read(self) -> tuple[Finding, ...]:
+        """The baseline as it is; none where it is to be written for the first time."""
+        from typelattice.facts.errors import TypelatticeError
+        from typelattice.tracing import baseline
+
+        assert self.baseline is not None
+        if not self.baseline.exists():
+            if self.config.known_args_namespace.dtype_write_baseline:
+                return ()
+            raise pytest.UsageError(f"no baseline {self.baseline}: write it once with --dtype-write-baseline")
+        try:
+            return baseline.read(self.baseline)
+        except TypelatticeError as e:
+            raise pytest.UsageError(str(e)) from None
+
+    def judge(self, session: pytest.Session, found: Outcome) -> None:
+        """Fails the session for what is new or stale, or writes the baseline."""
+        from typelattice.tracing import baseline
+        from typelattice.tracing.session import verdict, verdict_lines
+        from typelattice.tracing.words import counted
+
+        self.lines += found.report
+        if self.baseline is None:
+            return
+        root = self.config.rootpath
+        if self.config.getoption("dtype_write_baseline"):
+            there = self.baseline.exists()
+            kept = [f for f in found.places if not there or f in self.known]
+            baseline.write(self.baseline, kept)
+            self.lines += ["", f"wrote {counted(len(kept), 'finding')} to {self.baseline.name}"]
+            return
+        made = verdict(found, self.known, root)
+        self.lines += ["", *verdict_lines(made, self.baseline.name)]
+        if made.failed and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Shows what was found."""
+        if self.lines:
+            terminalreporter.write_sep("=", "dtypes")
+            for line in self.lines:
+                terminalreporter.write_line(line)
+
+
+class Plugin(Baselined):
+    """Traces the tests of this process."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        from typelattice.tracing.tracing import Tracing
+
+        super().__init__(config)
+        self.tracing = Tracing(packages=tuple(config.known_args_namespace.dtype_trace))
+        self.tracing.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Runs a test, and fails it if it exceeds its budget."""
+        mark = item.get_closest_marker("dtype_budget")
+        if mark is None:
+            return (yield)
+        from typelattice.tracing.budget import told
+
+        budget = _budget(mark)
+        before = self.tracing.run()
+        done = yield
+        said = told(self.tracing.run(), before, budget)
+        if said:
+            pytest.fail(said, pytrace=False)
+        return done
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Ends tracing; tells what was found, or hands it to the process that started this one."""
+        from typelattice.tracing.session import outcome
+
+        run = self.tracing.stop()
+        options = self.config.option
+        width = (
+            session.config.get_terminal_writer().fullwidth if not hasattr(self.config, "workeroutput") else 80
+        )
+        found = outcome(run, options.dtype_system, self.known, self.config.rootpath, width)
+        if options.dtype_html and not hasattr(self.config, "workeroutput"):
+            from typelattice.tracing.html import write
+
+            write(run, options.dtype_system, Path(self.config.invocation_params.dir, options.dtype_html))
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput[NAME] = found.data()
+        else:
+            self.judge(session, found)
+
+
+class Collector(Baselined):
+    """Puts together what the processes found that run the tests."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__(config)
+        if config.getoption("dtype_html"):
+            raise pytest.UsageError("--dtype-html shows one process: leave out -n")
+        self.found: list[Outcome] = []
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Takes what a process found when it ends."""
+        from typelattice.tracing.session import from_data
+
+        data = getattr(node, "workeroutput", {}).get(NAME)
+        if data:
+            self.found.append(from_data(data))
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Tells what was found by all."""
+        from typelattice.tracing.session import merged
+
+        if self.found:
+            self.judge(session, merged(self.found))

@@ -1,0 +1,202 @@
+"""The pytest plug-in: budgets of tests, baselines that only shrink, and nothing loaded unasked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+PACKAGE = """
+    import numpy as np
+
+    SCALE = np.array([0.5, 0.25])
+
+    def scaled(x):
+        return x * SCALE
+
+    def halved(x):
+        return x / 2.0
+"""
+
+TESTS = """
+    import numpy as np
+    import pytest
+    from package import halved, scaled
+
+    @pytest.mark.dtype_budget("float32")
+    def test_scaled():
+        assert scaled(np.ones((3, 2), np.float32)).shape == (3, 2)
+
+    @pytest.mark.dtype_budget("float32")
+    def test_halved():
+        assert halved(np.ones(3, np.float32)).dtype == np.float32
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A package that widens a float, and tests of it."""
+    (tmp_path / "package.py").write_text(dedent(PACKAGE))
+    (tmp_path / "test_package.py").write_text(dedent(TESTS))
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider --strict-markers\n")
+    return tmp_path
+
+
+def run(project: Path, *options: str) -> tuple[int, str]:
+    """The exit status of pytest with the plug-in, and what it printed."""
+    path = os.pathsep.join([str(SOURCE), str(project)])
+    env = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "80"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "typelattice.tracing.pytest", *options]
+    done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def parallel() -> tuple[str, ...]:
+    """The options by which tests run in two processes."""
+    pytest.importorskip("xdist", reason="needs pytest-xdist, as `pip install typelattice[test]` brings it")
+    return "-p", "xdist.plugin", "-n", "2"
+
+
+def without_budgets(project: Path) -> None:
+    tests = project / "test_package.py"
+    tests.write_text(tests.read_text().replace('@pytest.mark.dtype_budget("float32")\n', ""))
+
+
+def test_without_its_options_it_loads_nothing_and_changes_nothing(project: Path) -> None:
+    (project / "test_package.py").write_text(
+        dedent(
+            """
+            import sys
+            import pytest
+
+            @pytest.mark.dtype_budget("float32")
+            def test_nothing_is_loaded():
+                loaded = {name for name in sys.modules if name.startswith("typelattice.")}
+                assert loaded <= {"typelattice.facts", "typelattice.facts.words", "typelattice.tracing",
+                                  "typelattice.tracing.pytest"}
+            """
+        )
+    )
+    assert run(project)[0] == 0
+
+
+def test_a_test_that_exceeds_its_budget_fails_and_the_line_is_named(project: Path) -> None:
+    status, told = run(project, "--dtype-trace=package")
+    assert status == 1
+    assert "1 failed, 1 passed" in told
+    assert "the dtype budget float32 is exceeded from 1 place\n  package.py:4: np.array([0.5, 0.25])" in told
+    assert "package.py:7: x * SCALE" in told
+
+
+def test_without_tracing_a_budget_is_no_check(project: Path) -> None:
+    assert run(project)[0] == 0
+
+
+def test_findings_that_the_baseline_does_not_have_fail_the_run(project: Path) -> None:
+    without_budgets(project)
+    options = ("--dtype-trace=package", "--dtype-baseline=known.toml")
+    status, told = run(project, *options, "--dtype-write-baseline")
+    assert status == 0 and "wrote 1 finding to known.toml" in told
+    assert run(project, *options)[0] == 0
+    package = project / "package.py"
+    package.write_text(package.read_text().replace("x / 2.0", "x / np.float64(2.0)"))
+    status, told = run(project, *options)
+    assert status == 1
+    assert "1 finding not in known.toml; cast where the report says:" in told
+    assert "package.py:10: x / np.float64(2.0): float32 becomes float64" in told
+
+
+def test_an_entry_that_is_found_no_more_fails_the_run_until_it_is_removed(project: Path) -> None:
+    without_budgets(project)
+    options = ("--dtype-trace=package", "--dtype-baseline=known.toml")
+    run(project, *options, "--dtype-write-baseline")
+    package = project / "package.py"
+    package.write_text(package.read_text().replace("[0.5, 0.25])", "[0.5, 0.25], dtype=np.float32)"))
+    status, told = run(project, *options)
+    assert status == 1
+    assert "1 entry of known.toml found no more; remove from the file:\n  package.py: x * SCALE" in told
+    assert run(project, *options, "--dtype-write-baseline")[0] == 0
+    assert "[[known]]" not in (project / "known.toml").read_text()
+    assert run(project, *options)[0] == 0
+
+
+def test_an_entry_whose_code_did_not_run_stays(project: Path) -> None:
+    without_budgets(project)
+    options = ("--dtype-trace=package", "--dtype-baseline=known.toml")
+    run(project, *options, "--dtype-write-baseline")
+    assert run(project, *options, "-k", "halved")[0] == 0
+
+
+def test_a_baseline_that_is_there_never_grows(project: Path) -> None:
+    without_budgets(project)
+    options = ("--dtype-trace=package", "--dtype-baseline=known.toml")
+    run(project, *options, "--dtype-write-baseline")
+    before = (project / "known.toml").read_text()
+    package = project / "package.py"
+    package.write_text(package.read_text().replace("x / 2.0", "x / np.float64(2.0)"))
+    run(project, *options, "--dtype-write-baseline")
+    assert (project / "known.toml").read_text() == before
+
+
+def test_where_a_system_parts_is_in_the_baseline_too(project: Path) -> None:
+    without_budgets(project)
+    options = ("--dtype-trace=package", "--dtype-baseline=known.toml", "--dtype-system=torch")
+    assert run(project, *options, "--dtype-write-baseline")[0] == 0
+    assert 'what = "torch gives float32, not float64"' in (project / "known.toml").read_text()
+    assert run(project, *options)[0] == 0
+
+
+def test_processes_that_run_tests_in_parallel_are_put_together(
+    project: Path, parallel: tuple[str, ...]
+) -> None:
+    without_budgets(project)
+    options = ("--dtype-trace=package", "--dtype-baseline=known.toml", *parallel)
+    assert run(project, *options, "--dtype-write-baseline")[0] == 0
+    assert (project / "known.toml").read_text().count("[[known]]") == 1
+    assert run(project, *options)[0] == 0
+    (project / "known.toml").write_text("")
+    status, told = run(project, *options)
+    assert status == 1 and "package.py:7: x * SCALE: float32 becomes float64" in told
+
+
+def test_budgets_hold_in_parallel(project: Path, parallel: tuple[str, ...]) -> None:
+    status, told = run(project, "--dtype-trace=package", *parallel)
+    assert status == 1 and "1 failed, 1 passed" in told
+    assert "the dtype budget float32 is exceeded" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--dtype-system=torch"], "--dtype-system needs --dtype-trace=PKG, which says what to trace"),
+        (["--dtype-trace=package", "--dtype-write-baseline"], "-write-baseline needs --dtype-baseline=FILE"),
+        (["--dtype-trace=package", "--dtype-baseline=no.toml"], "write it once with --dtype-write-baseline"),
+        (["--dtype-trace=package", "--dtype-baseline=package.py"], "package.py is no baseline"),
+        (["--dtype-trace=package", "--dtype-system=trch"], "unknown system 'trch'; did you mean torch?"),
+    ],
+)
+def test_options_that_make_no_sense_are_one_line(project: Path, options: list[str], why: str) -> None:
+    status, told = run(project, *options)
+    assert status == pytest.ExitCode.USAGE_ERROR, told
+    assert why in " ".join(told.split())
+    assert "Traceback" not in told
+
+
+def test_a_mark_without_a_dtype_says_what_it_takes(project: Path) -> None:
+    tests = project / "test_package.py"
+    tests.write_text(tests.read_text().replace('dtype_budget("float32")', "dtype_budget"))
+    status, told = run(project, "--dtype-trace=package")
+    assert status == 1
+    assert 'dtype_budget takes one dtype, as in dtype_budget("float32")' in told
+
+
+def test_pages_are_written_where_they_were_asked_for(project: Path) -> None:
+    run(project, "--dtype-trace=package", "--dtype-html=pages")
+    assert {page.name for page in (project / "pages").iterdir()} == {"001_package.html", "index.html"}

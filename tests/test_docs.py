@@ -119,6 +119,18 @@ PUBLIC = {name: getattr(tl, name) for name in tl.__all__}
 ERRORS = {name: x for name, x in PUBLIC.items() if isinstance(x, type) and issubclass(x, Exception)}
 
 
+WITH_MATPLOTLIB = {"heatmap"}  # whose example would need it, in docs/drawings.md
+
+
+@pytest.mark.parametrize("name", sorted({*PUBLIC} - {*ERRORS} - WITH_MATPLOTLIB))
+def test_public_name_is_shown_in_an_example(name: str) -> None:
+    """In its own docstring, in those of its methods, or in that of the function that makes it."""
+    found = PUBLIC[name]
+    methods = vars(found).values() if isinstance(found, type) else ()
+    made_by = PUBLIC.get(name.lower())
+    assert any(">>>" in (getattr(x, "__doc__", None) or "") for x in (found, *methods, made_by))
+
+
 def test_errors_page_lists_exactly_the_public_errors_and_their_bases() -> None:
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     stated = dict(re.findall(r"(?m)^\| `(\w+)` \| (\w+) \|", page))

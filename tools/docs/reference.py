@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from itertools import groupby
 
@@ -57,10 +58,18 @@ def _room_page(room: str, names: list[str]) -> str:
         is_class = isinstance(found, type)
         is_error = is_class and issubclass(found, Exception)
         directive = "autoexception" if is_error else "autoclass" if is_class else "autofunction"
-        lines += [f"## {name}", "", "```{eval-rst}", f".. {directive}:: typelattice.{name}"]
+        lines += [f"## {name}", "", *_fields(found), "```{eval-rst}", f".. {directive}:: typelattice.{name}"]
         lines += ["   :members:"] if is_class and not is_error else []
         lines += ["```", ""]
     return "\n".join(lines)
+
+
+def _fields(found: object) -> list[str]:
+    """The fields of a value that functions give, in a sentence."""
+    if not (isinstance(found, type) and is_dataclass(found)):
+        return []
+    named = [f"`{f.name}` (`{f.type}`)" for f in fields(found) if not f.name.startswith("_")]
+    return [f"Its fields: {', '.join(named)}.", ""]
 
 
 def _commands() -> str:

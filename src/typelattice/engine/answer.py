@@ -46,6 +46,11 @@ class Promotion(Viewed):
     The operands join at `node` and are cast to `compute`, the dtype computed in. `dtype` is that of the
     result: most operations give what they compute in, `equal` gives a bool. `find_rule` knows the files of
     the system, and finds the lines behind an answer.
+
+    >>> from typelattice import system
+    >>> p = system("torch").explain("int32", "int8", op="divide")
+    >>> p.node, p.compute, p.dtype, [str(cast.source) for cast in p.casts]
+    (int32, float32, float32, ['int32', 'int8'])
     """
 
     system: Rules
@@ -100,7 +105,7 @@ class Promotion(Viewed):
 
     @property
     def rule(self) -> Rule:
-        """Where the file says so."""
+        """The file of the system and the lines in it that decided: without them the answer is another."""
         return self.find_rule(self)
 
     @property

@@ -127,7 +127,12 @@ class System(Rules, Viewed):
         return self.combine == "value" or bool(self.wider or self.holds or joins)
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
-        """`explain`, raising PromotionError where the system refuses."""
+        """`explain`, raising PromotionError where the system refuses.
+
+        >>> from typelattice import system
+        >>> system("jax").promote("uint8", 300, op="add").dtype
+        uint8
+        """
         found = self.explain(*operands, op=op)
         if found.dtype is None:
             raise PromotionError(found)
@@ -137,6 +142,11 @@ class System(Rules, Viewed):
         """What becomes of these operands, alone or in an operation, and why; also of a refusal.
 
         Raises DTypeError or OperandError for what is no operand, OpError for what is no operation.
+
+        >>> from typelattice import system
+        >>> p = system("numpy").explain("uint8", 300, op="add")
+        >>> p.dtype, p.reason
+        (None, '300 is out of range for uint8')
         """
         if not operands:
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")

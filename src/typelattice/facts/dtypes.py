@@ -14,7 +14,11 @@ from typelattice.facts.suggest import nearest, short
 
 
 class Kind(StrEnum):
-    """What sort of number a dtype holds."""
+    """What sort of number a dtype holds.
+
+    >>> dtype("uint8").kind is Kind.UNSIGNED
+    True
+    """
 
     BOOL, UNSIGNED, SIGNED, FLOAT, COMPLEX = "bool", "unsigned", "signed", "float", "complex"
 

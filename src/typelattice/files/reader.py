@@ -31,6 +31,9 @@ def system(which: str | PathLike[str] | System) -> System:
     """A system by its name, by the path of a .toml file of your own, or as it is.
 
     Raises UnknownSystemError, or FormatError for a file that cannot be right.
+
+    >>> system("numpy").library, system("numpy@2.4").library
+    ('numpy 2.5', 'numpy 2.4')
     """
     if isinstance(which, System):
         return which

@@ -23,6 +23,11 @@ class Array(Operators):
 
     Made by the namespace's `asarray` and the other functions of the standard that create arrays. Each
     namespace has a subclass of its own, with the operators.
+
+    >>> import numpy, typelattice
+    >>> x = typelattice.namespace("jax", numpy).asarray([1, 2], dtype="int8") + 1
+    >>> x.dtype, x.weak, x.bare
+    (int8, False, array([2, 3], dtype=int8))
     """
 
     __slots__ = ("_data", "_type")

@@ -45,6 +45,12 @@ class Namespace(Members):
 
     Made by `typelattice.namespace`. Dtypes beyond the standard's go by name: `xp.zeros(2, dtype="bfloat16")`.
     Functions of operations that the standard does not name are members too, though `dir` does not show them.
+    Source: https://data-apis.org/array-api/2025.12/
+
+    >>> import numpy, typelattice
+    >>> xp = typelattice.namespace("torch", numpy)
+    >>> xp.mean(xp.asarray([1.0, 2.0])), xp.system
+    (<float32 under torch over numpy: 1.5>, <system torch>)
     """
 
     def __init__(self, system: System, library: ComputingLibrary) -> None:
@@ -121,14 +127,19 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> Namespace:
-    """An array-API namespace that computes with a library and promotes by a system; one for the same two.
+    """An array-API namespace that computes with a library and promotes by a system.
 
-    Systems are the same if their files say the same: a file that is read twice, or in another process, gives
-    one namespace, whose arrays go together. A namespace that nobody holds any more goes, but for the last
-    few.
+    `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. The same
+    two give the same namespace, and arrays of one namespace go together. Systems are the same if their files
+    say the same, also if a file was read twice, or in another process. A namespace that the program no longer
+    holds is forgotten, but for the last few.
 
-    `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions.
     Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
+
+    >>> import numpy
+    >>> xp = namespace("jax", numpy)
+    >>> xp.result_type(xp.int32, xp.float32), xp is namespace("jax", numpy)
+    (float32, True)
     """
     found = find_system(system)
     key = content(found), library

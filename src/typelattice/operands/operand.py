@@ -23,6 +23,7 @@ class Operand:
     """One operand. A Python scalar has a kind and no dtype of its own; a weak array has both.
 
     `tier` says whether it is an array, a 0-d array (a library's own scalar too) or a Python scalar.
+    `typelattice.operand` makes one of a string or of an object.
     """
 
     dtype: DType | None

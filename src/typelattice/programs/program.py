@@ -29,7 +29,13 @@ AnySystem = System | str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay(Sequence[Outcome], Viewed):
-    """What each step of a program comes to under a system; `replay[-1]` is that of the last step."""
+    """What each step of a program comes to under a system; `replay[-1]` is that of the last step.
+
+    >>> import typelattice as tl
+    >>> replay = tl.program("x * 2.0", x="int32").under("torch")
+    >>> replay.dtype, str(replay[-1].operand)
+    (float32, 'float32')
+    """
 
     program: Program
     system: System | Mapping[str, System]
@@ -87,6 +93,11 @@ class Program(Viewed):
     """A straight-line program: steps, each made of earlier ones; `results` are those that it gives.
 
     `typelattice.program` makes one of an expression, of lines of Python, or of a function.
+
+    >>> import typelattice as tl
+    >>> p = tl.program("x * 2.0", x="int32")
+    >>> [step.text for step in p.steps]
+    ['x', '2.0', 'x * 2.0']
     """
 
     steps: tuple[Step, ...] = field(repr=False)

@@ -28,6 +28,11 @@ class Observed:
 
     `call` is the call as it was asked: a number from 1 to 100 that was not asked itself stands there as its
     kind, `int`. `departs`: whether the system answers otherwise, by its rule.
+
+    >>> from typelattice import system
+    >>> found = observed(system("numpy").explain("int16", "float32", op="solve"))
+    >>> found.dtype, found.departs
+    (float64, True)
     """
 
     call: Call

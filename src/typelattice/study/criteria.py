@@ -113,7 +113,12 @@ CRITERIA = {
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
     """The pairs that break each criterion, by its name, of all unordered pairs of different operands that
-    were asked."""
+    were asked. `typelattice.criteria` makes them; the criteria are those of JEP 9407.
+
+    >>> import typelattice as tl
+    >>> tl.criteria("numpy", dtypes=["int32", "float32"])["wider"]
+    (<float64: int32 with float32 under numpy>,)
+    """
 
     system: System
     tier: TierChoice

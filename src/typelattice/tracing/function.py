@@ -28,7 +28,15 @@ class TraceError(TypelatticeError, TypeError):
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A function's result, the run that gave it, and the systems under which that is replayed."""
+    """A function's result, the run that gave it, and the systems under which that is replayed.
+
+    >>> import numpy as np
+    >>> from typelattice import trace
+    >>> def twice(x):
+    ...     return x + x
+    >>> trace(twice, np.ones(2, "int8")).result
+    array([2, 2], dtype=int8)
+    """
 
     result: Any
     run: Run = field(repr=False)

@@ -50,6 +50,10 @@ def native(d: object, namespace: ModuleType | str) -> object:
 
     Raises DTypeError where the framework has no such dtype, NotImportedError where the program names it by a
     string and has not imported it, TypeError where it is no array namespace.
+
+    >>> import numpy
+    >>> native("int8", numpy)
+    dtype('int8')
     """
     found = dtype(d)
     name = namespace if isinstance(namespace, str) else getattr(namespace, "__name__", "")

@@ -13,6 +13,7 @@ from typelattice.facts.loss import Loss, loss
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay import Outcome
+from typelattice.programs.several import RESULT
 from typelattice.programs.shapes import size
 from typelattice.programs.step import Call, Step
 
@@ -38,15 +39,23 @@ class ImplicitCast:
 def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterator[ImplicitCast]:
     """The implicit casts of a program under a system, step by step."""
     known: dict[str, Op] = {}
+    cast: set[object] = set()
     for i, (step, outcome) in enumerate(zip(steps, outcomes, strict=True)):
         p = outcome.promotion
         if not isinstance(step, Call) or p is None or p.compute is None or outcome.operand is None:
             continue
+        call = step.name, step.args, step.keywords[:-1]
+        if step.keywords and step.keywords[-1][0] == RESULT:
+            if call in cast:
+                continue  # one call gives them all
+            cast.add(call)
         for part, o in promoting(step, p, known):
             if o.dtype is not p.compute:
                 yield _cast(i, steps, part, o.dtype or o.kind, p.compute)
         given = outcome.operand.dtype
         computed = p.compute if step.name == "iadd" else p.dtype
+        if any(key == RESULT for key, _ in step.keywords):
+            continue  # which of several results it is decides of its dtype, and casts nothing
         if computed is not None and given is not None and given is not computed:  # written into what is there
             yield _cast(i, steps, i, computed, given)
 

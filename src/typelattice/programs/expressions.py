@@ -9,7 +9,8 @@ from typing import Any
 
 from typelattice.facts.suggest import short
 from typelattice.operands.notation import WIDEST
-from typelattice.programs.functions import MAKERS, call_function
+from typelattice.programs.functions import call_function
+from typelattice.programs.makers import MAKERS
 from typelattice.programs.meanings import OPERATORS, Meanings
 from typelattice.programs.names import meaning
 from typelattice.programs.python_functions import OF_PYTHON, UNKNOWN, of_math, of_python

@@ -11,6 +11,7 @@ from typelattice.programs.draft import Draft
 from typelattice.programs.expressions import Expressions
 from typelattice.programs.meanings import OPERATORS
 from typelattice.programs.reading import ASKS, WHERE, Dotted, Function, Read, Reading
+from typelattice.programs.several import Several
 from typelattice.programs.site import Site
 from typelattice.programs.step import IN_PLACE, LONGEST, Place, ProgramError
 
@@ -154,6 +155,11 @@ class Lines(Expressions):
             ) == len(names):
                 for each, part in zip(names, value, strict=True):
                     self.assign(each, part, scope)
+            case ast.Tuple(elts=names) | ast.List(elts=names) if (
+                isinstance(value, Several) and value.count in (None, len(names))
+            ):
+                for i, each in enumerate(names):
+                    self.assign(each, value[i], scope)
             case ast.Tuple() | ast.List():
                 raise self.site(target).refuse("as many names as there are values; give each its own line")
             case _:

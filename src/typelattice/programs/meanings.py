@@ -10,7 +10,8 @@ from typing import Any
 
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.draft import Draft
-from typelattice.programs.functions import FUNCTIONS, PYTHONS
+from typelattice.programs.functions import FUNCTIONS
+from typelattice.programs.makers import PYTHONS
 from typelattice.programs.names import constant, dtype_named
 from typelattice.programs.reading import (
     ASKS,
@@ -21,6 +22,7 @@ from typelattice.programs.reading import (
     Method,
     Read,
 )  # fmt: skip
+from typelattice.programs.several import Several
 from typelattice.programs.site import Site
 from typelattice.programs.step import Argument, DTypeOf, NamedDType, Ref, Slice
 
@@ -74,6 +76,8 @@ class Meanings:
             number = constant(name)
             dtype = dtype_named(name, x.owner)
             return number if number is not None else dtype or Dotted((*x.path, name))
+        if isinstance(x, Several) and name in x.fields:
+            return x[x.fields.index(name)]
         if not isinstance(x, Ref):
             raise self.site(node).refuse(f"nothing is known of its {name}; give it as a value")
         shape = self.draft.shape(x)
@@ -106,6 +110,8 @@ class Meanings:
                 if more:
                     raise self.site(node).refuse("nothing that promotion knows of; give an array or a number")
                 raise self.unbound(node, name)
+            case Several(name=name):
+                raise self.site(node).refuse(f"{name} gives several arrays; take one: {name}(x)[0]")
             case Dotted() | Function() | Method():
                 raise self.site(node).refuse("a function that is not called; call it")
         return x
@@ -116,7 +122,7 @@ class Meanings:
 
     def plain(self, x: Read) -> Any:
         """A known number in place of the step that gives it."""
-        return x if isinstance(x, (Dotted, Function, Method)) else self.draft.static(x)
+        return x if isinstance(x, (Dotted, Function, Method, Several)) else self.draft.static(x)
 
     def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
         """Whether a plain value is true. Raises ProgramError of an array."""
@@ -168,6 +174,11 @@ class Meanings:
     def subscript(self, node: ast.Subscript, x: Read, key: Read) -> Argument:
         """Elements of an array, or of a list that is known."""
         at: Any = self.plain(key)
+        if isinstance(x, Several) and isinstance(at, int):
+            try:
+                return x[at]
+            except IndexError as e:
+                raise self.site(node).refuse(f"{e}; give another index") from None
         x = self.argument(node, x)
         if isinstance(x, tuple):
             try:

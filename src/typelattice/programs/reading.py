@@ -13,6 +13,7 @@ from types import GeneratorType
 from typing import Any, TypeAlias
 
 from typelattice.facts.libraries import library_of
+from typelattice.programs.several import Several
 from typelattice.programs.step import Argument, Ref
 
 ALIASES = {
@@ -57,7 +58,7 @@ class Method:
     name: str
 
 
-Read: TypeAlias = "Argument | Dotted | Function | Method"
+Read: TypeAlias = "Argument | Dotted | Function | Method | Several"
 Reading: TypeAlias = Generator[Any, Any, Any]
 
 

@@ -16,6 +16,7 @@ from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.range import fitted
 from typelattice.operands.operand import BOOL, WORDS, Operand, Tier, of, scalar
 from typelattice.programs.python_numbers import computed
+from typelattice.programs.several import COMPUTED, ITSELF, dtype_from
 from typelattice.programs.step import (
     IN_PLACE,
     AnyDType,
@@ -170,7 +171,8 @@ class _Replay:
             case Call(name, _, _, operands):
                 made = tuple(found[i].operand for i in operands)
                 asked = None if step.dtype is None else self.dtype(step.dtype, found)
-                key = name, made, step.operator, asked, _tier(step, made)  # type: ignore[arg-type]
+                number = step.keywords[-1] if step.keywords else None
+                key = name, made, step.operator, asked, number, _tier(step, made)  # type: ignore[arg-type]
                 if key not in self.known:
                     self.known[key] = self.called(step, made, asked)  # type: ignore[arg-type]
                 return self.known[key]
@@ -239,7 +241,16 @@ class _Replay:
         p = self.system.explain(*operands, op=name)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
-        return Outcome(of(p.dtype, p.weak, tier), p)
+        made = of(p.dtype, p.weak, tier)
+        source = dtype_from(name, dict(step.keywords)) if step.keywords else ITSELF
+        if source == COMPUTED and p.compute is not None:
+            made = of(p.compute, p.weak, tier)
+        elif source != ITSELF:
+            other = self.system.explain(made, op=source)
+            if other.dtype is None:
+                return Outcome(None, other, other.reason)
+            made = of(other.dtype, other.weak, tier)
+        return Outcome(made, p)
 
     def in_place(self, name: str, operands: Sequence[Operand], tier: Tier) -> Outcome:
         """What `x *= y` comes to: the operation, whose result is written into x as that of `+=` is."""

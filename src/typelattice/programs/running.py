@@ -12,7 +12,9 @@ from typelattice.facts.suggest import nearest
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.operand import Operand
-from typelattice.programs.functions import PYTHONS, TYPED
+from typelattice.programs.functions import TYPED
+from typelattice.programs.makers import PYTHONS
+from typelattice.programs.several import arguments
 from typelattice.programs.step import (
     IN_PLACE,
     Argument,
@@ -103,8 +105,9 @@ class _Runner:
 
     def called(self, step: Call) -> Any:
         """What an operation gives."""
-        args = [self.argument(x) for x in step.args]
-        named = {key: self.argument(value) for key, value in step.keywords}
+        taken, keywords, number = arguments(step)
+        args = [self.argument(x) for x in taken]
+        named = {key: self.argument(value) for key, value in keywords.items()}
         if step.name == "setitem":
             x = self.xp.asarray(args[0], copy=True)
             x[named["key"]] = args[1]
@@ -123,7 +126,10 @@ class _Runner:
                 args[0] = [*args[0]]
             else:
                 args = self.arrays(op, step, args)
+            if op.form == "told":  # its text comes before its arrays
+                args = [*args[len(step.operands) :], *args[: len(step.operands)]]
             found = self.function(step, step.name)(*args, **named)
+            found = found if number is None else found[number]
         if step.dtype is None or not hasattr(found, "dtype"):
             return found
         to = self.dtype(step.dtype)

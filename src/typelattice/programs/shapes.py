@@ -62,7 +62,23 @@ def result_shape(
             return _joined(op.name, operands, _named(args, keywords, "axis", "dim") or 0)
         case "whole":
             return _whole(op, operands, args, keywords)
+        case "pair":
+            return broadcast(operands)
+        case "parts":
+            return _part(op.name, first, keywords.get("axis", args[0] if args else 0))
     return None
+
+
+def _part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
+    """The shape of one of several results, where it has fewer axes than their operand."""
+    if name == "nonzero" or (name.startswith("unique_") and name != "unique_all"):
+        return (None,)
+    if shape is None:
+        return None
+    if name == "unstack" and isinstance(axis, int):
+        at = _axis(axis, len(shape))
+        return (*shape[:at], *shape[at + 1 :])
+    return shape[:-2] if name == "slogdet" and len(shape) > 1 else None
 
 
 def indexed_shape(

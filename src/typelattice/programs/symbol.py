@@ -13,7 +13,8 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, OperandError
 from typelattice.programs.caller import here
-from typelattice.programs.functions import FUNCTIONS, MAKERS
+from typelattice.programs.functions import FUNCTIONS
+from typelattice.programs.makers import MAKERS
 from typelattice.programs.site import Site
 from typelattice.programs.step import Argument, DTypeOf, Input, NamedDType, ProgramError, Ref, Slice
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
 from typelattice.facts.dtypes import dtype
 from typelattice.programs.caller import here
 from typelattice.programs.draft import Draft
-from typelattice.programs.functions import FUNCTIONS, MAKERS, call_function
+from typelattice.programs.functions import FUNCTIONS, call_function
+from typelattice.programs.makers import MAKERS
 from typelattice.programs.names import constant, dtype_named
 from typelattice.programs.program import Program
+from typelattice.programs.several import Several
 from typelattice.programs.site import Site
 from typelattice.programs.step import Ref
 from typelattice.programs.symbol import WHERE, Symbol, SymbolDType, argument
@@ -106,4 +109,14 @@ class Symbols:
         found = call_function(self.draft, Site(site.text, site.place, owner), name, taken, said)
         if name in ("result_type", "promote_types") and isinstance(found, Ref):
             return SymbolDType(found)
+        if isinstance(found, Several):
+            return self._each(site, found)
         return Symbol(self, found) if isinstance(found, Ref) else found
+
+    def _each(self, site: Site, several: Several) -> Any:
+        """A tuple of symbols, whose fields have names where the standard names them."""
+        if several.count is None:
+            why = f"it is not known how many arrays {several.name} gives"
+            raise site.refuse(f"{why}; give its operand a shape, e.g. float32[3,4]")
+        made = [Symbol(self, several[i]) for i in range(several.count)]
+        return namedtuple(several.name, several.fields)(*made) if several.fields else tuple(made)

@@ -9,6 +9,7 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value
 from typelattice.operands.operand import Operand
 from typelattice.programs.functions import TYPED
+from typelattice.programs.several import arguments
 from typelattice.programs.step import (
     IN_PLACE,
     Argument,
@@ -96,16 +97,19 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
 def _called(step: Call, names: Sequence[str]) -> str:
     """A call of an operation, by Python's operator if it was so written; its dtype or as a comment."""
     op = OPERATIONS[step.name]
-    args = [_argument(x, names) for x in step.args]
+    taken, keywords, number = arguments(step)
+    args = [_argument(x, names) for x in taken]
     typed = step.dtype is not None and op.of_class in (*TYPED, "like")
     said = f"  # {_argument(step.dtype, names)}" if step.dtype is not None and not typed else ""
     if step.operator and op.operator and len(args) == 2:
         return f"{args[0]} {op.operator} {args[1]}{said}"
     if step.operator and op.operator:
         return f"{op.operator.removesuffix('x')}{args[0]}{said}"
-    args += [f"{key}={_argument(x, names)}" for key, x in step.keywords]
+    if op.form == "told":  # its text comes before its arrays
+        args = [*args[len(step.operands) :], *args[: len(step.operands)]]
+    args += [f"{key}={_argument(x, names)}" for key, x in keywords.items()]
     args += [f"dtype={_argument(step.dtype, names)}"] if typed else []
-    return f"xp.{step.name}({', '.join(args)}){said}"
+    return f"xp.{step.name}({', '.join(args)}){'' if number is None else f'[{number}]'}{said}"
 
 
 def _argument(x: Argument, names: Sequence[str]) -> str:

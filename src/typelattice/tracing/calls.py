@@ -13,8 +13,10 @@ from typelattice.facts.operations import Operation
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
 from typelattice.programs.draft import Draft
-from typelattice.programs.functions import FUNCTIONS, PYTHONS, call_function
+from typelattice.programs.functions import FUNCTIONS, call_function
+from typelattice.programs.makers import PYTHONS
 from typelattice.programs.names import meaning
+from typelattice.programs.several import Several
 from typelattice.programs.site import Site
 from typelattice.programs.step import AnyDType, Argument, NamedDType, Ref, Slice
 from typelattice.tracing.alike import alike
@@ -119,7 +121,12 @@ class CallReader:
         if op is not None and op.name != "clip":
             keywords = {key: value for key, value in keywords.items() if not isinstance(value, Ref)}
             keywords.pop("axis", None)
-        return call_function(self.draft, site, name, args, keywords)
+        found = call_function(self.draft, site, name, args, keywords)
+        if not isinstance(found, Several):
+            return found
+        if found.count is not None and number >= found.count:
+            raise UnknownCallError(f"{name} gave more arrays than are known of")
+        return found[number]
 
     def operands(self, op: Operation | None, positional: list[Any]) -> list[Any]:
         """The arguments that take part; the others say nothing of dtypes."""

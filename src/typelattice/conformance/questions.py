@@ -25,13 +25,13 @@ EDGES = (
 )
 """Python scalars about the limits of the dtypes."""
 
-WHOLE = ("result_type", "add", "divide", "pow", "equal", "bitwise_and")
+WHOLE = ("result_type", "add", "divide", "pow", "equal", "bitwise_and", "where")
 """Operations of two operands that are asked of every operand; the others of arrays and of `KINDS` only."""
 
 EVERY_DTYPE = (
     *WHOLE,
     *("promote_types", "subtract", "multiply", "floor_divide", "remainder", "less", "bitwise_left_shift"),
-    *("logical_and", "maximum", "atan2", "where", "concat", "matmul"),
+    *("logical_and", "maximum", "atan2", "concat", "matmul"),
     *("positive", "negative", "abs", "sign", "sqrt", "exp", "sin", "floor", "bitwise_invert", "logical_not"),
     *("sum", "prod", "mean", "cumulative_sum", "max", "argmax"),
 )

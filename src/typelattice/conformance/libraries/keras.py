@@ -71,6 +71,9 @@ class Keras(Framework):
         symbolic = {op: found[op] for op in found if op not in LINEAR and op not in VALUES} | {
             "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
             "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
+            "hstack": lambda *arrays: self.keras.ops.hstack(
+                [self.keras.ops.broadcast_to(x, (2, 2)) for x in arrays]  # one dimension is too few
+            ),
             "searchsorted": self.keras.ops.searchsorted,
             "take": lambda x: self.keras.ops.take(x, [0]),
         }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import polars as pl
 
-from typelattice.conformance.functions import operators
+from typelattice.conformance.functions import functions, of_numbers, operators
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
@@ -24,6 +25,24 @@ OPERATORS = (
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"),
 )
 """What is asked by Python's operators."""
+
+
+RENAMED = {
+    "argmax": "arg_max",
+    "argmin": "arg_min",
+    "argsort": "arg_sort",
+    "cumulative_prod": "cum_prod",
+    "cumulative_sum": "cum_sum",
+    "flip": "reverse",
+    "isclose": "is_close",
+    "isinf": "is_infinite",
+    "nanmax": "nan_max",
+    "nanmin": "nan_min",
+    "nonzero": "arg_true",
+    "trunc": "truncate",
+    "unique_values": "unique",
+}
+"""What Polars calls operations by a name of its own."""
 
 
 class Polars(Framework):
@@ -55,23 +74,19 @@ class Polars(Framework):
 
     def operations(self) -> Operations:
         condition = pl.col("bool")
-        return operators(*OPERATORS) | {
+        found = functions((pl.Expr,), condition, RENAMED)
+        del found["iadd"]  # an expression has no such operator, and Python calls that of +
+        return found | operators(*OPERATORS) | {
             "result_type": self.result_type,
             "maximum": pl.max_horizontal,
+            "minimum": pl.min_horizontal,
             "atan2": pl.arctan2,
             "where": lambda x, y: pl.when(condition).then(x).otherwise(y),
-            "abs": pl.Expr.abs,
-            "sign": pl.Expr.sign,
-            "sqrt": pl.Expr.sqrt,
-            "exp": pl.Expr.exp,
-            "sin": pl.Expr.sin,
-            "floor": pl.Expr.floor,
-            "sum": pl.Expr.sum,
-            "prod": pl.Expr.product,
-            "mean": pl.Expr.mean,
-            "cumulative_sum": pl.Expr.cum_sum,
-            "max": pl.Expr.max,
-            "argmax": pl.Expr.arg_max,
+            "concat": lambda *columns: reduce(pl.Expr.append, columns),
+            "full": of_numbers(lambda x: pl.repeat(x, 2)),
+            "asarray": of_numbers(lambda x: pl.Series([x])),
+            "arange": of_numbers(pl.arange),
+            "linspace": of_numbers(lambda x, y: pl.linear_space(x, y, 3)),
         }
 
 

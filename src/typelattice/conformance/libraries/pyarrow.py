@@ -57,6 +57,7 @@ class Arrow(Framework):
         del found["iadd"]  # arrow has no such operator, and Python calls that of +
         return found | {
             "concat": lambda *arrays: pa.concat_arrays(arrays),
+            "take": lambda x: pc.take(x, pa.array([0])),
         }
 
 

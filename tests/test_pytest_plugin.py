@@ -166,6 +166,10 @@ def test_processes_that_run_tests_in_parallel_are_put_together(
     assert status == 1 and "package.py:7: x * SCALE: float32 becomes float64" in told
 
 
+def test_in_parallel_without_its_options_it_changes_nothing(project: Path, parallel: tuple[str, ...]) -> None:
+    assert run(project, *parallel)[0] == 0
+
+
 def test_budgets_hold_in_parallel(project: Path, parallel: tuple[str, ...]) -> None:
     status, told = run(project, "--dtype-trace=package", *parallel)
     assert status == 1 and "1 failed, 1 passed" in told

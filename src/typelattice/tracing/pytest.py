@@ -11,7 +11,6 @@ Tests run in parallel (pytest-xdist) are traced in each process, and what they f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from typelattice.tracing.session import Outcome
 
 NAME = "typelattice"  # of what a process tells the one that started it
+TRACING = "typelattice-tracing"  # the plug-in that traces, or that puts together what others traced
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,9 +50,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Starts tracing before a conftest.py imports the package."""
-    options = early_config.known_args_namespace
-    if getattr(options, "dtype_trace", None) and not _only_starts_others(early_config):
-        early_config.pluginmanager.register(Plugin(early_config), "typelattice-tracing")
+    if getattr(early_config.known_args_namespace, "dtype_trace", None):
+        early_config.pluginmanager.register(Plugin(early_config), TRACING)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -67,16 +66,17 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{given[0]} needs --dtype-trace=PKG, which says what to trace")
     if config.getoption("dtype_write_baseline") and not config.getoption("dtype_baseline"):
         raise pytest.UsageError("--dtype-write-baseline needs --dtype-baseline=FILE, which says where")
-    if config.getoption("dtype_trace") and _only_starts_others(config):
-        config.pluginmanager.register(Collector(config), "typelattice-collector")
+    plugin = config.pluginmanager.get_plugin(TRACING)
+    if plugin is not None and _hands_out_tests(config):
+        plugin.tracing.stop()
+        config.pluginmanager.unregister(plugin)
+        config.pluginmanager.register(Collector(config), TRACING)
 
 
-def _only_starts_others(config: pytest.Config) -> bool:
-    """Whether this process hands the tests to others (pytest-xdist), which a variable tells what they are."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        return False
-    options = config.known_args_namespace
-    return bool(getattr(options, "numprocesses", None) or getattr(options, "tx", None))
+def _hands_out_tests(config: pytest.Config) -> bool:
+    """Whether this process leaves the tests to others (pytest-xdist)."""
+    others = config.getoption("numprocesses", None) or config.getoption("tx", None)
+    return bool(others) and not hasattr(config, "workerinput")
 
 
 def _budget(mark: pytest.Mark) -> DType:

@@ -14,7 +14,7 @@ SEED =
 PROGRAMS = 100
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest lint docs conform releases fuzz bench array-api-tests programs mutants clean
+.PHONY: help demo test test-newest lint docs browser conform releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -23,14 +23,14 @@ demo: $(VENV)/numpy.stamp  ## what NumPy will do, what JAX would, and why: compu
 	@$(VENV)/bin/python examples/demo.py
 
 test: $(VENV)/test.stamp  ## the tests that need no framework: laws, recordings, seeds, every example
-	$(VENV)/bin/python -m pytest -m 'not live' $(FLAGS)
+	$(VENV)/bin/python -m pytest -m 'not live and not browser' $(FLAGS)
 
 test-3.%:  ## the same on another Python that is installed: make test-3.13
 	@$(MAKE) --no-print-directory VENV=.venv-3.$* PYTHON="$$(tools/find-python 3.$*)" test
 
 test-newest: | .venv-newest  ## the same with the newest releases that pip finds, not those that we tested with
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
-	.venv-newest/bin/python -m pytest -m 'not live' $(FLAGS)
+	.venv-newest/bin/python -m pytest -m 'not live and not browser' $(FLAGS)
 
 lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace
 	$(VENV)/bin/ruff check .
@@ -39,6 +39,9 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 
 docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: every page, the API, a gallery of all systems
 	.venv-docs/bin/python tools/docs/build.py build/docs
+
+browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has to be installed
+	$(VENV)/bin/python -m pytest -m browser tests/browser $(FLAGS)
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)

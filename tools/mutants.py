@@ -42,7 +42,8 @@ MODULES = [
     PACKAGE / "operands/operand.py",
 ]
 OPTIONS = [
-    "-m", "not live", "-p", "no:cacheprovider", "--tb=no", "--assert=plain", "--hypothesis-profile=mutants",
+    "-m", "not live and not browser", "-p",
+    "no:cacheprovider", "--tb=no", "--assert=plain", "--hypothesis-profile=mutants",
     "-W", "ignore::pytest.PytestAssertRewriteWarning",
 ]  # fmt: skip
 T = TypeVar("T")

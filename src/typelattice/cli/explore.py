@@ -1,0 +1,83 @@
+"""The command `explore`: a page on which to look at systems."""
+
+from __future__ import annotations
+
+import re
+import webbrowser
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+
+from typelattice.cli.command import Command, Paragraphs, UsageError
+from typelattice.disk.write import check_writable, write_text
+from typelattice.explorer.document import USUAL, document
+from typelattice.explorer.page import page
+from typelattice.explorer.server import serve
+from typelattice.explorer.workbench import desk
+from typelattice.facts.suggest import short
+from typelattice.rendering.terminal import complain, progress_bar
+
+FILE = "typelattice.html"
+MOST_PORT = 65_535
+NEW = "mine.toml"  # the file that is edited where none is named
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--system", action="append", default=[], metavar="NAME|FILE",
+        help="a system, as often as wanted (default: all, with their older releases); "
+        "with --edit the one that a new file begins as",
+    )  # fmt: skip
+    parser.add_argument(
+        "--op", action="append", default=[], metavar="OP",
+        help=f"an operation, as often as wanted (default: {', '.join(USUAL)})",
+    )  # fmt: skip
+    parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default: {FILE})")
+    parser.add_argument(
+        "--edit", nargs="?", const=NEW, metavar="FILE.toml",
+        help=f"edit a system file, on a page that is served on this machine alone (default: {NEW})",
+    )  # fmt: skip
+    parser.add_argument("--port", type=port, default=0, help="of --edit (default: one that is free)")
+    parser.add_argument("--no-browser", action="store_true", help="of --edit: only say the address")
+
+
+def port(text: str) -> int:
+    """A port, as an argument says it: a whole number up to 65535; 0 for any."""
+    if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MOST_PORT:
+        raise ArgumentTypeError(f"{short(text)} is no whole number from 0 to {MOST_PORT}")
+    return int(text)
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Writes the page, and says where it is; or serves the workbench until it is interrupted."""
+    if args.edit is not None:
+        yield from _edit(args)
+        return
+    if args.port or args.no_browser:
+        raise UsageError("explore: --port and --no-browser go with --edit")
+    output = args.output or FILE
+    check_writable(output)
+    text = page(document(args.system, args.op or USUAL, progress_bar()))
+    write_text(output, text)
+    yield f"{output}: {len(text.encode()):,} bytes; open it in a browser"
+
+
+def _edit(args: Namespace) -> Paragraphs:
+    if args.output or args.op or len(args.system) > 1:
+        raise UsageError("explore: with --edit go --port, --no-browser and one --system to begin as")
+    at = desk(args.edit, *args.system)
+
+    def ready(address: str) -> None:
+        found = not args.no_browser and webbrowser.open(address)
+        unopened = "" if found or args.no_browser else "no browser was found; open it yourself: "
+        complain(f"{unopened}{address}\nediting {at.path}; Ctrl-C ends it")
+
+    serve(at, args.port, ready)
+    yield f"{at.path} is no longer served"
+
+
+COMMAND = Command(
+    "Writes a page on which to look at systems; --edit serves a workbench for one.", arguments, run,
+    (
+        "", "--system numpy --system mine.toml --op add -o page.html", "--edit mine.toml",
+        "--edit new.toml --system jax",
+    ),
+)  # fmt: skip

@@ -1,0 +1,157 @@
+"""The document: all that the page shows, as the engine wrote it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from typelattice.drawings.making import draw
+from typelattice.engine.system import System
+from typelattice.explorer.cells import Pools
+from typelattice.explorer.tables import table
+from typelattice.facts.dtypes import Kind
+from typelattice.facts.headings import heading_of, headings
+from typelattice.facts.operations import operation
+from typelattice.facts.releases import SIGN, releases
+from typelattice.files.provenance import Provenance
+from typelattice.files.reader import system as find_system
+from typelattice.files.text import FormatError, read_text, systems
+from typelattice.study.criteria import CRITERIA, criteria
+from typelattice.study.laws import LAWS, laws
+
+USUAL = ("add", "multiply", "divide", "pow", "equal", "bitwise_and", "sqrt", "sum")  # operations on the page
+FIRST = "numpy"  # the system that the page opens with, if it has that
+PROMOTION = ""  # the key of promotion alone among the operations
+Report = Callable[[int, int, str], None]  # how many parts are done, of how many, and which is next
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What the page shows: systems with their orders, tables, laws and criteria, as what JSON can hold."""
+
+    data: dict[str, object]
+
+    def json(self) -> str:
+        """The document as JSON, without spaces."""
+        return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
+
+    def packed(self) -> str:
+        """The document as JSON, deflated, in base64: what a page can hold and a browser can unpack."""
+        return base64.b64encode(zlib.compress(self.json().encode(), 9)).decode("ascii")
+
+
+def document(
+    which: Sequence[str | Path | System] = (),
+    ops: Sequence[str] = USUAL,
+    report: Report = lambda done, of, what: None,
+) -> Document:
+    """What the page is to show of some systems, or of all that come along, in some operations.
+
+    A file that is no valid system is shown with its error. Raises UnknownSystemError, OpError.
+
+    >>> found = document(["numpy", "jax"], ops=["add"]).data
+    >>> [s["name"] for s in found["systems"]], [op["name"] for op in found["operations"]]
+    (['numpy', 'jax'], ['', 'add'])
+    """
+    named = which or systems(versions=True)
+    asked = [None, *dict.fromkeys(operation(op).name for op in ops)]
+    for op in asked[1:]:
+        operation(str(op)).check_table()
+    pools = Pools()
+    entries = []
+    for done, one in enumerate(named):
+        report(done, len(named), str(one))
+        entries.append(_entry(one, asked, pools))
+    report(len(named), len(named), "")
+    return Document({
+        "first": next((str(e["name"]) for e in entries if e["name"] == FIRST), entries[0]["name"]),
+        "operations": [_operation(op) for op in asked],
+        "headings": headings(),
+        "kinds": [kind.value for kind in Kind],
+        "systems": entries,
+        "pools": pools.data(),
+    })  # fmt: skip
+
+
+def _operation(op: str | None) -> dict[str, object]:
+    if op is None:
+        return {"name": PROMOTION, "names": ["promotion"], "alone": False}
+    known = operation(op)
+    return {"name": op, "names": [op, *known.names], "alone": known.alone}
+
+
+def _entry(which: str | Path | System, ops: Sequence[str | None], pools: Pools) -> dict[str, object]:
+    """One system, or one file that is none."""
+    try:
+        found = find_system(which)
+    except FormatError as e:
+        if isinstance(which, System):
+            raise
+        return broken(which, e)
+    asked = found.name if isinstance(which, System) else str(which)
+    tables = {op or PROMOTION: table(found, op, pools) for op in ops}
+    return {"asked": asked, **about(found), "tables": tables}
+
+
+def broken(path: str | Path, error: FormatError) -> dict[str, object]:
+    """A file that is no valid system: its lines, and the error with its place."""
+    try:
+        return faulty(path, read_text(path).text, error)
+    except FormatError:  # it is no text
+        return faulty(path, "", error)
+
+
+def faulty(path: str | Path, text: str, error: FormatError) -> dict[str, object]:
+    """A text that is no valid system: its lines, and the error with its place."""
+    place = {"file": error.file, "line": error.line, "key": error.key, "cause": error.cause}
+    return {"name": Path(path).name, "asked": str(path), "error": place, "lines": text.split("\n")}
+
+
+def about(system: System) -> dict[str, object]:
+    """What a system is, its order, its laws and what it costs."""
+    plain, _, number = system.name.partition(SIGN)
+    known = releases(plain)
+    return {
+        "name": system.name,
+        "title": system.title,
+        "source": system.source,
+        "library": system.library,
+        "heading": heading_of(plain),
+        "of": plain,
+        "release": number or (known[-1] if known else ""),
+        "tiers": list(system.tiers),
+        "covers": covers(system),
+        "drawings": drawings(system),
+        "laws": [[name, v.holds, LAWS[name], str(v)] for name, v in laws(system).items()],
+        "criteria": criteria_data(system),
+    }
+
+
+def criteria_data(system: System) -> list[list[object]]:
+    """Each criterion: its name, what it says, and the pairs that break it with their results."""
+    found = criteria(system)
+    pairs = {
+        name: [[*map(str, p.operands), p.dtype and p.dtype.name] for p in broken]
+        for name, broken in found.items()
+    }
+    return [[name, CRITERIA[name].about, found.asked, pairs[name]] for name in found]
+
+
+def covers(system: System) -> list[tuple[str, str, int]]:
+    """The covers of the order, each with the line of the file that states it."""
+    assert isinstance(system.origin, Provenance)
+    stated = {
+        (a, b): line for (_, line), pairs in system.origin.covers.items() for a, b in pairs if b is not None
+    }
+    order = system.order
+    return [(str(a), str(b), stated.get((a, b), 0)) for a in order.nodes for b in order.covers(a)]
+
+
+def drawings(system: System) -> list[dict[str, object]]:
+    """The drawing of the order, and the one with small dtypes if that is another."""
+    usual, every = (draw(system, small=small).data() for small in (False, True))
+    return [usual] if usual["nodes"] == every["nodes"] else [usual, every]

@@ -1,0 +1,52 @@
+"""The page: one HTML file with its style, its scripts and a document in it, which needs no network."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.resources import files
+from string import Template
+
+from typelattice.explorer.document import Document
+from typelattice.rendering.colours import KINDS
+
+# In the order in which they build on one another; together they are one module script.
+SCRIPTS = (
+    "elements", "model", "state", "grid", "drawing", "copies", "explanation", "table", "laws", "answers",
+    "compare", "search", "expression", "workbench", "main",
+)  # fmt: skip
+POLICY_OF_SERVED = "frame-ancestors 'none'"  # which only a server can say; the rest stands in the page
+
+
+def page(shown: Document, desk: Mapping[str, object] | None = None) -> str:
+    """A document as a page. Its policy lets nothing run but the script that comes along, and asks no network.
+
+    With a `desk`, the file that is edited, it is the page of the workbench, which asks its own server.
+
+    >>> from typelattice.explorer.document import document
+    >>> page(document(["python"], ops=[])).startswith("<!doctype html>")
+    True
+    """
+    script = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
+    kinds = "".join(f" --{kind}: {colour};" for kind, colour in KINDS.items() if kind)
+    style = f":root {{{kinds} }}\n{_read('style.css')}"
+    rules = ["default-src 'none'", f"script-src {_hash(script)}", f"style-src {_hash(style)}"]
+    rules += ["base-uri 'none'", "form-action 'none'", *(["connect-src 'self'"] if desk else [])]
+    return Template(_read("index.html")).substitute(
+        policy="; ".join(rules),
+        style=style,
+        script=script,
+        document=shown.packed(),
+        desk=json.dumps(desk).replace("<", "\\u003c"),  # so that no text of a file ends the element
+    )
+
+
+def _read(name: str) -> str:
+    return (files("typelattice.explorer") / "page" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """A text as a policy names it, so that the browser takes this one alone."""
+    return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode('ascii')}'"

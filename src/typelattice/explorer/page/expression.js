@@ -1,0 +1,232 @@
+// An expression, step by step. Each step is looked up in the tables that the engine wrote, and nothing else.
+
+const TOKEN =
+  /\s*(?:([A-Za-z_][\w.@]*(?::(?:0d|weak))*)|(\d+\.?\d*(?:e[+-]?\d+)?j?)|(\*\*|\/\/|==|!=|<=|>=|<<|>>|[-+*\/%@&|^<>(),]))/y;
+const BINDING = [
+  ["==", "!=", "<", "<=", ">", ">="],
+  ["|"],
+  ["^"],
+  ["&"],
+  ["<<", ">>"],
+  ["+", "-"],
+  ["*", "/", "//", "%", "@"],
+];
+const MOST_CHARACTERS = 500;
+
+class ExpressionError extends Error {}
+
+/** The tree of an expression: {text, operand} or {text, op, parts}. Throws ExpressionError. */
+function parsed(text) {
+  if (text.length > MOST_CHARACTERS) throw new ExpressionError(`longer than ${MOST_CHARACTERS} characters`);
+  const tokens = tokensOf(text);
+  let at = 0;
+  const peek = () => tokens[at]?.text;
+  const take = (expected) => {
+    if (expected && peek() !== expected)
+      throw new ExpressionError(`expected ${expected}${peek() ? ` before ${peek()}` : " at the end"}`);
+    return tokens[at++];
+  };
+  const binary = (level) => {
+    if (level === BINDING.length) return sign();
+    let left = binary(level + 1);
+    while (BINDING[level].includes(peek())) {
+      const op = take().text;
+      const right = binary(level + 1);
+      left = { op, parts: [left, right], text: `${wrapped(left)} ${op} ${wrapped(right)}` };
+    }
+    return left;
+  };
+  const sign = () => {
+    if (peek() !== "-" && peek() !== "+") return power();
+    const op = take().text;
+    const part = sign();
+    return { op: `${op}x`, parts: [part], text: `${op}${wrapped(part)}` };
+  };
+  const power = () => {
+    const base = atom();
+    if (peek() !== "**") return base;
+    take();
+    const exponent = sign();
+    return { op: "**", parts: [base, exponent], text: `${wrapped(base)} ** ${wrapped(exponent)}` };
+  };
+  const atom = () => {
+    const token = take();
+    if (!token) throw new ExpressionError("something is missing at the end");
+    if (token.text === "(") {
+      const inner = binary(0);
+      take(")");
+      return inner;
+    }
+    if (token.number)
+      return {
+        text: token.text,
+        operand: token.text.endsWith("j") ? "complex" : /[.e]/.test(token.text) ? "float" : "int",
+      };
+    if (!token.name) throw new ExpressionError(`${token.text} stands where an operand should`);
+    if (peek() !== "(") return { text: token.text, operand: token.text };
+    take();
+    const parts = [binary(0)];
+    while (peek() === ",") {
+      take();
+      parts.push(binary(0));
+    }
+    take(")");
+    return {
+      op: token.text.split(".").at(-1),
+      parts,
+      text: `${token.text}(${parts.map((part) => part.text).join(", ")})`,
+    };
+  };
+  const tree = binary(0);
+  if (at < tokens.length) throw new ExpressionError(`cannot read ${peek()} here`);
+  return tree;
+}
+
+function tokensOf(text) {
+  const found = [];
+  TOKEN.lastIndex = 0;
+  while (text.slice(TOKEN.lastIndex).trim()) {
+    const start = TOKEN.lastIndex;
+    const match = TOKEN.exec(text);
+    if (!match) throw new ExpressionError(`cannot read ${text.slice(start).trim().slice(0, 12)}`);
+    found.push({
+      name: Boolean(match[1]),
+      number: Boolean(match[2]),
+      text: match[1] ?? match[2] ?? match[3],
+    });
+  }
+  if (!found.length) throw new ExpressionError("nothing to ask");
+  return found;
+}
+
+const wrapped = (tree) => (tree.op && !tree.text.endsWith(")") ? `(${tree.text})` : tree.text);
+
+/** The steps of a tree, innermost first. */
+function stepsOf(tree) {
+  return tree.op ? [...tree.parts.flatMap(stepsOf), tree] : [];
+}
+
+/** What a tree comes to under a system: the operand of the result, and the cell of each step, or why there is none. */
+function outcome(model, system, tree, told = new Map()) {
+  if (!tree.op) {
+    const known = model.operands.find(({ text, code }) => text === tree.operand || code === tree.operand);
+    if (!known)
+      throw new ExpressionError(
+        `${tree.text} is no operand of this page; write a dtype, such as int8 or int8:0d`,
+      );
+    return known.text;
+  }
+  const parts = tree.parts.map((part) => outcome(model, system, part, told));
+  if (parts.includes(null)) return null;
+  const operation = model.operations.find(({ name, names }) => name === tree.op || names.includes(tree.op));
+  if (!operation || operation.alone !== (parts.length === 1)) {
+    told.set(tree, { why: `this page was written without ${tree.op}` });
+    return null;
+  }
+  const cell = model.find(system, operation.name, ...parts);
+  told.set(tree, cell ? { cell } : { why: `not asked: ${parts.join(", ")}` });
+  return cell?.answer.result ?? null;
+}
+
+/** A box for an expression, and what each step comes to. */
+function expressionView(page) {
+  const { model, state, system } = page;
+  const text = state.text || "int8 * 2.0 + float16";
+  const asked = [system, model.systems.get(state.with)].filter(
+    (one, i, all) => one && !one.error && all.indexOf(one) === i,
+  );
+  const box = element(
+    "form",
+    {
+      class: "fields",
+      onsubmit: (event) => {
+        event.preventDefault();
+        page.go({ text: event.target.elements.text.value });
+      },
+    },
+    element(
+      "label",
+      {},
+      element("span", {}, "Expression "),
+      element("input", { name: "text", value: text, size: 40, spellcheck: "false", autocapitalize: "off" }),
+    ),
+    element("button", {}, "Ask"),
+  );
+  const names = model.operations
+    .filter(({ name }) => name)
+    .map(({ name }) => name)
+    .join(", ");
+  const limits = element(
+    "p",
+    { class: "note" },
+    `Operands are dtypes (int8, float16:0d) and numbers. This page looks each step up; it knows ${names}, no values and no shapes. `,
+    "For any other expression, and for functions: ",
+    element("code", {}, `typelattice explain ${JSON.stringify(text)} --system ${system.name}`),
+  );
+  if (system.error) return [faults(system)];
+  try {
+    const tree = parsed(text);
+    const told = asked.map((one) => {
+      const steps = new Map();
+      outcome(model, one, tree, steps);
+      return steps;
+    });
+    const link = (cell) =>
+      fragmentOf({
+        ...state,
+        view: "table",
+        system: cell.system.name,
+        op: cell.op,
+        node: "",
+        small: "",
+        rows: "all",
+        columns: "all",
+        pair: cell.operands.map((operand) => operand.text).join(","),
+      });
+    const shownStep = (step) => (found) => {
+      const { cell, why } = found.get(step) ?? { why: "an earlier step has no answer" };
+      if (!cell) return element("td", { class: "note" }, why);
+      const lost = cell.sections.filter(({ heading }) => heading === "casts").flatMap(({ lines }) => lines);
+      return element(
+        "td",
+        {},
+        element("a", { class: cell.answer.kind, href: link(cell) }, cell.answer.words),
+        ...lost.map((line) => element("small", {}, line)),
+      );
+    };
+    const rows = stepsOf(tree).map((step) =>
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row" }, element("code", {}, step.text)),
+        ...told.map(shownStep(step)),
+      ),
+    );
+    return [
+      box,
+      element(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "Steps" },
+        element(
+          "table",
+          { class: "facts" },
+          element(
+            "thead",
+            {},
+            element(
+              "tr",
+              {},
+              element("th", { scope: "col" }, "step"),
+              ...asked.map((one) => element("th", { scope: "col" }, one.name)),
+            ),
+          ),
+          element("tbody", {}, ...rows),
+        ),
+      ),
+      limits,
+    ];
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return [box, element("p", { class: "error", role: "alert" }, error.message), limits];
+  }
+}

@@ -1,0 +1,64 @@
+// A table of cells that arrow keys walk through. Hovering shows a cell, focus or a click chooses it.
+
+/** The grid: rows and columns are labels, `fill` puts text and classes into a cell. */
+function grid({ caption, corner, rows, columns, fill, chosen, show, choose }) {
+  const head = columns.map((label) =>
+    element("th", { scope: "col", class: `label ${label.kind}`, title: label.text }, label.code),
+  );
+  const body = rows.map((label, i) => {
+    const cells = columns.map((_, j) =>
+      fill(element("td", { tabindex: -1, "data-row": i, "data-column": j }), i, j),
+    );
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row", class: `label ${label.kind}`, title: label.text }, label.code),
+      ...cells,
+    );
+  });
+  const table = element(
+    "table",
+    { class: "grid", role: "grid", "aria-label": caption },
+    element("thead", {}, element("tr", {}, element("td", {}, corner), ...head)),
+    element("tbody", {}, ...body),
+  );
+  const at = (i, j) => table.tBodies[0].rows[i]?.cells[j + 1];
+  const place = (cell) => [Number(cell.dataset.row), Number(cell.dataset.column)];
+  const stop = at(...(chosen ?? [0, 0]));
+  if (stop) stop.tabIndex = 0;
+  if (chosen) at(...chosen)?.classList.add("chosen");
+
+  const seen = (event) => event.target.closest("td[data-row]");
+  table.addEventListener("mouseover", (event) => seen(event) && show(...place(seen(event))));
+  table.addEventListener("mouseleave", () => show(null));
+  table.addEventListener("click", (event) => seen(event) && choose(...place(seen(event))));
+  table.addEventListener("focusin", (event) => seen(event) && choose(...place(seen(event))));
+  table.addEventListener("keydown", (event) => {
+    const cell = seen(event);
+    const to = cell && moved(event.key, place(cell), rows.length, columns.length);
+    if (!to) return;
+    event.preventDefault();
+    cell.tabIndex = -1;
+    at(...to).tabIndex = 0;
+    at(...to).focus();
+  });
+  return {
+    table,
+    mark(i, j) {
+      table.querySelector(".chosen")?.classList.remove("chosen");
+      table.querySelector("td[tabindex='0']")?.setAttribute("tabindex", "-1");
+      at(i, j)?.classList.add("chosen");
+      at(i, j)?.setAttribute("tabindex", "0");
+    },
+  };
+}
+
+/** Where a key leads from a cell; null for one that leads nowhere. */
+function moved(key, [i, j], rows, columns) {
+  const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  if (key === "Home") return [i, 0];
+  if (key === "End") return [i, columns - 1];
+  if (!steps[key]) return null;
+  const to = [i + steps[key][0], j + steps[key][1]];
+  return to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= columns ? null : to;
+}

@@ -1,0 +1,169 @@
+// The page: reads its document, and shows the state that its address says.
+
+const VIEWS = [
+  ["table", "Table", tableView],
+  ["compare", "Compare", compareView],
+  ["answers", "One pair, all systems", answersView],
+  ["laws", "Laws and costs", lawsView],
+  ["expression", "Expression", expressionView],
+];
+const EDITING = ["edit", "Edit", workbenchView]; // where a server is there to ask
+
+class Page {
+  constructor(model, desk) {
+    this.model = model;
+    this.desk = desk;
+    this.views = desk ? [EDITING, ...VIEWS] : VIEWS;
+    this.read();
+    addEventListener("hashchange", () => {
+      this.read();
+      this.show();
+    });
+  }
+
+  /** Shows another document in the place of this one. */
+  take(data) {
+    this.model = new Model(data);
+    this.read();
+    this.show();
+  }
+
+  /** Takes the state from the address; what it names and the document lacks is replaced. */
+  read() {
+    this.state = stateOf(location.hash);
+    if (!location.hash && this.desk) this.state.view = "edit";
+    if (!this.views.some(([view]) => view === this.state.view)) this.state.view = "table";
+    if (!this.model.operations.some(({ name }) => name === this.state.op)) this.state.op = PROMOTION;
+    this.system = this.model.systems.get(this.state.system) ?? this.model.systems.get(this.model.data.first);
+  }
+
+  /** Changes the state, which is a step in the history. */
+  go(change) {
+    location.hash = fragmentOf({ ...this.state, ...change });
+  }
+
+  /** Keeps a change of the state in the address, without a step in the history and without showing all anew. */
+  note(change) {
+    this.state = { ...this.state, ...change };
+    history.replaceState(null, "", fragmentOf(this.state));
+    this.links();
+  }
+
+  show() {
+    const focused = document.activeElement?.closest?.("#choices [name]")?.name;
+    this.links();
+    document.getElementById("choices").replaceChildren(...this.choices());
+    document.getElementById("main").replaceChildren(
+      ...this.views
+        .find(([view]) => view === this.state.view)[2](this)
+        .filter(Boolean),
+    );
+    document.title = `${this.system.name}: typelattice explorer`;
+    if (focused) document.querySelector(`#choices [name="${focused}"]`)?.focus();
+  }
+
+  /** The links to the views, which keep all else. */
+  links() {
+    document
+      .getElementById("views")
+      .replaceChildren(
+        ...this.views.map(([view, words]) =>
+          element(
+            "a",
+            {
+              href: fragmentOf({ ...this.state, view }),
+              "aria-current": view === this.state.view ? "page" : null,
+            },
+            words,
+          ),
+        ),
+      );
+  }
+
+  /** The switches that mean something in the view that is shown. */
+  choices() {
+    const { state, model } = this;
+    const change = (name) => (value) =>
+      this.go({ [name]: value, ...(name === "system" ? { node: "" } : {}) });
+    const of = (label, name, list) => choice(label, name, list, state[name], change(name));
+    const found = [];
+    if (state.view === "edit") return found;
+    if (state.view !== "answers")
+      found.push(choice("System", "system", this.systems(), this.system.name, change("system")));
+    const releases = [...model.systems.values()].filter((one) => !one.error && one.of === this.system.of);
+    if (state.view !== "answers" && releases.length > 1) {
+      found.push(
+        choice(
+          "Version",
+          "version",
+          releases.map((one) => [one.name, one.release]),
+          this.system.name,
+          (name) => this.go({ system: name, node: "" }),
+        ),
+      );
+    }
+    if (state.view === "compare" || state.view === "expression")
+      found.push(of("With", "with", [["", "…"], ...this.systems()]));
+    if (state.view === "expression" || state.view === "laws") return found;
+    found.push(
+      of(
+        "Operation",
+        "op",
+        model.operations.map(({ name }) => [name, name || "promotion"]),
+      ),
+    );
+    if (state.view === "answers") return found;
+    found.push(of("Rows", "rows", TIERS), of("Columns", "columns", TIERS));
+    found.push(
+      element(
+        "label",
+        { class: "check" },
+        element("input", {
+          type: "checkbox",
+          name: "small",
+          checked: Boolean(state.small),
+          onchange: (event) => this.go({ small: event.target.checked ? "1" : "" }),
+        }),
+        " small dtypes",
+      ),
+    );
+    return found;
+  }
+
+  /** The systems under their headings, older releases last. */
+  systems() {
+    const all = [...this.model.systems.values()];
+    const newest = all.filter((one) => one.error || one.name === one.of);
+    const named = (list) => list.map((one) => [one.name, one.name]);
+    const groups = [...this.model.data.headings, undefined].map((heading) => [
+      heading ?? "not valid",
+      named(newest.filter((one) => one.heading === heading)),
+    ]);
+    return [...groups, ["older releases", named(all.filter((one) => !newest.includes(one)))]].filter(
+      ([, list]) => list.length,
+    );
+  }
+}
+
+/** Starts the page, or says in its place why it cannot. */
+async function start() {
+  try {
+    const model = new Model(await unpacked(document.getElementById("document").textContent));
+    const told = JSON.parse(document.getElementById("desk").textContent);
+    const page = new Page(model, told && new Desk(told));
+    searching(page);
+    page.show();
+    document.documentElement.dataset.ready = "yes";
+  } catch (error) {
+    const old =
+      typeof DecompressionStream === "undefined"
+        ? "This browser is too old for the page: it cannot unpack it. "
+        : "";
+    document
+      .getElementById("main")
+      .replaceChildren(element("p", { role: "alert" }, `${old}The page cannot be shown: ${error.message}`));
+    throw error;
+  }
+}
+
+start();

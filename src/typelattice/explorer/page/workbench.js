@@ -1,0 +1,267 @@
+// The workbench: covers of the file's order are added and dropped; the server says what that brings about.
+
+/** The text of the file, what it was before each change, and the server's questions. */
+class Desk {
+  constructor({ file, text, changes }) {
+    this.file = file;
+    this.saved = text;
+    this.text = text;
+    this.changes = changes ?? null;
+    this.before = [];
+    this.after = [];
+    this.beside = [];
+    this.lower = "";
+    this.upper = "";
+    this.message = "";
+    this.repairs = null;
+  }
+
+  /** Asks the server; what comes back is the answer, or an error in words. */
+  async ask(what, question = {}) {
+    try {
+      const answered = await fetch(what, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ text: this.text, beside: this.beside, ...question }),
+      });
+      if (!answered.ok) return { error: `the server answers ${answered.status} ${answered.statusText}` };
+      return await answered.json();
+    } catch {
+      return {
+        error:
+          "the server does not answer; is typelattice explore --edit still running? Your text is still here.",
+      };
+    }
+  }
+}
+
+/** Asks what a change comes to, and shows it. `step` keeps the text before it for undo. */
+async function change(page, what, question, step = true) {
+  const { desk } = page;
+  const old = desk.text;
+  const told = await desk.ask(what, question);
+  desk.message = told.error ?? (told.saved ? `Saved ${told.saved}.` : "");
+  if (told.document) {
+    if (step && told.text !== old) {
+      desk.before.push(old);
+      desk.after = [];
+    }
+    desk.text = told.text;
+    desk.changes = told.changes ?? null;
+    desk.repairs = null;
+    if (told.saved) desk.saved = told.text;
+    page.state.system = "";
+    history.replaceState(null, "", fragmentOf(page.state));
+    page.take(told.document);
+  } else page.show();
+  announce(desk.message || "Done.");
+}
+
+/** Goes back to a text, or forward again. */
+function turn(page, from, to) {
+  const { desk } = page;
+  if (!from.length) return;
+  to.push(desk.text);
+  change(page, "look", { text: from.pop() }, false);
+}
+
+/** The drawing in which covers are chosen, what a change brings about, and the text. */
+function workbenchView(page) {
+  const { desk, model } = page;
+  const system = model.systems.get(model.data.first);
+  const unsaved = desk.text !== desk.saved;
+  const buttons = element(
+    "p",
+    { class: "fields" },
+    button("Undo", () => turn(page, desk.before, desk.after), !desk.before.length),
+    button("Redo", () => turn(page, desk.after, desk.before), !desk.after.length),
+    button("Save", () => change(page, "save", {}, false), Boolean(system.error)),
+    element("span", {}, `${desk.file}${unsaved ? ", changed" : ""}`),
+  );
+  const message = desk.message ? element("p", { class: "message", role: "status" }, desk.message) : null;
+  const area = element("textarea", {
+    name: "text",
+    rows: Math.min(30, desk.text.split("\n").length + 1),
+    spellcheck: "false",
+    "aria-label": "Text of the file",
+  });
+  area.value = desk.text;
+  const text = element(
+    "details",
+    { open: Boolean(system.error) },
+    element("summary", {}, "The text of the file"),
+    area,
+    element(
+      "p",
+      {},
+      button("Take this text", () => change(page, "look", { text: area.value })),
+    ),
+  );
+  if (system.error) return [buttons, message, faults(system), text];
+  const layout = system.drawings.at(-1);
+  const order = picture(layout, system.covers, (node) => {
+    if (desk.lower && !desk.upper && node !== desk.lower) desk.upper = node;
+    else [desk.lower, desk.upper] = [node, ""];
+    page.show();
+    document.querySelector(`[data-node="${CSS.escape(node)}"]`)?.focus();
+  });
+  for (const node of [desk.lower, desk.upper]) order.nodes.get(node)?.classList.add("operand");
+  return [
+    buttons,
+    message,
+    element(
+      "div",
+      { class: "bench" },
+      element(
+        "section",
+        { "aria-label": "Order" },
+        element("div", { class: "scroll" }, order.image),
+        coverForm(page, system),
+      ),
+      element("section", { "aria-label": "What that changes" }, ...effects(page, system)),
+    ),
+    text,
+  ];
+}
+
+function button(words, act, disabled = false) {
+  return element("button", { type: "button", onclick: act, disabled }, words);
+}
+
+/** Two nodes, and what can be done with them. */
+function coverForm(page, system) {
+  const { desk } = page;
+  const nodes = [
+    ...new Set([
+      ...system.covers.flatMap(([a, b]) => [a, b]),
+      ...system.drawings.at(-1).nodes.map(({ id }) => id),
+    ]),
+  ];
+  const pick = (label, name) =>
+    choice(label, name, [["", "…"], ...nodes.map((node) => [node, node])], desk[name], (node) => {
+      desk[name] = node;
+      page.show();
+      document.querySelector(`.bench [name="${name}"]`)?.focus();
+    });
+  const pair = [desk.lower, desk.upper];
+  const covered = system.covers.some(([a, b]) => a === pair[0] && b === pair[1]);
+  const act = async (question) => {
+    await change(page, "edit", question);
+    document.querySelector(".bench [name='lower']")?.focus();
+  };
+  return element(
+    "div",
+    {},
+    element(
+      "p",
+      { class: "fields" },
+      pick("Lower ", "lower"),
+      pick("upper ", "upper"),
+      button("Add cover", () => act({ add: [pair] }), !pair.every(Boolean) || covered),
+      button("Drop cover", () => act({ drop: [pair] }), !covered),
+    ),
+    element(
+      "p",
+      { class: "note" },
+      "Click the lower node, then the upper one; or choose them here. a -> b says that a may become b implicitly.",
+    ),
+  );
+}
+
+/** What the changes since the file was read or saved bring about. */
+function effects(page, system) {
+  const { desk } = page;
+  const changes = desk.changes ?? {};
+  const pairs = (list) => list.map(([a, b]) => `${a} + ${b}`).join(", ");
+  const said = [
+    ["without a join", changes.without?.length ? [pairs(changes.without)] : ["no pair"]],
+    ["lose their join", changes.lost?.length ? [pairs(changes.lost)] : ["none"]],
+    ["gain a join", changes.gained?.length ? [pairs(changes.gained)] : ["none"]],
+    [
+      "laws",
+      changes.laws?.length
+        ? changes.laws.map(([name, was, now, words]) => `${name}: ${was} became ${now}; ${words}`)
+        : ["as before"],
+    ],
+    [
+      "costs",
+      changes.costs?.length
+        ? changes.costs.map(([name, was, now]) => `${name}: ${was} pairs became ${now}`)
+        : ["as before"],
+    ],
+  ];
+  const others = page.model.data.systems.filter(({ name }) => name !== system.name).map(({ name }) => name);
+  return [
+    element("h2", {}, "Since the file was saved"),
+    element("dl", {}, ...said.flatMap(([heading, lines]) => described(heading, lines))),
+    element("h2", {}, "Nearest repairs"),
+    ...repairsOf(page),
+    element("h2", {}, "Beside another system"),
+    element(
+      "form",
+      {
+        class: "fields",
+        onsubmit: (event) => {
+          event.preventDefault();
+          beside(page, event.target.elements.other.value.trim());
+        },
+      },
+      element(
+        "label",
+        {},
+        element("span", {}, "System "),
+        element("input", { name: "other", value: others[0] ?? "", placeholder: "jax" }),
+      ),
+      element("button", {}, "Compare"),
+    ),
+  ];
+}
+
+/** The repairs, once they were asked for. */
+function repairsOf(page) {
+  const { desk } = page;
+  if (!desk.repairs) {
+    return [
+      element(
+        "p",
+        {},
+        button("Search", async () => {
+          desk.repairs = await desk.ask("repairs");
+          page.show();
+        }),
+      ),
+    ];
+  }
+  const { repairs = [], why, error } = desk.repairs;
+  return [
+    why || error ? element("p", { class: "note" }, why || error) : null,
+    element(
+      "ul",
+      { class: "repairs" },
+      ...repairs.map(({ says, changed, add, drop }) =>
+        element(
+          "li",
+          {},
+          `${says}: ${changed} answers change `,
+          button("Apply", () => change(page, "edit", { add, drop })),
+        ),
+      ),
+    ),
+  ];
+}
+
+/** Compares the text with a system of that name. */
+async function beside(page, name) {
+  const { desk } = page;
+  const kept = desk.beside;
+  desk.beside = name ? [name] : [];
+  const told = await desk.ask("look");
+  desk.message = told.error ?? "";
+  if (!told.document) {
+    desk.beside = kept;
+    page.show();
+    return;
+  }
+  page.model = new Model(told.document);
+  page.go({ view: "compare", system: told.document.first, with: name });
+}

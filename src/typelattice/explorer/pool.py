@@ -1,0 +1,30 @@
+"""Values that are written once, however many places have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Plain = str | int | bool | None | tuple["Plain", ...]  # what JSON can hold and a dictionary can have as a key
+
+
+class Pool:
+    """Values, numbered in the order in which they first came; 0 is the number of the first.
+
+    >>> pool = Pool()
+    >>> pool.number("a"), pool.number("b"), pool.number("a"), pool.values
+    (0, 1, 0, ['a', 'b'])
+    """
+
+    def __init__(self, first: Iterable[Plain] = ()) -> None:
+        self.values: list[Plain] = []
+        self._numbers: dict[Plain, int] = {}
+        for value in first:
+            self.number(value)
+
+    def number(self, value: Plain) -> int:
+        """The number of a value, which is new or was there before."""
+        found = self._numbers.get(value)
+        if found is None:
+            found = self._numbers[value] = len(self.values)
+            self.values.append(value)
+        return found

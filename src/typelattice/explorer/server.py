@@ -1,0 +1,193 @@
+"""The server of the workbench: one page and four questions, for the browser of this machine alone.
+
+It listens on 127.0.0.1. Every request needs the token that stands in the address, and the Host of that
+address, so that no other page can ask by a name that leads here; a question needs the page's own Origin too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from hmac import compare_digest
+from secrets import token_urlsafe
+from socket import create_server as create_socket
+from socket import socket
+from typing import Any
+
+from typelattice.explorer.document import Document
+from typelattice.explorer.page import POLICY_OF_SERVED, page
+from typelattice.explorer.workbench import ConflictError, Desk, changed, looked, repaired, saved
+from typelattice.facts.errors import TypelatticeError
+from typelattice.files.text import LIMIT_BYTES
+
+HOST = "127.0.0.1"
+MOST_BYTES = 2 * LIMIT_BYTES + 10_000  # of a question: a text, of which JSON may double some characters
+TOKEN_BYTES = 24
+MOST_COVERS = 100  # added or dropped at once
+Start = Callable[[str, list[tuple[str, str]]], Any]  # as WSGI has it
+Question = dict[str, Any]
+
+
+class ServerError(TypelatticeError, OSError):
+    """A server that cannot be started."""
+
+
+class RequestError(Exception):
+    """A request that is not answered, with the status that says why."""
+
+
+class Application:
+    """A WSGI application around one desk. Only who knows the token is answered."""
+
+    def __init__(self, at: Desk, port: int, token: str) -> None:
+        self.desk, self.port, self.token = at, port, token
+
+    @property
+    def address(self) -> str:
+        """Where the page is, the token within."""
+        return f"http://{HOST}:{self.port}/{self.token}/"
+
+    def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
+        try:
+            kind, body = self._answer(environ)
+            status = "200 OK"
+        except RequestError as e:
+            status, kind, body = str(e), "text/plain", str(e)
+        data = body.encode()
+        start(status, [
+            ("Content-Type", f"{kind}; charset=utf-8"), ("Content-Length", str(len(data))),
+            ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
+            ("X-Content-Type-Options", "nosniff"), ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Content-Security-Policy", POLICY_OF_SERVED),
+        ])  # fmt: skip
+        return [data]
+
+    def _answer(self, environ: dict[str, Any]) -> tuple[str, str]:
+        """The type of what is answered, and its text. Raises RequestError."""
+        if environ.get("HTTP_HOST") != f"{HOST}:{self.port}":
+            raise RequestError("403 Forbidden")
+        token, _, what = str(environ.get("PATH_INFO", "")).removeprefix("/").partition("/")
+        if not compare_digest(token.encode("utf-8", "replace"), self.token.encode()):
+            raise RequestError("403 Forbidden")
+        method = environ["REQUEST_METHOD"]
+        if what == "" and method == "GET":
+            return "text/html", self._page()
+        if what not in QUESTIONS:
+            raise RequestError("404 Not Found")
+        if method != "POST":
+            raise RequestError("405 Method Not Allowed")
+        return "application/json", json.dumps(self._reply(what, self._question(environ)))
+
+    def _page(self) -> str:
+        shown = looked(self.desk, self.desk.text)
+        document = Document(shown["document"])  # type: ignore[arg-type]
+        told = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
+        return page(document, told)
+
+    def _question(self, environ: dict[str, Any]) -> Question:
+        """What the page asks, as JSON. Raises RequestError."""
+        if environ.get("HTTP_ORIGIN") != f"http://{HOST}:{self.port}":
+            raise RequestError("403 Forbidden")
+        if environ.get("CONTENT_TYPE", "").partition(";")[0] != "application/json":
+            raise RequestError("415 Unsupported Media Type")
+        length = environ.get("CONTENT_LENGTH") or ""
+        if not length.isdecimal():
+            raise RequestError("411 Length Required")
+        if int(length) > MOST_BYTES:
+            raise RequestError("413 Content Too Large")
+        try:
+            question = json.loads(environ["wsgi.input"].read(int(length)))
+        except (ValueError, RecursionError):
+            raise RequestError("400 Bad Request") from None
+        if not isinstance(question, dict) or not isinstance(question.get("text"), str):
+            raise RequestError("400 Bad Request")
+        question["beside"] = _strings(question.get("beside", []))
+        for key in ("add", "drop"):
+            question[key] = [_pair(pair) for pair in _list(question.get(key, []))]
+        return question
+
+    def _reply(self, what: str, question: Question) -> dict[str, object]:
+        """The answer to a question, or the mistake in what was asked."""
+        try:
+            return QUESTIONS[what](self, question)
+        except ConflictError as e:
+            return {"error": str(e), "conflict": True}
+        except TypelatticeError as e:
+            return {"error": str(e)}
+
+    def look(self, question: Question) -> dict[str, object]:
+        """What a text comes to."""
+        return looked(self.desk, question["text"], question["beside"])
+
+    def edit(self, question: Question) -> dict[str, object]:
+        """What a text comes to with some covers more and some less."""
+        text = changed(self.desk, question["text"], question["add"], question["drop"])
+        return looked(self.desk, text, question["beside"])
+
+    def repairs(self, question: Question) -> dict[str, object]:
+        """The nearest repairs of a text."""
+        return repaired(self.desk, question["text"])
+
+    def save(self, question: Question) -> dict[str, object]:
+        """Writes a text into the file."""
+        self.desk = saved(self.desk, question["text"])
+        return {"saved": str(self.desk.path), **looked(self.desk, question["text"], question["beside"])}
+
+
+QUESTIONS: dict[str, Callable[[Application, Question], dict[str, object]]] = {
+    "look": Application.look,
+    "edit": Application.edit,
+    "repairs": Application.repairs,
+    "save": Application.save,
+}
+
+
+def _list(found: object) -> list[object]:
+    if not isinstance(found, list) or len(found) > MOST_COVERS:
+        raise RequestError("400 Bad Request")
+    return found
+
+
+def _strings(found: object) -> list[str]:
+    if not all(isinstance(word, str) and "/" not in word and "\\" not in word for word in _list(found)):
+        raise RequestError("400 Bad Request")
+    return [str(word) for word in _list(found) if not str(word).endswith(".toml")]
+
+
+def _pair(found: object) -> tuple[str, str]:
+    match found:
+        case [str(a), str(b)]:
+            return a, b
+    raise RequestError("400 Bad Request")
+
+
+def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
+    """Serves a desk until it is interrupted; `ready` is told the address. Raises ServerError.
+
+    One request is answered after another, so that two cannot write at once.
+    """
+    try:
+        from waitress import create_server
+    except ImportError:
+        raise ServerError("--edit needs a server: pip install 'typelattice[editor]'") from None
+    with _listening(port) as listening:
+        application = Application(at, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
+        server = create_server(application, sockets=[listening], threads=1, max_request_body_size=MOST_BYTES)
+        try:
+            ready(application.address)
+            with suppress(KeyboardInterrupt):
+                server.run()
+        finally:
+            server.close()
+
+
+def _listening(port: int) -> socket:
+    """A socket of this machine alone; of port 0 one that is free. Raises ServerError."""
+    try:
+        return create_socket((HOST, port))
+    except OSError as e:
+        why = os.strerror(e.errno).lower() if e.errno else str(e)
+        what = f"cannot listen on {HOST}:{port}: {why}"
+        raise ServerError(f"{what}; choose another --port, or 0 for any") from None

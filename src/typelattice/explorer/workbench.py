@@ -1,0 +1,170 @@
+"""The workbench: a system file that is being edited, and what each change of it brings about."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+from typelattice.disk.read import FileError
+from typelattice.disk.write import check_writable, write_text
+from typelattice.engine.system import System
+from typelattice.explorer.document import document, faulty
+from typelattice.explorer.editing import Cover, edited
+from typelattice.facts.errors import TypelatticeError
+from typelattice.files.reader import parse
+from typelattice.files.reader import system as find_system
+from typelattice.files.text import FOLDER, FormatError, read_text
+from typelattice.study.check import Check, check
+
+START = "jep9407-0"  # whose text a new file begins with
+FEW = 4  # repairs that are shown
+SECONDS = 5  # that the search for repairs may take
+
+
+class ConflictError(TypelatticeError, OSError):
+    """A file that was changed elsewhere since it was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A file that is edited: its path, its text when it was read or last written, and that text's digest.
+
+    A file that does not exist yet has no digest, and the text that it is to begin with.
+    """
+
+    path: Path
+    text: str
+    digest: str | None
+
+    @property
+    def name(self) -> str:
+        """The file without its folder, as errors name it."""
+        return self.path.name
+
+
+def desk(path: str | Path, start: str = START) -> Desk:
+    """What to edit: a file, or a new one that begins as another system.
+
+    Raises UnknownSystemError or FileError where it cannot be read or written.
+    """
+    at = Path(path)
+    check_writable(at)
+    if at.exists():
+        text = _text(at)
+        return Desk(at, text, _digest(text))
+    begun = Path(FOLDER) / f"{find_system(start).name}.toml"
+    text = begun.read_text(encoding="utf-8")
+    name = "".join(c if c.isalnum() or c in "._-" else "-" for c in at.stem)[:60].lstrip("._-") or "mine"
+    return Desk(at, re.sub(r"^name *=.*$", f'name = "{name}"', text, count=1, flags=re.MULTILINE), None)
+
+
+def _text(path: Path) -> str:
+    """What a file holds; of one that is no text what can be read of it."""
+    try:
+        return read_text(path).text
+    except FormatError:
+        return path.read_bytes().decode("utf-8", "replace")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def saved(at: Desk, text: str) -> Desk:
+    """The desk once a text is in its file. Raises FormatError if the text is no system, FileError if it
+    cannot be written, and ConflictError if the file is not what it was when it was read.
+    """
+    parse(text, at.name)
+    now = _digest(_text(at.path)) if os.path.lexists(at.path) else None
+    if now != at.digest:
+        what = "was made" if at.digest is None else "was changed" if now else "was removed"
+        raise ConflictError(f"{at.path} {what} elsewhere; copy your text, and begin again with --edit")
+    write_text(at.path, text)
+    return replace(at, text=text, digest=_digest(text))
+
+
+def looked(at: Desk, text: str, beside: Sequence[str] = ()) -> dict[str, object]:
+    """A text as the page shows it: its document, beside other systems, and what has changed in it.
+
+    A text that is no system is shown with its mistake.
+    """
+    others = [find_system(name) for name in beside]
+    try:
+        found = parse(text, at.name)
+    except FormatError as e:
+        data = document(others or [START], ops=()).data
+        first = {**faulty(at.path, text, e), "of": at.name, "release": ""}
+        rest = data["systems"] if others else ()
+        assert isinstance(rest, (list, tuple))
+        return {"document": {**data, "systems": [first, *rest], "first": first["name"]}, "text": text}
+    data = document([found, *others], ops=()).data
+    systems = data["systems"]
+    assert isinstance(systems, list)
+    systems[0] |= {"asked": str(at.path), "heading": "edited"}
+    headings = data["headings"]
+    assert isinstance(headings, tuple)
+    shown = {**data, "first": found.name, "headings": ("edited", *headings)}
+    return {"document": shown, "text": text, "changes": _changes(at, found)}
+
+
+def _changes(at: Desk, found: System) -> dict[str, object]:
+    """What is without a join now, and how joins, laws and costs differ from those of the file."""
+    now = check(found)
+    told: dict[str, object] = {"without": _without(now), "split": now.split}
+    try:
+        was = check(parse(at.text, at.name))
+    except FormatError:
+        return told
+    before, after = {*map(tuple, _without(was))}, {*map(tuple, _without(now))}
+    known = {*map(str, was.system.order.nodes)} & {*map(str, now.system.order.nodes)}
+    lost = sorted(pair for pair in after - before if {*pair} <= known)
+    laws = [
+        [name, was.laws[name].mark, verdict.mark, str(verdict)]
+        for name, verdict in now.laws.items()
+        if verdict.mark != was.laws[name].mark
+    ]
+    costs = [
+        [name, was.criteria.counts[name], count]
+        for name, count in now.criteria.counts.items()
+        if count != was.criteria.counts[name]
+    ]
+    return {**told, "lost": lost, "gained": sorted(before - after), "laws": laws, "costs": costs}
+
+
+def _without(judged: Check) -> list[tuple[str, str]]:
+    """The pairs of nodes that have no join."""
+    return [(str(a), str(b)) for pairs in judged.without_join.values() for a, b in pairs]
+
+
+def repaired(at: Desk, text: str) -> dict[str, object]:
+    """The nearest orders in which every pair that has a bound has a least, or why there is none to show."""
+    from typelattice.designer import ERRORS, repairs  # the solver takes long to load, and may not be there
+
+    try:
+        found = repairs(parse(text, at.name), limit=FEW, seconds=SECONDS)
+    except (*ERRORS, TimeoutError) as e:
+        return {"repairs": [], "why": str(e).split("\n", 1)[0]}
+    shown = [
+        {
+            "says": str(r),
+            "changed": len(r.changed),
+            "add": [[str(a), str(b)] for a, b in r.add],
+            "drop": [[str(a), str(b)] for a, b in r.drop],
+        }
+        for r in found
+        if r.add or r.drop
+    ]
+    none = "nothing to repair: every pair that has a bound has a least"
+    return {"repairs": shown, "why": "" if shown else none}
+
+
+def changed(at: Desk, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
+    """The text with some covers more and some less. Raises EditError, FormatError."""
+    return edited(text, at.name, add, drop)
+
+
+__all__ = ["ConflictError", "Desk", "FileError", "changed", "desk", "looked", "repaired", "saved"]

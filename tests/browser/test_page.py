@@ -1,0 +1,264 @@
+"""The page of `typelattice explore` in a browser: what is pointed at lights up, and every state is a link."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import pytest
+from visiting import NARROW, WIDE, Visitor, page_of
+
+import typelattice as tl
+
+pytestmark = pytest.mark.browser
+LIMIT = 1_500_000  # bytes of the page of all systems
+VIEWS = ("table", "compare", "answers", "laws", "expression")
+
+
+def cell(page: Any, row: str, column: str) -> Any:
+    """The cell in a row and a column, by the titles of their labels."""
+    heads = page.locator("table.grid thead th").evaluate_all("all => all.map(one => one.title)")
+    rows = page.locator("table.grid tbody th").evaluate_all("all => all.map(one => one.title)")
+    return page.locator(f"td[data-row='{rows.index(row)}'][data-column='{heads.index(column)}']")
+
+
+def lit(page: Any, mark: str) -> set[str]:
+    return set(
+        page.locator(f"svg.order .node.{mark}").evaluate_all("all => all.map(one => one.dataset.node)")
+    )
+
+
+def test_the_page_of_all_systems_is_small_and_shows_each(visit: Visitor, all_systems: str) -> None:
+    assert Path(unquote(urlparse(all_systems).path)).stat().st_size < LIMIT
+    page = visit.open(all_systems)
+    names = page.locator("[name=system] option").evaluate_all("all => all.map(one => one.value)")
+    assert sorted(names) == sorted(tl.systems(versions=True))
+    for name in names:
+        page.evaluate(f"location.hash = 'system={name}'")
+        page.wait_for_function(f"() => document.title.startsWith({name + ':'!r})")
+        assert page.locator("svg.order .node").count() > 0, name
+    assert [address for address in visit.asked if not address.startswith("file:")] == []
+
+
+def test_hovering_a_cell_lights_both_ways_the_join_and_the_bound_that_lost(visit: Visitor, some: str) -> None:
+    page = visit.open(some)
+    cell(page, "int16", "uint16").hover()
+    assert lit(page, "operand") == {"int16", "uint16"} and lit(page, "join") == {"int32"}
+    assert lit(page, "way") == {"int16", "uint16", "int32"} and lit(page, "lost") == {"float32"}
+    told = page.locator(".explanation").inner_text()
+    for part in (
+        "int16 with uint16 under numpy",
+        "the file chooses int32; float32 lost",
+        "numpy.toml, line",
+        "ties = ",
+    ):
+        assert part in told
+    assert "gives int32" in told and page.evaluate("location.hash") == ""
+    page.mouse.move(0, 0)
+    assert lit(page, "join") == set()
+
+
+def test_what_a_cast_loses_and_what_the_library_did_is_said(visit: Visitor, some: str) -> None:
+    page = visit.open(f"{some}#op=add&rows=all&columns=all&pair=int64,float32")
+    told = page.locator(".explanation").inner_text()
+    assert "integers above 2**53 are no longer exact" in told and "numpy 2.5" in told
+
+
+def test_a_click_chooses_a_cell_and_the_address_says_so(visit: Visitor, some: str) -> None:
+    page = visit.open(some)
+    cell(page, "int8", "uint8").click()
+    assert page.evaluate("location.hash") == "#pair=int8,uint8"
+    again = visit.open(page.url)
+    assert again.locator("td.chosen").inner_text() == "i16" and lit(again, "join") == {"int16"}
+
+
+def test_a_click_on_a_node_shows_all_above_it(visit: Visitor, some: str) -> None:
+    page = visit.open(f"{some}#system=jax")
+    page.locator("[data-node='float16']").click()
+    above = {str(n) for n in tl.system("jax").order.bounds(tl.dtype("float16"))}
+    assert lit(page, "above") == above and "node=float16" in page.url
+    page.locator("[data-node='float16']").click()
+    assert lit(page, "above") == set()
+
+
+def test_the_keyboard_alone_is_enough(visit: Visitor, some: str) -> None:
+    page = visit.open(some)
+    page.locator("[name=small]").focus()
+    page.keyboard.press("Tab")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("location.hash") == "#pair=uint32,uint8" and lit(page, "join") == {"uint32"}
+    assert page.locator("#status").inner_text() == "uint32 with uint8: uint32"
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert "node=" in page.url and lit(page, "above")
+    page.keyboard.press("/")
+    page.keyboard.type("int8 uint8 torch")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.title.startsWith('torch')")
+    assert lit(page, "join") == {"int16"}
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "system=torch&op=divide&rows=0d&columns=scalar",
+        "view=compare&system=numpy&with=jax&pair=int64,float32",
+        "view=answers&op=add&pair=int64,float16",
+        "view=laws&system=numpy@2.4",
+        "view=expression&system=numpy&with=torch&text=%28int8%2B2.0%29%2Ffloat16",
+        "system=jax&small=1&node=f*",
+    ],
+)
+def test_every_state_is_a_link(visit: Visitor, some: str, state: str) -> None:
+    page = visit.open(f"{some}#{state}")
+    before = page.locator("main").inner_text()
+    again = visit.open(page.url)
+    assert again.locator("main").inner_text() == before != ""
+
+
+def test_the_back_button_leads_back(visit: Visitor, some: str) -> None:
+    page = visit.open(some)
+    page.locator("[name=system]").select_option("jax")
+    page.locator("nav a", has_text="Laws").click()
+    assert page.locator("h2").first.inner_text() == "Laws of jax"
+    page.go_back()
+    page.go_back()
+    page.wait_for_function("() => document.title.startsWith('numpy')")
+
+
+def test_two_systems_differ_where_the_diff_says(visit: Visitor, some: str) -> None:
+    page = visit.open(f"{some}#view=compare&system=numpy&with=jax")
+    names = page.locator("table.grid tbody th").evaluate_all("all => all.map(one => one.title)")
+    differing = len(tl.diff("numpy", "jax", tier="array", dtypes=names).differing)
+    assert f"{differing} of {len(names) ** 2} answers differ" in page.locator("h2").first.inner_text()
+    assert page.locator("td.differs, td.weakness, td.first, td.second").count() == differing
+    assert page.locator(".pairs li").count() == differing
+
+
+def test_all_answers_to_a_pair_are_grouped(visit: Visitor, some: str) -> None:
+    page = visit.open(f"{some}#view=answers&pair=int64,float16")
+    assert page.locator("h3").all_inner_texts() == ["float64 (2)", "float16 (2)"]
+
+
+def test_an_expression_is_looked_up_step_by_step(visit: Visitor, some: str) -> None:
+    page = visit.open(f"{some}#view=expression&system=numpy&with=torch")
+    page.locator("[name=text]").fill("(int32 + 1.5) / float16")
+    page.locator("button", has_text="Ask").click()
+    shown = page.locator(".facts tbody tr")
+    replay = {
+        name: tl.program("(x + 1.5) / y", x="int32", y="float16").under(name) for name in ("numpy", "torch")
+    }
+    assert shown.nth(0).locator("td a").all_inner_texts() == ["float64", "float32"]
+    assert shown.nth(1).locator("td a").all_inner_texts() == [str(r.dtype) for r in replay.values()]
+    page.locator("[name=text]").fill("int32 * 2")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('.facts').innerText.includes('written without *')")
+    assert "typelattice explain" in page.locator("main").inner_text()
+    page.locator("[name=text]").fill("int32 + (")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[role=alert]")
+    assert page.locator("[role=alert]").inner_text() == "something is missing at the end"
+
+
+def test_what_is_copied_runs(visit: Visitor, some: str, tmp_path: Path) -> None:
+    page = visit.open(f"{some}#system=torch&op=add&pair=int8,uint8")
+
+    def copied(name: str) -> str:
+        page.locator(".copies button", has_text=name).click()
+        text = page.locator("#copy-text").input_value()
+        page.locator("#copy button").click()
+        return text
+
+    def run(*words: str) -> str:
+        return subprocess.run(
+            [sys.executable, *words], check=True, capture_output=True, text=True, cwd=tmp_path
+        ).stdout
+
+    assert run("-c", copied("Python")).startswith("add of int8 and uint8 under torch: int16")
+    (tmp_path / "test_copied.py").write_text(copied("pytest"), encoding="utf-8")
+    assert "1 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_copied.py")
+    assert json.loads(copied("JSON"))["answer"] == "int16"
+    assert copied("link").endswith("#system=torch&op=add&pair=int8,uint8")
+    image = copied("SVG")
+    assert image.startswith("<svg") and "int16" in image and "var(" not in image
+    page.evaluate("location.hash = 'system=torch&pair=int32,uint16'")
+    page.wait_for_function("() => document.querySelector('td.chosen')?.innerText === '-'")
+    (tmp_path / "test_copied.py").write_text(copied("pytest"), encoding="utf-8")
+    assert "1 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_copied.py")
+
+
+@pytest.mark.parametrize("viewport", [NARROW, WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
+    visit: Visitor, some: str, viewport: dict, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = visit.open(some, viewport, scheme)
+    for view in VIEWS:
+        page.evaluate(f"location.hash = 'view={view}&with=jax&pair=int8,uint64'")
+        page.wait_for_function(
+            f"() => document.querySelector('nav [aria-current]').href.includes({view if view != 'table' else ''!r})"
+        )
+        found = Axe().run(page).response["violations"]
+        serious = [
+            (one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], view
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+
+
+def test_what_is_printed_has_the_table_and_not_the_switches(visit: Visitor, some: str) -> None:
+    page = visit.open(f"{some}#pair=int16,uint16")
+    page.emulate_media(media="print")
+    assert page.locator("table.grid").is_visible() and page.locator(".explanation").is_visible()
+    assert not page.locator("#choices").is_visible() and not page.locator("#search").is_visible()
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_names_in_a_file_stay_text(visit: Visitor, tmp_path: Path) -> None:
+    hostile = "</script><img src=x onerror=document.title='broken'>"
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        f'name = "mine"\ntitle = "{hostile}"\nlibrary = "{hostile}"\norder = "i8 -> i16"', encoding="utf-8"
+    )
+    page = visit.open(page_of(tmp_path, str(file), "numpy"))
+    page.evaluate("location.hash = 'system=mine'")
+    page.wait_for_function("() => document.title.startsWith('mine')")
+    assert hostile in page.locator(".explanation").inner_text() and page.locator("img").count() == 0
+    page.evaluate(f"location.hash = 'view=answers&pair=' + encodeURIComponent({hostile!r})")
+    page.wait_for_selector(".group, h2")
+    assert page.locator("img").count() == 0
+
+
+def test_a_file_that_is_no_system_is_shown_with_its_mistake(visit: Visitor, tmp_path: Path) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text('name = "bad"\norder = "i8 -> nowhere"\n', encoding="utf-8")
+    page = visit.open(f"{page_of(tmp_path, str(file), 'numpy')}#system=bad.toml")
+    assert "unknown" in page.locator("li.fault [role=alert]").inner_text()
+    assert 'order = "i8 -> nowhere"' in page.locator("li.fault").inner_text()
+
+
+def test_a_system_of_many_nodes_stays_usable(visit: Visitor, tmp_path: Path) -> None:
+    file = tmp_path / "large.toml"
+    places = [(i, j) for i in range(8) for j in range(15)]
+    facts = [
+        f'n{i}_{j} = {{ kind = "float", bits = 64, precision = {3 + i}, max = {2.0 ** (10 * (j + 1)):.1f}, '
+        f"min_exponent = {-10 * (j + 1)} }}"
+        for i, j in places
+    ]
+    covers = [f"n{i}_{j} -> n{i + 1}_{j}" for i, j in places if i < 7]
+    covers += [f"n{i}_{j} -> n{i}_{j + 1}" for i, j in places if j < 14]
+    lines = ['name = "large"', 'order = """', *covers, '"""', "[dtypes]", *facts]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    page = visit.open(page_of(tmp_path, str(file), ops=()))
+    cell(page, "n3_4", "n5_2").hover()
+    assert lit(page, "operand") == {"n3_4", "n5_2"} and lit(page, "join") == {"n5_4"}
+    assert "typelattice explain n3_4 n5_2 --system" in page.locator(".explanation").inner_text()

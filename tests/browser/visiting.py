@@ -1,0 +1,36 @@
+"""Pages in a browser: opened, and listened to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from typelattice.explorer.document import document
+from typelattice.explorer.page import page as written
+
+NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1400, "height": 900}
+
+
+class Visitor:
+    """Opens pages in a window of its own; collects what the console and the network had to say."""
+
+    def __init__(self, chromium: Any) -> None:
+        self.chromium, self.said, self.asked, self.windows = chromium, list[str](), list[str](), list[Any]()
+
+    def open(self, address: str, viewport: dict = WIDE, scheme: str = "light") -> Any:
+        window = self.chromium.new_context(viewport=viewport, color_scheme=scheme)
+        self.windows.append(window)
+        page = window.new_page()
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.goto(address)
+        page.wait_for_selector("html[data-ready]", timeout=20_000)
+        return page
+
+
+def page_of(folder: Path, *systems: object, ops: tuple[str, ...] = ("add", "divide")) -> str:
+    """The address of a page of some systems."""
+    file = folder / "some.html"
+    file.write_text(written(document(systems, ops)), encoding="utf-8")
+    return file.as_uri()

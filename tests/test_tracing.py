@@ -529,6 +529,35 @@ def test_threads_are_followed(package: Path) -> None:
     assert texts(run)["x * 2.0"] == ("multiply", "float32", 800)
 
 
+def test_bits_that_are_taken_for_another_dtype_are_opaque_and_a_view_of_another_shape_is_not(
+    package: Path,
+) -> None:
+    text = """
+        import numpy as np
+
+        def run():
+            x = np.ones(4, np.uint16)
+            return x.view(np.int16) + 1, x.view(dtype="float16") + 1, x.view() + 1
+    """
+    _, run = followed(package, text)
+    made = [(step.text, type(step).__name__) for step in run.program.steps if step.text.startswith("x.view")]
+    assert made[0] == ("x.view(np.int16)", "Opaque")
+    assert ('x.view(dtype="float16")', "Opaque") in made and ("x.view()", "Call") in made
+    assert not run.mismatches
+
+
+def test_a_run_is_told_although_the_program_took_numpy_out_of_the_modules(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(package, "traced_out", "import numpy as np\ndef run(): return np.ones(2) + 1\n")
+    with Tracing(("traced_out",)) as tracing:
+        import traced_out  # type: ignore[import-not-found]
+
+        traced_out.run()
+        monkeypatch.delitem(sys.modules, "numpy")
+    assert tracing.run().systems["numpy"].startswith("numpy")
+
+
 def test_links_are_let_go_where_too_many_arrays_live(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("typelattice.tracing.links.MOST_LINKS", 10)
     links = Links()

@@ -75,6 +75,8 @@ class CallReader:
         if who.takes is not None and len(positional) > who.takes:
             out = positional[who.takes]
             positional = positional[: who.takes]
+        if who.name == "view" and ("dtype" in named or any(not _lengths(x) for x in positional[1:])):
+            raise UnknownCallError("its bits are taken for those of another dtype")
         if any(key in named for key in TELLING):
             raise UnknownCallError("its result depends on more than its operands")
         if FUNCTIONS.get(alike(who.name, number, 1), POSITIVE).of_class == "quantile":
@@ -212,7 +214,7 @@ class CallReader:
 
 def called(function: Any) -> Called:
     """What was called."""
-    name = getattr(function, "__name__", "")
+    name = getattr(function, "__name__", "").lstrip("_")  # JAX's method sum is called _sum
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, (ModuleType, type)):
         cls = type(owner)
@@ -254,6 +256,11 @@ def arguments(spot: Spot, given: Sequence[Any]) -> tuple[list[Any], dict[str, An
         else:
             raise UnknownCallError("its arguments are no dictionary")
     return positional, named
+
+
+def _lengths(x: Any) -> bool:
+    """Whether an argument is a shape, or one length of it."""
+    return isinstance(x, int) or (isinstance(x, (tuple, list)) and all(isinstance(n, int) for n in x))
 
 
 def _library(module: str) -> str | None:

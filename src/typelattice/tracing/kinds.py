@@ -112,6 +112,14 @@ def of_library(cls: type) -> bool:
     return library_of(_root(cls)) is not None
 
 
+WRAPPERS = ("nanobind", "pybind11_builtins", "_cython")  # what wraps functions in C++ and Cython
+
+
+def is_function(cls: type) -> bool:
+    """Whether the objects of a class may be functions of a library, its own or wrapped for it."""
+    return of_library(cls) or _root(cls).startswith(WRAPPERS)
+
+
 def is_dtype(cls: type) -> bool:
     """Whether the objects of a class are a library's dtypes."""
     return "dtype" in cls.__name__.lower() and any(of_library(c) for c in cls.__mro__)

@@ -16,7 +16,7 @@ from typelattice.programs.program import Program
 from typelattice.programs.site import Site
 from typelattice.programs.step import IN_PLACE, LONGEST, Argument, Index, Number, Place, Ref
 from typelattice.tracing.calls import CallReader, UnknownCallError
-from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, is_dtype, of_library
+from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, is_dtype, is_function
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.links import MOST_LINKS, Links, Note, Part, steps_of
 from typelattice.tracing.run import LeftAlone, Run, Seen
@@ -44,7 +44,7 @@ class Recorder:
         self.draft = Draft()
         self.notes: list[Note] = []
         self.kinds = Kinds()
-        self.of_library = Asked(of_library)
+        self.is_function = Asked(is_function)
         self.is_dtype = Asked(is_dtype)
         self.links = Links()
         self.live, self.kept, self.keep = self.links.live, self.links.kept, self.links.keep

@@ -236,8 +236,11 @@ class Witness:
                     return None
                 self.function = self.who = function
                 return function  # type: ignore[no-any-return]
-            return (function.__name__, owner) if self.recorder.of_library[type(owner)] else None
-        if isinstance(function, type) or self.recorder.of_library[cls]:
+            return (function.__name__, owner) if self.recorder.is_function[type(owner)] else None
+        if isinstance(function, type) or self.recorder.is_function[cls]:
+            owner = getattr(function, "__self__", None)
+            if self.kinds[type(owner)] is not None:
+                return function.__name__, self.part(owner, 0)
             if cls.__hash__ is None:
                 return None
             self.function = self.who = function

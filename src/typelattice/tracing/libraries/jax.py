@@ -8,7 +8,9 @@ from collections.abc import Set
 
 def system(dtypes: Set[str]) -> str | None:
     """The system's name."""
-    config = sys.modules["jax"].config
+    config = getattr(sys.modules.get("jax"), "config", None)
+    if config is None:  # a program may take modules out
+        return None
     if config.jax_numpy_dtype_promotion == "strict":
         return "jax-strict"
     return "jax" if config.jax_enable_x64 else "jax-x32"

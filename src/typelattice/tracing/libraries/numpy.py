@@ -10,8 +10,8 @@ from typelattice.files.reader import system as find_system
 
 def system(dtypes: Set[str]) -> str | None:
     """The system's name."""
-    numpy = sys.modules["numpy"]
-    if numpy.__version__.startswith("1."):
+    version = getattr(sys.modules.get("numpy"), "__version__", "")  # a program may take modules out
+    if version.startswith("1."):
         return "numpy1"
     native = {d.name for d in find_system("numpy").dtypes}
     return "numpy" if dtypes <= {*native, "float", "int", "complex", "bool"} else "numpy-ml-dtypes"

@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any, overload
 
+from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.facts.suggest import nearest
@@ -24,6 +26,7 @@ from typelattice.programs.running import run
 from typelattice.programs.step import Input, ProgramError, Step
 from typelattice.programs.text import text
 
+LARGEST_MODEL = 2**31  # bytes: more than a protocol buffer may have
 AnySystem = System | str | os.PathLike[str]
 
 
@@ -214,6 +217,20 @@ class Program(Viewed):
         """The program that a JSON text is. Raises ProgramError, which names the place of what is wrong."""
         return cls(*read_json(text))
 
+    @classmethod
+    def from_onnx(cls, model: Any) -> Program:
+        """The typed graph of an ONNX model: a path, bytes, or an onnx.ModelProto. Nothing in it is run.
+
+        Elementwise operators without attributes, MatMul, Where and Cast become steps; other nodes are opaque,
+        of the dtype that ONNX states. Raises ProgramError, which names the node, for a model that is damaged
+        or casts implicitly, and without onnx; FileError for a file that cannot be read.
+        """
+        file = isinstance(model, (str, os.PathLike))
+        name = Path(model).name if file else "it"
+        data = read_bytes(Path(model), LARGEST_MODEL) if file else model
+        steps, results = _target("onnx_reading", "onnx").read(data, name)
+        return cls(steps, results, name if file else "")
+
     def step(self, text: str) -> int:
         """The number of the last step of a text. Raises ProgramError."""
         for i in reversed(range(len(self.steps))):
@@ -224,10 +241,11 @@ class Program(Viewed):
 
 
 def _target(name: str, library: str) -> Any:
-    """The module that writes graphs for a target. Raises ProgramError without the library that it needs."""
+    """The module that writes or reads graphs of a target. Raises ProgramError without its library."""
     try:
         return import_module(f"typelattice.programs.targets.{name}")
     except ModuleNotFoundError as e:
         if (e.name or "").partition(".")[0] != library:
             raise
-        raise ProgramError(f"{name} needs {library}, which is not here: pip install {library}") from None
+        target = name.partition("_")[0]
+        raise ProgramError(f"{target} needs {library}, which is not here: pip install {library}") from None

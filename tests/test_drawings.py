@@ -89,6 +89,15 @@ def test_every_system_is_drawn_with_all_its_covers(name: str) -> None:
     assert json.loads(drawing.to("json"))["nodes"]
 
 
+@pytest.mark.parametrize("name", tl.systems())
+def test_arrows_lead_from_one_node_to_another_exactly_where_it_lies_above(name: str) -> None:
+    order = tl.system(name).order
+    diagram = tl.draw(name).placed.diagram
+    drawn = tl.Order({v.id: [a.target for a in diagram.arrows if a.source == v.id] for v in diagram.vertices})
+    nodes = {str(n): n for n in order.nodes if str(n) in drawn}
+    assert all(drawn.le(a, b) == order.le(nodes[a], nodes[b]) for a in nodes for b in nodes)
+
+
 def test_small_dtypes_are_left_out_and_what_lies_between_them_is_not() -> None:
     drawing = tl.draw("tinygrad")  # f* -> float8 -> float16
     arrows = {(a.source, a.target) for a in drawing.placed.diagram.arrows}
@@ -104,6 +113,15 @@ def test_a_tie_names_its_winner_and_what_is_undecided_has_none() -> None:
     (fork,) = tl.draw("torch").placed.diagram.links
     assert (fork.mark, fork.winner, {*fork.nodes}) == ("fork", None, {"float16", "bfloat16"})
     assert tl.system("torch").explain("int32", "uint16").dtype is None
+
+
+def test_nodes_of_pairs_that_the_file_refuses_bear_a_cross() -> None:
+    system = tl.system("torch")
+    refused = {str(n) for pair in system.refusals for n in pair}
+    drawing = tl.draw("torch", small=True)
+    assert {n for n, said in marks(drawing).items() if "refuses" in said} == refused
+    assert drawing.svg.count('class="tl-cross"') == len(refused)
+    assert any("an unsigned type other than uint8" in note for note in drawing.placed.diagram.notes)
 
 
 def test_a_highlight_lights_both_ways_and_dims_the_bound_that_lost() -> None:

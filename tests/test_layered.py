@@ -97,6 +97,13 @@ def test_every_system_is_drawn_clean(name: str, small: bool) -> None:
         assert [row for row, _ in ordered] == sorted(row for row, _ in column), "a kind leaves its row"
 
 
+@given(st.permutations(range(15)))
+@settings(deadline=None, max_examples=30)
+def test_a_tree_has_no_crossing_in_whatever_order_its_nodes_are_named(names: list[int]) -> None:
+    edges = [(names[(i - 1) // 2], names[i]) for i in range(1, 15)]
+    assert layered(diagram(edges)).crossings == 0
+
+
 def test_the_same_diagram_is_laid_out_the_same_each_time() -> None:
     assert tl.draw("numpy-ml-dtypes", small=True).data() == tl.draw("numpy-ml-dtypes", small=True).data()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import combinations
 
 from typelattice.engine.rules import Pair, Rules
@@ -30,14 +30,14 @@ def order_diagram(
     shown, hidden = _shown(system, small, {*also})
     order = between(system.order, shown)
     links = list(_links(system, order))
-    refusing = {n for pair in system.refusals for n in pair}
+    refusing = {n for pair in system.refusals if not pair & {*hidden} for n in pair}
     vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
     few = links if len(links) <= MOST_LINKS else []
     notes = [*(f"{SIGNS[link.mark]} {link.title}" for link in few), *_counted(links[len(few) :])]
     return Diagram(
         f"{system.name}: {system.title}", vertices, arrows, tuple(few), ROWS,
-        (*notes, *_notes(system), *left_out(hidden)),
+        (*notes, *_notes(system, {*hidden}), *left_out(hidden)),
     )  # fmt: skip
 
 
@@ -106,32 +106,28 @@ def _facts(node: Node) -> str:
 
 def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
     """Each set of nodes that are the lowest bounds of some pair, and what the file makes of it."""
-    found: dict[Pair, list[tuple[Node, Node]]] = {}
+    found: dict[tuple[tuple[Node, ...], Node | None], list[tuple[Node, Node]]] = {}
+    partial = False  # whether a lowest bound is not shown
     nodes = order.nodes
-    pairs = combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MOST_PAIRS else iter(())
-    for a, b in pairs:
-        if order.join(a, b) is None:
-            lowest = system.order.minimal_bounds(a, b)
-            stated = frozenset((a, b))
-            if len(lowest) > 1 and stated not in system.refusals and stated not in system.overrides:
-                found.setdefault(frozenset(lowest), []).append((a, b))
-    for bounds, meeting in found.items():
-        lowest = tuple(sorted(bounds, key=place))
-        if not all(n in order for n in lowest):
+    for a, b in combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MOST_PAIRS else iter(()):
+        stated = frozenset((a, b))
+        if order.join(a, b) is not None or stated in system.refusals or stated in system.overrides:
             continue
-        a, b = meeting[0]
-        rest = (
-            f" and {len(meeting) - 1} pairs more"
-            if len(meeting) > 2
-            else " and one pair more" * (len(meeting) - 1)
-        )
-        both = f"{enumerated(lowest)} are the lowest bounds of {a} with {b}{rest}"
-        winner = system.ties.get(bounds)
-        ids = tuple(map(str, lowest))
-        if winner is not None and winner in order:
-            yield Link("tie", ids, str(winner), f"{both}: the file chooses {winner}")
-        else:
-            yield Link("fork", ids, None, f"{both}: the file chooses none, which is a refusal")
+        lowest = system.order.minimal_bounds(a, b)
+        shown = tuple(_in_place(n for n in lowest if n in order))
+        partial = partial or len(shown) < len(lowest)
+        if len(shown) > 1:
+            found.setdefault((shown, system.ties.get(frozenset(lowest))), []).append((a, b))
+    lie = "are among the lowest bounds" if partial else "are the lowest bounds"
+    for (shown, winner), meeting in found.items():
+        more = len(meeting) - 1
+        rest = f" and {more} pair{'s' * (more > 1)} more" if more else ""
+        said = f"{enumerated(shown)} {lie} of {meeting[0][0]} with {meeting[0][1]}{rest}"
+        ids = tuple(map(str, shown))
+        if winner is None:
+            yield Link("fork", ids, None, f"{said}: the file chooses none, which is a refusal")
+        elif winner in order:
+            yield Link("tie", ids, str(winner), f"{said}: the file chooses {winner}")
 
 
 def _counted(links: Sequence[Link]) -> Iterator[str]:
@@ -145,16 +141,18 @@ def _counted(links: Sequence[Link]) -> Iterator[str]:
             yield f"{SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].title}"
 
 
-def _notes(system: Rules) -> Iterator[str]:
-    """What the file says beside its order, of nodes: refusals, overrides, and what counts as another."""
+def _notes(system: Rules, hidden: Set[Node]) -> Iterator[str]:
+    """What the file says beside its order of nodes that are not hidden: refusals, overrides, replacements."""
     reasons: dict[str, list[Pair]] = {}
     for pair, reason in system.refusals.items():
-        reasons.setdefault(reason, []).append(pair)
+        if not pair & hidden:
+            reasons.setdefault(reason, []).append(pair)
     for reason, pairs in reasons.items():
         yield f"× refused outright, {_some(pairs)}: {reason}"
-    if system.overrides:
-        target = next(iter(system.overrides.values()))
-        yield f"otherwise than drawn, {_some(list(system.overrides))}: {target}, the file says outright"
+    outright = [pair for pair in system.overrides if not pair & hidden]
+    if outright:
+        target = system.overrides[outright[0]]
+        yield f"otherwise than drawn, {_some(outright)}: {target}, the file says outright"
     for counted, said in ((system.before, "on entry"), (system.after, "on the answer")):
         changes: dict[Node, list[Node]] = {}
         for a, b in counted.items():

@@ -83,17 +83,19 @@ def untangled(columns: Columns) -> Columns:
     best, fewest, pairs = columns, columns.crossings(), 0
     dice = Random(0)
     for start in range(STARTS):
-        order = [list(each) for each in best.order] if not start else _shuffled(columns, dice)
+        order = [list(each) for each in columns.order] if start < 2 else _shuffled(columns, dice)
         tried = Columns(order, columns.row, columns.right, columns.left)
+        for forth in (True, False, True) if not start % 2 else ():
+            _follow(tried, forth)
         for sweep in range(SWEEPS):
             before = [list(each) for each in tried.order]
             pairs += _sweep(tried, forth=sweep % 2 == 0)
-            if tried.order == before:
-                break
             crossings = tried.crossings()
             if crossings < fewest:
                 fewest = crossings
                 best = Columns([list(e) for e in tried.order], tried.row, tried.right, tried.left)
+            if tried.order == before:
+                break
         if not fewest or pairs > MOST_PAIRS:
             break
     return best
@@ -111,6 +113,22 @@ def _shuffled(columns: Columns, dice: Random) -> list[list[int]]:
                 nodes.insert(dice.randrange(len(nodes) + 1), v)
         found.append(nodes)
     return found
+
+
+def _follow(columns: Columns, forth: bool) -> None:
+    """Puts each column in the order of its neighbours in the one before it, as far as rows allow."""
+    last = len(columns.order) - 1
+    near = columns.left if forth else columns.right
+    for i in range(1, last + 1) if forth else range(last - 1, -1, -1):
+        places = _places(columns.order[i - 1 if forth else i + 1])
+        mean = {
+            v: sum(places[u] for u in near[v]) / len(near[v]) if near[v] else place
+            for place, v in enumerate(columns.order[i])
+        }
+        merged = sorted(columns.order[i], key=mean.__getitem__)
+        rows = {v: row for v in merged if (row := columns.row[v]) is not None}
+        nodes = iter(sorted(rows, key=rows.__getitem__))
+        columns.order[i][:] = [next(nodes) if v in rows else v for v in merged]
 
 
 def _sweep(columns: Columns, forth: bool) -> int:

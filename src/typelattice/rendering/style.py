@@ -23,6 +23,7 @@ RULES = {  # within a drawing
     ),
     ".tl-sign": f"fill: {ACCENT}; stroke: none",
     ".tl-sign-text": ("fill: #fff; font: 700 11px system-ui, 'DejaVu Sans', sans-serif; text-anchor: middle"),
+    ".tl-cross": "fill: none; stroke: #fff; stroke-width: 1.4; stroke-linecap: round",
     # an answer: its operands, the ways up, the join, and the bounds that lost
     ".tl-faded": "opacity: 0.28",
     ".tl-way .tl-edge": "stroke-opacity: 1; stroke-width: 3",

@@ -82,7 +82,15 @@ def _node(node: Node) -> str:
     title = f"<title>{_text(v.title)}</title>" if v.title else ""
     rounded = at.height / 2 if "weak" in v.marks else 5
     inner = _rect(at, f"tl-{v.kind or 'plain'}", rounded)
-    return f'<g class="tl-node{_classes(v.marks)}" data-id="{_text(v.id)}">{title}{inner}{texts}</g>'
+    corner = _corner(at) if "refuses" in v.marks else ""
+    return f'<g class="tl-node{_classes(v.marks)}" data-id="{_text(v.id)}">{title}{inner}{texts}{corner}</g>'
+
+
+def _corner(at: Rect) -> str:
+    """A small cross at the upper right, of a node that something is refused with."""
+    x, y = at.right, at.y - at.height / 2
+    cross = f"M {x - 2:g} {y - 2:g} l 4 4 m -4 0 l 4 -4"
+    return f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="4.5"/><path class="tl-cross" d="{cross}"/>'
 
 
 def _edge(edge: Edge) -> str:

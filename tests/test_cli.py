@@ -70,6 +70,7 @@ def test_every_example_runs(
 ) -> None:
     (tmp_path / "mine.toml").write_text(MINE)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("typelattice.cli.explore.serve", lambda at, port, ready: None)  # it would never end
     for example in command(name).examples:
         if name in ("conform", "record", "watch", "trace"):  # the library or the script may be absent
             assert main([name, *example.split()]) in (0, 1, 2)

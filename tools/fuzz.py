@@ -183,6 +183,23 @@ def recorded(dice: Dice) -> list[str]:
     return [one(dice, "nothing", "nothing:it", "it:"), *options(dice, limit=named("1", "nan"))]
 
 
+def explored(dice: Dice) -> list[str]:
+    """One system, named twice, so that no broken line asks for all of them, which takes a minute."""
+    name = one(dice, "python", "mine.toml", "bad.toml")
+    given = options(dice, output=named("page.html", "folder.toml", "-"), port=named("0"))
+    return ["--system", name, "--system", "python", "--op", one(dice, "add", "sqrt"), *given]
+
+
+def drawn(dice: Dice) -> list[str]:
+    given = options(dice, op=named("add", "sqrt"), small=None, format=named("svg", "dot", "mermaid", "json"))
+    return [*(a_system(dice) for _ in range(dice.choice((1, 1, 2)))), *given]
+
+
+def traced(dice: Dice) -> list[str]:
+    """No script that there is: a program may do anything."""
+    return [one(dice, "nothing.py", "nothing"), *options(dice, system=a_system, json=named("it.json"))]
+
+
 def watched(dice: Dice) -> list[str]:
     """No library that there is: to ask one takes minutes."""
     given = options(dice, recording=named("it.json"), limit=named("1", "nan"), format=named("text", "json"))
@@ -198,6 +215,9 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "conform": (20, conformed),
     "record": (2, recorded),
     "watch": (2, watched),
+    "draw": (2, drawn),
+    "trace": (2, traced),
+    "explore": (1, explored),
     "design": (2, designed),
     "systems": (2, lambda dice: options(dice) or ["mine.toml"]),
     "check": (2, lambda dice: [one(dice, "mine.toml", "child.toml", "python")]),

@@ -77,7 +77,7 @@ def _edit(args: Namespace) -> Paragraphs:
 COMMAND = Command(
     "Writes a page on which to look at systems; --edit serves a workbench for one.", arguments, run,
     (
-        "", "--system numpy --system mine.toml --op add -o page.html", "--edit mine.toml",
-        "--edit new.toml --system jax",
+        "--system numpy1 --system numpy --op add", "--system mine.toml --op add -o page.html",
+        "--edit mine.toml",
     ),
 )  # fmt: skip

@@ -211,6 +211,17 @@ def test_an_opaque_step_that_widens_is_a_cause_of_which_no_rule_is_known(tmp_pat
     assert "no operation of ours describes it" in " ".join("\n".join(report(run, ())).split())
 
 
+def test_a_list_that_meets_a_float_is_what_to_make_an_array_of(tmp_path: Path) -> None:
+    """An operation with a tuple among its operands is recorded as an opaque step of its name."""
+    run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
+    at = run.program.step("x - mean")
+    step = run.program.steps[at]
+    opaque = Opaque("subtract", tl.operand("float64"), step.parts[:1], text=step.text, place=step.place)
+    steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
+    told = " ".join("\n".join(report(replace(run, program=replace(run.program, steps=steps)), ())).split())
+    assert "subtract of float32 and a list or the like gives float64" in told
+
+
 def test_what_needs_a_refused_step_is_no_refusal_of_its_own(tmp_path: Path) -> None:
     """An opaque step in between passes on that it is not reached."""
     source = """

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typelattice.engine.answer import Promotion
 from typelattice.explain.english import loss_words
 from typelattice.facts.loss import loss
+from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay import Outcome
@@ -113,6 +114,8 @@ def deed(ran: Ran, i: int) -> str:
             return f"casts {operands_words(ran, i)} to {given}, as it says"
         case Created():
             return f"makes {given}"
+        case Opaque() if _with_a_list(ran, i):
+            return f"{step.op} of {operands_words(ran, i)} and a list or the like gives {given}"
         case Opaque() if ran.parts[i]:
             return f"makes {given} of {operands_words(ran, i)}; no operation of ours describes it"
         case Opaque():
@@ -130,6 +133,13 @@ def operands_words(ran: Ran, i: int) -> str:
     return " and ".join(dict.fromkeys(told)) if len(told) < 4 else ", ".join(dict.fromkeys(told))
 
 
+def _with_a_list(ran: Ran, i: int) -> bool:
+    """Whether a step is opaque although its operation, of two operands, is known: one is no array."""
+    step = ran.steps[i]
+    known = OPERATIONS.get(step.name) if isinstance(step, Opaque) else None
+    return known is not None and known.most == 2 and len(ran.parts[i]) == 1
+
+
 def _rule(p: Promotion | None) -> list[str]:
     """The lines of the file behind an answer."""
     if p is None or p.dtype is None:
@@ -141,6 +151,8 @@ def _rule(p: Promotion | None) -> list[str]:
 def _stop_words(ran: Ran, cause: Cause) -> str:
     """The casts that stop a cause, and how much they were found to stop."""
     found = stop(ran, cause)
+    if found is None and _with_a_list(ran, cause.at):
+        return f"make an array of {cause.narrow} of that first (not tried: it was not followed)"
     if found is None:
         return "no single cast does; see what widens it further down"
     texts = list(dict.fromkeys(_castable(ran, i) for i in found.steps))

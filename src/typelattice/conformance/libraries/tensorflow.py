@@ -100,6 +100,7 @@ class Legacy(TensorFlow):
         numpy, condition = tf.experimental.numpy, tf.constant([True, True])
         return functions((numpy,), condition, LEGACY, _matrix) | {
             "expand_dims": lambda x: numpy.expand_dims(x, 0),
+            "pad": lambda x: numpy.pad(x, [[1, 1]], "constant"),
         }
 
 

@@ -14,6 +14,7 @@ class Page {
     this.model = model;
     this.desk = desk;
     this.views = desk ? [EDITING, ...VIEWS] : VIEWS;
+    if (desk && !location.hash) history.replaceState(null, "", "#view=edit");
     this.read();
     addEventListener("hashchange", () => {
       this.read();
@@ -31,7 +32,6 @@ class Page {
   /** Takes the state from the address; what it names and the document lacks is replaced. */
   read() {
     this.state = stateOf(location.hash);
-    if (!location.hash && this.desk) this.state.view = "edit";
     if (!this.views.some(([view]) => view === this.state.view)) this.state.view = "table";
     if (!this.model.operations.some(({ name }) => name === this.state.op)) this.state.op = PROMOTION;
     this.system = this.model.systems.get(this.state.system) ?? this.model.systems.get(this.model.data.first);

@@ -14,6 +14,7 @@ class Desk {
     this.upper = "";
     this.message = "";
     this.repairs = null;
+    this.done = Promise.resolve(); // until when the changes that were asked for are shown
   }
 
   /** Asks the server; what comes back is the answer, or an error in words. */
@@ -35,8 +36,14 @@ class Desk {
   }
 }
 
-/** Asks what a change comes to, and shows it. `step` keeps the text before it for undo. */
-async function change(page, what, question, step = true) {
+/** Asks what a change comes to, and shows it, once all changes before it are shown. */
+function change(page, what, question, step = true) {
+  page.desk.done = page.desk.done.then(() => changeNow(page, what, question, step));
+  return page.desk.done;
+}
+
+/** `step` keeps the text before the change for undo. */
+async function changeNow(page, what, question, step) {
   const { desk } = page;
   const old = desk.text;
   const told = await desk.ask(what, question);

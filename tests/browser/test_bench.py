@@ -1,0 +1,110 @@
+"""The workbench of `typelattice explore --edit` in a browser: covers are edited, and the file is saved."""
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from visiting import NARROW, Visitor
+
+pytestmark = pytest.mark.browser
+TEXT = 'name = "mine"\norder = """\ni8 -> i16, f16  # stays\nu8 -> i16\ni16 -> f32\nf16 -> f32\n"""\n'
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def address(file: Path) -> Iterator[str]:
+    """Where the command serves the workbench of the file."""
+    words = [sys.executable, "-m", "typelattice", "explore", "--edit", str(file), "--no-browser"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr
+        yield re.sub(r"\s", "", server.stderr.readline())
+        server.terminate()
+
+
+def press(page: object, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()  # type: ignore[attr-defined]
+
+
+def test_a_cover_is_added_undone_and_saved(visit: Visitor, address: str, file: Path) -> None:
+    page = visit.open(address)
+    page.locator("[data-node='uint8']").click()
+    page.locator("[data-node='float16']").click()
+    press(page, "Add cover")
+    page.locator("dd", has_text="uint8 + int8").first.wait_for()
+    without, lost, gained, *_ = page.locator("dd").all_inner_texts()
+    assert (without, lost, gained) == ("uint8 + int8", "uint8 + int8", "none")
+    press(page, "Undo")
+    page.locator("dd", has_text="no pair").wait_for()
+    press(page, "Redo")
+    press(page, "Save")
+    page.locator(".message", has_text=f"Saved {file}").wait_for()
+    assert file.read_text(encoding="utf-8") == TEXT.replace('f32\n"', 'f32\nu8 -> f16\n"')
+
+
+def test_the_keyboard_alone_drops_a_cover_and_every_view_shows_it(visit: Visitor, address: str) -> None:
+    page = visit.open(address)
+    page.locator("[name=lower]").select_option("int16")
+    page.locator("[name=upper]").select_option("float32")
+    page.get_by_role("button", name="Drop cover").focus()
+    page.keyboard.press("Enter")
+    page.locator("dd", has_text="no bound").wait_for()
+    page.locator("nav a", has_text="Table").click()
+    page.locator("table.grid").wait_for()
+    heads = page.locator("table.grid thead th").evaluate_all("all => all.map(one => one.title)")
+    row, column = heads.index("int16"), heads.index("float32")
+    assert page.locator(f"td[data-row='{row}'][data-column='{column}']").inner_text() == "-"
+
+
+def test_a_mistake_is_shown_in_its_place_and_nothing_is_saved(
+    visit: Visitor, address: str, file: Path
+) -> None:
+    page = visit.open(address)
+    page.locator("summary").click()
+    page.locator("textarea[name=text]").fill(TEXT.replace("u8 -> i16", "u8 -> <b>nowhere"))
+    press(page, "Take this text")
+    page.locator("li.fault", has_text="u8 -> <b>nowhere").wait_for()
+    assert page.get_by_role("button", name="Save").is_disabled() and page.locator("main b").count() == 0
+    assert file.read_text(encoding="utf-8") == TEXT
+    press(page, "Undo")
+    page.locator("svg.order").wait_for()
+
+
+def test_a_change_made_elsewhere_is_kept(visit: Visitor, address: str, file: Path) -> None:
+    page = visit.open(address)
+    file.write_text("# theirs\n", encoding="utf-8")
+    press(page, "Save")
+    page.locator(".message", has_text="was changed elsewhere").wait_for()
+    assert file.read_text(encoding="utf-8") == "# theirs\n"
+
+
+def test_a_repair_is_applied_and_another_system_compared(visit: Visitor, address: str) -> None:
+    page = visit.open(address)
+    page.locator("[name=lower]").select_option("uint8")
+    page.locator("[name=upper]").select_option("float16")
+    press(page, "Add cover")
+    page.locator("dd", has_text="uint8 + int8").first.wait_for()
+    press(page, "Search")
+    page.get_by_role("button", name="Apply").first.click()
+    page.locator("dd", has_text="no pair").wait_for()
+    page.locator("[name=other]").fill("numpy")
+    press(page, "Compare")
+    page.locator("h2", has_text="mine and numpy").wait_for()
+
+
+def test_axe_finds_nothing_serious_on_the_workbench(visit: Visitor, address: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = visit.open(address, NARROW, "dark")
+    found = Axe().run(page).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

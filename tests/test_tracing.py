@@ -558,6 +558,29 @@ def test_a_run_is_told_although_the_program_took_numpy_out_of_the_modules(
     assert tracing.run().systems["numpy"].startswith("numpy")
 
 
+def test_steps_and_what_was_seen_of_them_stay_together_where_a_call_is_no_operation(package: Path) -> None:
+    text = """
+        import numpy as np
+
+        def run(x, y, z, many):
+            both = [np.float32(1), [x, y]]
+            np.piecewise(*(z, [z > 0], [1.0, lambda q: q]))
+            np.lexsort(*[(x, y)])
+            np.einsum("i,i", *[x, y], order="K")
+            np.clip(3.0, *[x, z])
+            np.block([x + 0 for _ in range(20)] + many)
+            return np.block([[2.0, x], [1, y]]), np.select([z > 0, x > 0], (x, 2.5), default=y), both
+    """
+    arrays = "np.ones(3, np.int8), np.ones(3, np.float32), np.ones(3)"
+    many = "[np.ones(3, np.int16) for _ in range(20)]"
+    _, run = followed(package, text, f"run({arrays}, {many})")
+    assert len(run.seen) == len(run.program.steps)
+    for step, seen in run:
+        if isinstance(step, Input) and seen.count:
+            assert step.given == seen.operand
+    assert not run.mismatches
+
+
 def test_links_are_let_go_where_too_many_arrays_live(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("typelattice.tracing.links.MOST_LINKS", 10)
     links = Links()

@@ -111,6 +111,9 @@ class CallReader:
         op = FUNCTIONS.get(name)
         if op is not None and op.form == "each":
             return self.draft.call(site, FUNCTIONS["reshape"], [self.argument(positional[number])])
+        if op is not None and op.form == "cases":
+            choices = [*positional[1], named.get("default", positional[2] if len(positional) > 2 else 0)]
+            return self.draft.call(site, op, [self.argument(x) for x in choices])
         args = [
             self.dtype(x) if op is None and isinstance(x, str) else self.argument(x)
             for x in self.operands(op, positional)

@@ -143,7 +143,7 @@ class Recorder:
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")
             except (TypelatticeError, UnknownCallError):
-                del self.draft.steps[before:]
+                del self.draft.steps[max(before, len(self.notes)) :]  # but for the inputs that it has met
                 steps = [part for part in parts if type(part) is Part]
                 if steps:
                     made = self.draft.opaque(site, self.name_of(at, key), operand, steps, None)
@@ -161,7 +161,7 @@ class Recorder:
         if number < before:  # an earlier step's result was given back: asarray(x)
             earlier = self.notes[number]
             return Note(Part(number), earlier.operand, earlier.mark)
-        for i in range(before, len(self.draft.steps)):
+        for i in range(len(self.notes), len(self.draft.steps)):
             step = self.draft.steps[i]
             known = read_operand(step.value) if isinstance(step, Number) else operand
             self.notes.append(Note(Part(i), known, mark))
@@ -188,6 +188,7 @@ class Recorder:
                 note = at.known.get(key)
                 if note is None:
                     site = self.site(at, kind.library)
+                    self.complete()
                     text = self.sources[at.file].operand(at.spot, position) or site.text
                     made = self.draft.input(Site(text, site.place), operand)
                     note = Note(Part(made.step), operand, mark)
@@ -255,7 +256,7 @@ class Recorder:
     def run(self) -> Run:
         """The run so far."""
         with self.lock:
-            self._complete()
+            self.complete()
             steps = tuple(self.draft.steps)
             seen = tuple(Seen(note.operand, note.count, note.bytes) for note in self.notes)
             results = (len(steps) - 1,) if steps else ()
@@ -270,10 +271,12 @@ class Recorder:
                 {name: "".join(lines) for name, lines in sources.items() if name in named},
             )
 
-    def _complete(self) -> None:
-        """Notes of the numbers that were added for steps, of which nothing was seen."""
-        while len(self.notes) < len(self.draft.steps):
-            self.notes.append(Note(Part(len(self.notes)), scalar(SCALARS[float]), None))
+    def complete(self) -> None:
+        """Notes of what was added for steps, of which nothing was seen."""
+        for i in range(len(self.notes), len(self.draft.steps)):
+            step = self.draft.steps[i]
+            known = read_operand(step.value) if isinstance(step, Number) else scalar(SCALARS[float])
+            self.notes.append(Note(Part(i), known, None))
 
     def summaries(self) -> list[str]:
         """What was left out, in sentences."""

@@ -12,6 +12,7 @@ from importlib import metadata
 
 from arrays import arrays
 from drawings import drawings
+from explorer import explorer
 from memory import memory
 from orders import orders
 from processes import large, processes
@@ -29,6 +30,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "processes": ("Processes, over a bare Python", processes),
     "large": ("A system of 300 dtypes: whole commands", large),
     "programs": ("Programs: lines of code that become steps, replayed under JAX's rules", programs),
+    "explorer": ("The page of `typelattice explore`", explorer),
     "memory": ("Memory that operands leave behind", memory),
 }
 LIBRARIES = ("numpy", "torch", "jax", "keras", "tinygrad", "mlx", "array-api-strict")

@@ -529,6 +529,23 @@ def test_threads_are_followed(package: Path) -> None:
     assert texts(run)["x * 2.0"] == ("multiply", "float32", 800)
 
 
+def test_a_dtype_that_is_given_by_position_is_known(package: Path) -> None:
+    text = """
+        import numpy as np
+
+        def run():
+            x = np.ones(4, np.int16)
+            np.full_like(x, 2.5)
+            return np.empty_like(x, np.float64), np.full_like(x, 2.5, "f4"), np.zeros(3, "i1"), x.astype("f2")
+    """
+    _, run = followed(package, text)
+    seen = texts(run)
+    assert seen["np.empty_like(x, np.float64)"] == ("empty_like", "float64", 1)
+    assert seen['np.full_like(x, 2.5, "f4")'] == ("full_like", "float32", 1)
+    assert seen["np.full_like(x, 2.5)"] == ("full_like", "int16", 1)
+    assert not run.mismatches
+
+
 def test_bits_that_are_taken_for_another_dtype_are_opaque_and_a_view_of_another_shape_is_not(
     package: Path,
 ) -> None:

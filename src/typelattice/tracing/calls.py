@@ -111,6 +111,9 @@ class CallReader:
         op = FUNCTIONS.get(name)
         if op is not None and op.form == "each":
             return self.draft.call(site, FUNCTIONS["reshape"], [self.argument(positional[number])])
+        if op is not None and op.of_class == "like":
+            at = 2 if op.name == "full_like" else 1  # where NumPy's functions take a dtype by position
+            named = dict(zip(("dtype",), positional[at : at + 1], strict=False)) | named
         if op is not None and op.form == "cases":
             choices = [*positional[1], named.get("default", positional[2] if len(positional) > 2 else 0)]
             return self.draft.call(site, op, [self.argument(x) for x in choices])

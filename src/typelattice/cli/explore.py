@@ -75,7 +75,7 @@ def _edit(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "A page on which to look at systems; --edit serves a workbench for one.", arguments, run,
+    "A page on which to look at systems; --edit serves a workbench.", arguments, run,
     (
         "--system numpy1 --system numpy --op add", "--system mine.toml --op add -o page.html",
         "--edit mine.toml",

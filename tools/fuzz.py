@@ -326,8 +326,9 @@ def fuzz(lines: int, seed: int, run: Callable[[Sequence[str]], int] = main, most
 
 
 def left_behind(folder: str, before: set[str]) -> str:
-    """Files that a line has left, which are removed; only those of `-o` are asked for."""
-    left = [name for name in {*os.listdir(folder)} - before if not name.endswith((".toml", ".json"))]
+    """Files that a line has left; those of `-o` are asked for, and the page of `explore` is."""
+    asked_for = (".toml", ".json", ".html")
+    left = [name for name in {*os.listdir(folder)} - before if not name.endswith(asked_for)]
     return f"left behind: {left}" if left else ""
 
 

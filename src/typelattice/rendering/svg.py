@@ -39,7 +39,7 @@ def svg(drawn: Placed, within: bool = False) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-drawing{alone}" role="img"',
         f' {size} viewBox="0 0 {wide:g} {high:g}">',
-        f"<title>{_text(title)}</title>",
+        f"<title>{_text(title or f'a drawing of {len(drawn.nodes)} nodes')}</title>",
         f"<style>{STYLE}{'' if within else GROUND}</style>",
         "" if within else f'<rect class="tl-ground" {size}/>',
         _line("tl-title", MARGIN, MARGIN + 12, title) if title else "",

@@ -61,7 +61,6 @@ def trace(
 
     >>> import numpy as np
     >>> from typelattice import trace
-    >>> from statistics import fmean
     >>> def scaled(x):
     ...     return x * np.float64(0.5)
     >>> traced = trace(scaled, np.ones(3, "float32"), systems=["torch"])

@@ -28,6 +28,7 @@ from typelattice.tracing.importing import Compiler
 from typelattice.tracing.links import Links, Part
 from typelattice.tracing.recorder import MOST_AT_ONE, Recorder
 from typelattice.tracing.run import Run
+from typelattice.tracing.script import run_script
 from typelattice.tracing.tracing import Tracing
 
 
@@ -762,3 +763,14 @@ def test_a_thread_that_was_not_joined_does_no_harm(package: Path) -> None:
     done.set()
     late.join()
     assert not run.program.steps and not tracing.run().program.steps
+
+
+def test_after_a_script_the_main_module_is_who_called_it(tmp_path: Path) -> None:
+    before = sys.modules["__main__"], sys.argv, [*sys.path]
+    text = """
+        import sys
+        assert sys.argv[1:] == ["a"] and vars(sys.modules["__main__"]) is globals()
+        sys.exit(3)
+    """
+    assert run_script(str(write(tmp_path, "script", text)), ["a"], ()).status == 3
+    assert (sys.modules["__main__"], sys.argv, [*sys.path]) == before

@@ -60,12 +60,16 @@ def run_script(
         tracing.stop()
         sys.path[:] = path
         raise
+    ours, words = sys.modules["__main__"], sys.argv
     sys.argv = [name, *argv]
     sys.modules["__main__"] = module
-    status = _ran(code, module)
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
+    try:
+        status = _ran(code, module)
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread() and not thread.daemon:
+                thread.join()
+    finally:  # who called this in its own process goes on
+        sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
     return Ended(tracing.stop(), status, os.getpid() != pid)
 
 

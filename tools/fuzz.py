@@ -12,6 +12,7 @@ import io
 import os
 import random
 import shlex
+import shutil
 import signal
 import sys
 import tempfile
@@ -315,9 +316,8 @@ def fuzz(lines: int, seed: int, run: Callable[[Sequence[str]], int] = main, most
             for n in range(lines):
                 if n % 50 == 0:
                     prepare(Path(folder), dice)
-                    before = {*os.listdir(folder)}
-                argv = a_line(dice)
-                what = fault_of(argv, run) or left_behind(folder, before)
+                before, argv = {*os.listdir(folder)}, a_line(dice)
+                what = fault_of(argv, run) or left_behind(Path(folder), before, argv)
                 if what:
                     faults.append(Fault(argv, what))
                 if len(faults) >= most:
@@ -327,10 +327,13 @@ def fuzz(lines: int, seed: int, run: Callable[[Sequence[str]], int] = main, most
     return faults
 
 
-def left_behind(folder: str, before: set[str]) -> str:
-    """Files that a line has left; those of `-o` are asked for, and the page of `explore` is."""
-    asked_for = (".toml", ".json", ".html")
-    left = [name for name in {*os.listdir(folder)} - before if not name.endswith(asked_for)]
+def left_behind(folder: Path, before: set[str], argv: Sequence[str]) -> str:
+    """Files that a line has left and did not name, which are removed."""
+    asked_for = " ".join(["typelattice.html", *argv])  # the page of `explore`, if it is given no other name
+    left = [name for name in {*os.listdir(folder)} - before if name not in asked_for]
+    for name in left:
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     return f"left behind: {left}" if left else ""
 
 

@@ -69,6 +69,22 @@ def _kinds(word: str) -> tuple[Kind, ...]:
     return KINDS[word]
 
 
+def float_limits(dtype: DType) -> FInfo:
+    """The limits of a float dtype, or of the parts of a complex one. Raises NamespaceError of any other."""
+    d = part_of(dtype)
+    if d.kind is not Kind.FLOAT or d.precision is None or d.max is None or d.min_exponent is None:
+        raise NamespaceError(f"{d} is no float dtype; use iinfo for integers")
+    eps, smallest_normal = 2.0 ** (1 - d.precision), 2.0**d.min_exponent
+    return FInfo(d.bits or 0, eps, float(d.max), float(d.min or 0), smallest_normal, d)
+
+
+def integer_limits(d: DType) -> IInfo:
+    """The limits of an integer dtype. Raises NamespaceError of any other."""
+    if d.kind not in KINDS["integral"]:
+        raise NamespaceError(f"{d} is no integer dtype; use finfo for floats")
+    return IInfo(d.bits or 0, int(d.max or 0), int(d.min or 0), d)
+
+
 def inspection(context: Context) -> dict[str, Callable[..., Any]]:
     """The functions that ask about dtypes."""
 
@@ -107,18 +123,11 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
 
     def finfo(type: Any, /) -> FInfo:
         """The limits of a float dtype, or of an array's. Raises NamespaceError of any other."""
-        d = part_of(one(type))
-        if d.kind is not Kind.FLOAT or d.precision is None or d.max is None or d.min_exponent is None:
-            raise NamespaceError(f"{d} is no float dtype; use iinfo for integers")
-        eps, smallest_normal = 2.0 ** (1 - d.precision), 2.0**d.min_exponent
-        return FInfo(d.bits or 0, eps, float(d.max), float(d.min or 0), smallest_normal, d)
+        return float_limits(one(type))
 
     def iinfo(type: Any, /) -> IInfo:
         """The limits of an integer dtype, or of an array's. Raises NamespaceError of any other."""
-        d = one(type)
-        if d.kind not in KINDS["integral"]:
-            raise NamespaceError(f"{d} is no integer dtype; use finfo for floats")
-        return IInfo(d.bits or 0, int(d.max or 0), int(d.min or 0), d)
+        return integer_limits(one(type))
 
     def isdtype(dtype: Any, kind: Any) -> bool:
         """Whether a dtype is of a kind, is a dtype, or is one of several."""

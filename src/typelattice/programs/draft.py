@@ -11,6 +11,7 @@ from typelattice.facts.suggest import clipped
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.inputs import described
+from typelattice.programs.known import KnownSteps
 from typelattice.programs.python_numbers import computed
 from typelattice.programs.shapes import ShapeError, indexed_shape, result_shape
 from typelattice.programs.site import Site
@@ -25,47 +26,18 @@ from typelattice.programs.step import (
     DTypeOf,
     Index,
     Input,
+    Item,
     Keywords,
     NamedDType,
     Number,
     Opaque,
-    ProgramError,
     Ref,
     Shape,
-    Step,
 )  # fmt: skip
 
-MOST = 1_000_000  # steps
 
-
-class Draft:
-    """The steps so far. `scalars` are those that give Python numbers, `values` the numbers that are known."""
-
-    def __init__(self) -> None:
-        self.steps: list[Step] = []
-        self.scalars: set[int] = set()
-        self.values: dict[int, Value] = {}
-
-    def add(self, step: Step) -> Ref:
-        """Adds a step. Raises ProgramError past the number of steps that a program may have."""
-        if len(self.steps) >= MOST:
-            raise ProgramError(f"a program of more than {MOST:,} steps; take it apart")
-        self.steps.append(step)
-        ref = Ref(len(self.steps) - 1)
-        if self._gives_number(step):
-            self.scalars.add(ref.step)
-        return ref
-
-    def _gives_number(self, step: Step) -> bool:
-        """Whether the result of a step is a Python number."""
-        match step:
-            case Call():
-                return step.operator and self.scalars.issuperset(step.operands)
-            case Number():
-                return True
-            case Input() | Opaque():
-                return isinstance(step.given, Operand) and step.given.tier == "scalar"
-        return False
+class Draft(KnownSteps):
+    """Adds steps: inputs and numbers, operations, casts, elements."""
 
     # -- what steps are made of
 
@@ -89,16 +61,6 @@ class Draft:
         self.values[ref.step] = value
         return ref
 
-    def static(self, x: Argument) -> Argument:
-        """A plain value in place of a step whose result is a Python number that is known."""
-        if isinstance(x, Ref):
-            return self.values.get(x.step, x)
-        return tuple(map(self.static, x)) if isinstance(x, tuple) else x
-
-    def is_scalar(self, x: Argument) -> bool:
-        """Whether it is a Python number, known or not."""
-        return x.step in self.scalars if isinstance(x, Ref) else isinstance(x, (bool, int, float, complex))
-
     def ref(self, site: Site, x: Argument) -> Ref:
         """The step of an operand: itself, or a new one of a Python number, of a list of them, of a dtype."""
         if isinstance(x, Ref):
@@ -110,10 +72,6 @@ class Draft:
         if isinstance(x, tuple) and x:
             return self.array_of(site, x, None)
         raise site.refuse(f"{_shown(x)} takes no part in promotion; give an array or a number")
-
-    def shape(self, x: Argument) -> Shape | None:
-        """The shape of a step's result; of a plain value that it has no dimensions."""
-        return self.steps[x.step].shape if isinstance(x, Ref) else ()
 
     # -- steps
 
@@ -201,20 +159,6 @@ class Draft:
             )
         )  # fmt: skip
 
-    def owner(self, site: Site, steps: Sequence[int]) -> str | None:
-        """The library that decides: the one that is named, else that of the arrays that Python asks.
-
-        NumPy's arrays and scalars leave an operation to those of another library.
-        """
-        if site.owner:
-            return site.owner
-        owner = None
-        for i in steps:
-            found = self.steps[i].owner
-            if found is not None and (owner is None or owner == "numpy"):
-                owner = found
-        return owner
-
     def cast(self, site: Site, x: Argument, to: AnyDType) -> Ref:
         """An explicit cast."""
         source = self.ref(site, x)
@@ -240,6 +184,11 @@ class Draft:
         return self.add(
             Index(x.step, key, text=clipped(site.text, LONGEST), place=site.place, shape=shape, owner=owner)
         )
+
+    def item(self, site: Site, x: Ref) -> Ref:
+        """An element of an array as a Python number."""
+        text, owner = clipped(site.text, LONGEST), self.owner(site, (x.step,))
+        return self.add(Item(x.step, text=text, place=site.place, shape=(), owner=owner))
 
     def created(
         self,

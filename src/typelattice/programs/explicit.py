@@ -27,6 +27,7 @@ from typelattice.programs.step import (
     DTypeOf,
     Index,
     Input,
+    Item,
     NamedDType,
     Number,
     Opaque,
@@ -114,6 +115,8 @@ class _Writer:
             case Index():
                 source = self.new[step.source]
                 self.new[i] = self.add(replace(step, source=source, key=self.renamed(step.key)))
+            case Item(source=source):
+                self.new[i] = self.add(replace(step, source=self.new[source]))
             case Created():
                 like = self.new[step.like] if isinstance(step.like, int) else step.like
                 args, keywords = self.renamed(step.args), self.renamed(step.keywords)
@@ -203,7 +206,7 @@ def check(steps: Sequence[Step]) -> None:
         match step:
             case Input(given=given) | Opaque(given=given):
                 dtypes.append(_dtype_of(given))
-            case Number():
+            case Number() | Item():
                 dtypes.append(None)
             case Index(source=source):
                 dtypes.append(dtypes[source])

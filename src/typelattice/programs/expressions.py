@@ -9,14 +9,16 @@ from typing import Any
 
 from typelattice.facts.suggest import short
 from typelattice.operands.notation import WIDEST
+from typelattice.programs.dtype_questions import CLASSES, QUESTIONS, question
 from typelattice.programs.functions import call_function
-from typelattice.programs.makers import MAKERS
+from typelattice.programs.makers import MAKERS, cast_to
 from typelattice.programs.meanings import OPERATORS, Meanings
+from typelattice.programs.methods import METHODS, call_method
 from typelattice.programs.names import meaning
 from typelattice.programs.python_functions import OF_PYTHON, UNKNOWN, of_math, of_python
 from typelattice.programs.reading import Dotted, Function, Method, Read, Reading
 from typelattice.programs.site import Site
-from typelattice.programs.step import NamedDType, ProgramError, Ref, Slice
+from typelattice.programs.step import Argument, DTypeOf, NamedDType, ProgramError, Ref, Slice
 
 REFUSED: Mapping[type[ast.AST], str] = {
     ast.Lambda: "a function without a name; define it with def",
@@ -31,6 +33,7 @@ REFUSED: Mapping[type[ast.AST], str] = {
     ast.Yield: "yield; return the result",
     ast.NamedExpr: "a name given within an expression; give it on a line before",
 }
+NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # what gives one of an array
 
 
 class Expressions(Meanings):
@@ -129,9 +132,7 @@ class Expressions(Meanings):
         if isinstance(node.func, ast.Attribute):
             of = yield self.expression(node.func.value, scope)
             owner = of.owner if isinstance(of, Dotted) else None
-            function = (
-                self.attribute(node.func, of, node.func.attr) if isinstance(of, (Dotted, Ref)) else None
-            )
+            function = self.method(node.func, of, node.func.attr)
         else:
             function = yield self.expression(node.func, scope)
         args: list[Read] = []
@@ -145,16 +146,37 @@ class Expressions(Meanings):
             named[keyword.arg] = yield self.expression(keyword.value, scope)
         if isinstance(function, Function):
             return (yield self.inlined(function, node, args, named))
-        name, owner = self.function_name(node, function, owner)
+        if isinstance(function, DTypeOf) and len(args) == 1:
+            return cast_to(self.draft, self.site(node), self.argument(node, args[0]), function)
         if isinstance(function, Method):
-            args.insert(0, function.of)
+            return self.called_method(node, function, args, named)
+        name, owner = self.function_name(node, function, owner)
         return self.named_function(node, name, owner, args, named)
+
+    def method(self, node: ast.Attribute, of: Read, name: str) -> Read:
+        """What is called by `of.name(...)`: a method of an array, or a function."""
+        if isinstance(of, Ref):
+            return Method(of, name)
+        return self.attribute(node, of, name) if isinstance(of, (Dotted, DTypeOf, NamedDType)) else None
+
+    def called_method(
+        self, node: ast.Call, method: Method, args: Sequence[Read], named: Mapping[str, Read]
+    ) -> Read:
+        """What a method of an array gives."""
+        if method.name in NAMESPACES:
+            return Dotted((method.name,))
+        if method.name in QUESTIONS:
+            return question(self.draft, self.site(node), method.name, [method.of])
+        taken, said = self.arguments(node, method.name, [method.of, *args], named)
+        owner = self.draft.steps[method.of.step].owner
+        site = self.site(node)
+        return call_method(
+            self.draft, Site(site.text, site.place, owner), method.name, method.of, taken[1:], said
+        )
 
     def function_name(self, node: ast.Call, function: Read, owner: str | None) -> tuple[str, str | None]:
         """What a function is called, and the library that it belongs to."""
         match function:
-            case Method(of=x, name=name):
-                return name, self.draft.steps[x.step].owner
             case Dotted(path=path) if len(path) <= 3:
                 return path[-1] if path[0] != "math" else f"math.{path[-1]}", owner or function.owner
             case NamedDType(name=name):
@@ -178,23 +200,44 @@ class Expressions(Meanings):
                 return found
         if name.startswith("math."):
             return of_math(self.draft, site, name.removeprefix("math."), args, known)
-        if name == "__array_namespace__" or name in ("array_namespace", "get_namespace"):
+        if name in QUESTIONS:
+            asked = self.asked(node, args, named)
+            return question(self.draft, Site(site.text, site.place, owner), name, asked)
+        if name in NAMESPACES:
             return Dotted((name,))
+        taken, said = self.arguments(node, name, args, named)
+        return call_function(self.draft, Site(site.text, site.place, owner), name, taken, said)
+
+    def asked(self, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]) -> list[Argument]:
+        """The arguments of a question about dtypes, in which NumPy's classes of scalars are kinds."""
+        given = [*args, *named.values()]
+        return [
+            CLASSES[x.path[-1]]
+            if isinstance(x, Dotted) and x.path[-1] in CLASSES
+            else self.argument(node, _named_dtype(x))
+            for x in given
+        ]
+
+    def arguments(
+        self, node: ast.Call, name: str, args: Sequence[Read], named: Mapping[str, Read]
+    ) -> tuple[list[Argument], dict[str, Argument]]:
+        """The arguments of a call as steps take them: a name that is bound to nothing may be a dtype's."""
         taken = [
-            self.argument(
-                node, NamedDType(x.path[-1]) if isinstance(x, Dotted) and self.may_be_dtype(name, i) else x
-            )
+            self.argument(node, _named_dtype(x) if self.may_be_dtype(name, i) else x)
             for i, x in enumerate(args)
         ]
         said = {
-            key: NamedDType(x.path[-1])
-            if isinstance(x, Dotted) and key == "dtype"
-            else self.argument(node, x)
-            for key, x in named.items()
+            key: self.argument(node, _named_dtype(x) if key == "dtype" else x) for key, x in named.items()
         }
-        return call_function(self.draft, Site(site.text, site.place, owner), name, taken, said)
+        return taken, said
 
     def may_be_dtype(self, name: str, i: int) -> bool:
         """Whether an argument of a function may name a dtype: that of a cast, or of what makes arrays."""
-        asks = name in ("result_type", "promote_types")
-        return asks or (i > 0 and (name in MAKERS or meaning("function", name, None) is not None))
+        if name in ("result_type", "promote_types", "dtype"):
+            return True
+        return i > 0 and (name in MAKERS or name in METHODS or meaning("function", name, None) is not None)
+
+
+def _named_dtype(x: Read) -> Read:
+    """A name that is bound to nothing as that of a dtype, which a system's own file may define."""
+    return NamedDType(x.path[-1]) if isinstance(x, Dotted) else x

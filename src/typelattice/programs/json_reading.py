@@ -11,9 +11,9 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.suggest import clipped, nearest, short
 from typelattice.operands.notation import WIDEST, parse
 from typelattice.operands.operand import Operand
-from typelattice.programs.draft import MOST
-from typelattice.programs.inputs import described
+from typelattice.programs.inputs import MOST_AXES, described
 from typelattice.programs.json_writing import VERSION
+from typelattice.programs.known import MOST
 from typelattice.programs.step import (
     IN_PLACE,
     LONGEST,
@@ -23,6 +23,7 @@ from typelattice.programs.step import (
     DTypeOf,
     Index,
     Input,
+    Item,
     NamedDType,
     Number,
     Opaque,
@@ -36,8 +37,7 @@ from typelattice.programs.step import (
 LONGEST_JSON = 400_000_000  # characters
 LONGEST_NAME = 1_000  # characters of a file's name, a function's, an operand's
 DEEPEST = 32  # lists within one another
-MOST_AXES = 64
-KINDS = ("input", "number", "call", "cast", "index", "created", "opaque")
+KINDS = ("input", "number", "call", "cast", "index", "item", "created", "opaque")
 
 
 def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
@@ -204,6 +204,8 @@ def _step(x: _Reader) -> Step:
             return Cast(x.at("source").earlier(), to, **common)
         case "index":
             return Index(x.at("source").earlier(), x.at("key").argument(), **common)
+        case "item":
+            return Item(x.at("source").earlier(), **common)
         case "opaque":
             made_of = tuple(part.earlier() for part in x.at("made_of").items(MOST))
             return Opaque(x.at("name").text(), _given(x.at("given")), made_of, **common)

@@ -14,6 +14,7 @@ from typelattice.programs.step import (
     DTypeOf,
     Index,
     Input,
+    Item,
     NamedDType,
     Number,
     Opaque,
@@ -63,6 +64,8 @@ def step_data(step: Step) -> dict[str, object]:
             found |= {"source": source, "to": argument_data(to)}
         case Index(source=source, key=key):
             found |= {"source": source, "key": argument_data(key)}
+        case Item(source=source):
+            found["source"] = source
         case Created():
             like = step.like if isinstance(step.like, int) else str(step.like)
             found |= {"name": step.name, "args": _list(step.args), "like": like}

@@ -36,6 +36,32 @@ def cast_to(draft: Draft, site: Site, x: Argument, to: AnyDType) -> Ref:
     return draft.array_of(site, x, to) if isinstance(x, tuple) else draft.cast(site, x, to)
 
 
+def bits_of(draft: Draft, site: Site, x: Ref, asked: Argument) -> Ref:
+    """The bits of an array as those of another dtype: no rule of a system has a say."""
+    to = asked_dtype(site, asked)
+    d = None if to is None else draft.dtype(to)
+    if d is None:
+        raise site.refuse("the dtype that the bits are taken for is not known; name one, e.g. int32")
+    own, shape = draft.dtype(x), draft.shape(x)
+    alike = shape == () or (own is not None and own.storage_bits == d.storage_bits)
+    return draft.opaque(site, "view", str(d), (x.step,), shape if alike else None)
+
+
+def _bitcast(draft: Draft, site: Site, args: Sequence[Argument], given: dict[str, Argument]) -> Argument:
+    asked = args[1] if len(args) > 1 else next(iter(given.values()), None)
+    if not args or not isinstance(args[0], Ref):
+        raise site.refuse("it takes the bits of an array for another dtype; give an array and a dtype")
+    return bits_of(draft, site, args[0], asked)
+
+
+def _dtype(draft: Draft, site: Site, args: Sequence[Argument], given: dict[str, Argument]) -> Argument:
+    """A dtype is itself, however it is given."""
+    to = asked_dtype(site, args[0] if len(args) == 1 else None)
+    if to is None:
+        raise site.refuse("it makes a dtype of one name; give one such as float32")
+    return to
+
+
 def _astype(draft: Draft, site: Site, args: Sequence[Argument], given: dict[str, Argument]) -> Argument:
     to = asked_dtype(site, args[1] if len(args) > 1 else given.get("dtype"))
     if not args or to is None:
@@ -154,6 +180,8 @@ def _opaque(draft: Draft, site: Site, args: Sequence[Argument], given: dict[str,
 MAKERS: Mapping[str, Maker] = {
     "opaque": _opaque,
     "astype": _astype,
+    "bitcast": _bitcast,
+    "dtype": _dtype,
     "asarray": _asarray,
     "full": _full,
     "flatten": _flatten,

@@ -10,6 +10,7 @@ from typing import Any
 
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.draft import Draft
+from typelattice.programs.dtype_questions import Limits, dtype_attribute, limit, same_dtype
 from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.makers import PYTHONS
 from typelattice.programs.names import constant, dtype_named
@@ -71,11 +72,15 @@ class Meanings:
         if isinstance(x, Dotted):
             if name == "newaxis":
                 return None
-            if name in ("dtype", "shape", "ndim", "size", "T", "mT"):
+            if name in ("dtype", "shape", "ndim", "size", "T", "mT") and x.owner is None:
                 raise self.unbound(node, x.path[0])
             number = constant(name)
             dtype = dtype_named(name, x.owner)
             return number if number is not None else dtype or Dotted((*x.path, name))
+        if isinstance(x, Limits):
+            return limit(self.draft, self.site(node), x, name)
+        if isinstance(x, (NamedDType, DTypeOf)):
+            return dtype_attribute(self.draft, self.site(node), x, name)
         if isinstance(x, Several) and name in x.fields:
             return x[x.fields.index(name)]
         if not isinstance(x, Ref):
@@ -112,6 +117,8 @@ class Meanings:
                 raise self.unbound(node, name)
             case Several(name=name):
                 raise self.site(node).refuse(f"{name} gives several arrays; take one: {name}(x)[0]")
+            case Limits(name=name):
+                raise self.site(node).refuse(f"{name} gives several numbers; take one: {name}(dtype).max")
             case Dotted() | Function() | Method():
                 raise self.site(node).refuse("a function that is not called; call it")
         return x
@@ -122,7 +129,7 @@ class Meanings:
 
     def plain(self, x: Read) -> Any:
         """A known number in place of the step that gives it."""
-        return x if isinstance(x, (Dotted, Function, Method, Several)) else self.draft.static(x)
+        return x if isinstance(x, (Dotted, Function, Limits, Method, Several)) else self.draft.static(x)
 
     def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
         """Whether a plain value is true. Raises ProgramError of an array."""
@@ -149,20 +156,30 @@ class Meanings:
         left, right = self.plain(a), self.plain(b)
         if not isinstance(op, (ast.Is, ast.IsNot)):
             left, right = self.plain(self.argument(node, left)), self.plain(self.argument(node, right))
+        if any(isinstance(x, (DTypeOf, NamedDType)) for x in (left, right)) and None not in (left, right):
+            return self.dtypes_compared(node, op, left, right)
         numbers = all(isinstance(x, (int, float, complex)) for x in (left, right))
         if type(op) in PLAIN_TESTS and not numbers:
             known = isinstance(op, (ast.Is, ast.IsNot))
-            if known or not any(isinstance(x, (Ref, DTypeOf)) for x in (left, right)):
+            if known or not any(isinstance(x, Ref) for x in (left, right)):
                 return self.plain_test(node, op, left, right)
-        if isinstance(left, DTypeOf) or isinstance(right, DTypeOf):
-            raise self.site(node).refuse(
-                f"a dtype is another under each system, and the steps depend on it; {WHERE}"
-            )
         if type(op) not in OPERATORS:
             raise self.site(node).refuse(f"it {ASKS}; {WHERE}")
         return self.draft.operator(
             self.site(node), OPERATORS[type(op)], [self.argument(node, x) for x in (a, b)]
         )
+
+    def dtypes_compared(self, node: ast.AST, op: ast.cmpop, left: Argument, right: Argument) -> bool:
+        """Whether dtypes are one, or a dtype is among others."""
+        site = self.site(node)
+        match op:
+            case ast.Eq() | ast.Is() | ast.NotEq() | ast.IsNot():
+                found = same_dtype(self.draft, site, left, right)
+            case ast.In() | ast.NotIn() if isinstance(right, tuple):
+                found = any(same_dtype(self.draft, site, left, each) for each in right)
+            case _:
+                raise site.refuse("dtypes have no order; ask for the kind with isdtype")
+        return found is not isinstance(op, (ast.NotEq, ast.IsNot, ast.NotIn))
 
     def plain_test(self, node: ast.AST, op: ast.cmpop, left: Any, right: Any) -> bool:
         """A comparison of values that are known."""

@@ -13,6 +13,7 @@ from types import GeneratorType
 from typing import Any, TypeAlias
 
 from typelattice.facts.libraries import library_of
+from typelattice.programs.dtype_questions import Limits
 from typelattice.programs.several import Several
 from typelattice.programs.step import Argument, Ref
 
@@ -58,7 +59,7 @@ class Method:
     name: str
 
 
-Read: TypeAlias = "Argument | Dotted | Function | Method | Several"
+Read: TypeAlias = "Argument | Dotted | Function | Limits | Method | Several"
 Reading: TypeAlias = Generator[Any, Any, Any]
 
 

@@ -26,6 +26,7 @@ from typelattice.programs.step import (
     DTypeOf,
     Index,
     Input,
+    Item,
     Number,
     Opaque,
     ProgramError,
@@ -188,6 +189,10 @@ class _Replay:
                 o = found[source].operand
                 assert o is not None
                 return self.cast(o, self.dtype(to, found), _tier(step, (o,)))
+            case Item(source=source):
+                o = found[source].operand
+                assert o is not None
+                return Outcome(scalar(WORDS.get(o.kind.word, o.kind)))
             case Created():
                 return self.created(step, found)
         raise TypeError(f"a {type(step).__name__} is no step")

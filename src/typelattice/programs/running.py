@@ -11,7 +11,9 @@ from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.suggest import nearest
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
+from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand
+from typelattice.programs.dtype_questions import LIMITS
 from typelattice.programs.functions import TYPED
 from typelattice.programs.makers import PYTHONS
 from typelattice.programs.several import arguments
@@ -24,6 +26,7 @@ from typelattice.programs.step import (
     DTypeOf,
     Index,
     Input,
+    Item,
     NamedDType,
     Number,
     Opaque,
@@ -76,6 +79,9 @@ class _Runner:
                 return self.cast(self.values[source], self.dtype(to))
             case Index(source=source, key=key):
                 return self.values[source][self.argument(key)]
+            case Item(source=source):
+                x = self.values[source]
+                return PYTHONS[operand(x).kind.word](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
                 named = {key: self.argument(value) for key, value in keywords}
                 if dtype is not None:
@@ -84,12 +90,21 @@ class _Runner:
             case Call():
                 return self.called(step)
             case Opaque(name=name, made_of=parts):
+                if name.partition(".")[0] in LIMITS:
+                    return self.limit(name, self.values[parts[0]])
                 function = PYTHONS.get(name) or vars(math).get(name.removeprefix("math."))
                 if function is not None:
                     return function(*(self.values[part] for part in parts))
         raise ProgramError(
             f"{step.op} {step.text!r} is not known well enough to be carried out; leave it out"
         )
+
+    def limit(self, name: str, x: Any) -> Any:
+        """One of the limits of the dtype that an array has: `finfo.eps`."""
+        which, _, field = name.partition(".")
+        found = operand(x).dtype
+        assert found is not None
+        return getattr(LIMITS[which][0](found), "smallest_normal" if field == "tiny" else field)
 
     def input(self, step: Input, given: Operand | str) -> Any:
         """What an input is given; a Python number of known value is itself."""

@@ -96,7 +96,7 @@ def _script(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> 
     """Lines, the last of which is the result: an expression, or what is assigned."""
     scope |= _bound(source, [*source.bound])
     found = yield _lines(source, lines, scope)
-    _check_used(source)
+    _check_used(source, lines)
     return found
 
 
@@ -117,10 +117,14 @@ def _lines(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> R
     raise source.site(last).refuse("nothing is returned; end with an expression or with return")
 
 
-def _check_used(source: Lines) -> None:
-    """Raises ProgramError of a name that is bound and does not occur."""
-    for name in source.bound:
-        if name not in source.used:
+def _check_used(source: Lines, lines: Sequence[ast.stmt]) -> None:
+    """Raises ProgramError of a name that is bound and does not occur, not even where nothing is read."""
+    unread = [name for name in source.bound if name not in source.used]
+    if not unread:
+        return
+    written = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
+    for name in unread:
+        if name not in written:
             raise ProgramError(f"{clipped(name, 40)} is bound and does not occur in {short(source.text)}")
 
 

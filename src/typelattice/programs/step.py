@@ -180,6 +180,23 @@ class Index(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Item(Step):
+    """An element of an earlier step as a Python number, `x.item()`: of the kind of x."""
+
+    source: int
+
+    @property
+    def op(self) -> str:
+        """What libraries call it."""
+        return "item"
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """What it is an element of."""
+        return (self.source,)
+
+
+@dataclass(frozen=True, slots=True)
 class Created(Step):
     """An array made of a shape, or of Python numbers: `zeros(3)`, `asarray([1, 2])`.
 

@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterator
 from types import EllipsisType
 from typing import Any, NoReturn
 
-from typelattice.facts.dtypes import DType, DTypeError
+from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, OperandError
 from typelattice.programs.caller import here
-from typelattice.programs.functions import FUNCTIONS
-from typelattice.programs.makers import MAKERS
+from typelattice.programs.methods import is_method
 from typelattice.programs.site import Site
-from typelattice.programs.step import Argument, DTypeOf, Input, NamedDType, ProgramError, Ref, Slice
+from typelattice.programs.step import Argument, DTypeOf, NamedDType, ProgramError, Ref, Slice
 
 WHERE = "write where(condition, x, y), or each branch as a function of its own"
 SHAPE = "give its operand a shape, e.g. float32[3,4]"
@@ -63,17 +62,8 @@ class Symbol:
 
     @property
     def dtype(self) -> Any:
-        """The dtype: of an input its own, of anything else what the system will say."""
-        step = self._xp.draft.steps[self._ref.step]
-        if isinstance(step, Input):
-            given = step.given if isinstance(step.given, str) else str(step.given)
-            try:
-                found = operand(given).dtype
-            except DTypeError:  # of a system's own file
-                found = None
-            if found is not None:
-                return found
-        return SymbolDType(self._ref)
+        """The dtype: of an input and of a cast a DType, of anything else what the system will say."""
+        return self._xp.draft.dtype(self._ref) or SymbolDType(self._ref)
 
     @property
     def device(self) -> None:
@@ -117,11 +107,9 @@ class Symbol:
         self._refuse("an index")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name not in {*FUNCTIONS, *MAKERS, "copy", "to"}:
+        if name.startswith("__") or not is_method(name):
             raise AttributeError(f"a symbol has no attribute {name!r}; use functions of its namespace")
-        return lambda *args, **named: self._xp._called(
-            "astype" if name == "to" else name, (self, *args), named
-        )
+        return lambda *args, **named: self._xp._method(self, name, args, named)
 
     # -- elements
 

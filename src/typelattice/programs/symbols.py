@@ -9,24 +9,16 @@ from typing import Any
 from typelattice.facts.dtypes import dtype
 from typelattice.programs.caller import here
 from typelattice.programs.draft import Draft
+from typelattice.programs.dtype_questions import LIMITS, is_kind, limit, limits_of
 from typelattice.programs.functions import FUNCTIONS, call_function
 from typelattice.programs.makers import MAKERS
+from typelattice.programs.methods import call_method
 from typelattice.programs.names import constant, dtype_named
 from typelattice.programs.program import Program
 from typelattice.programs.several import Several
 from typelattice.programs.site import Site
-from typelattice.programs.step import Ref
-from typelattice.programs.symbol import WHERE, Symbol, SymbolDType, argument
-
-KINDS = {  # the standard's words for kinds
-    "bool": ("bool",),
-    "signed integer": ("signed",),
-    "unsigned integer": ("unsigned",),
-    "integral": ("signed", "unsigned"),
-    "real floating": ("float",),
-    "complex floating": ("complex",),
-    "numeric": ("signed", "unsigned", "float", "complex"),
-}
+from typelattice.programs.step import Argument, NamedDType, Ref
+from typelattice.programs.symbol import Symbol, SymbolDType, argument
 
 
 class Symbols:
@@ -67,23 +59,15 @@ class Symbols:
 
     def isdtype(self, d: object, kind: Any) -> bool:
         """Whether a dtype, where it is known, is of a kind. Raises ProgramError where it is not known."""
-        if isinstance(d, SymbolDType):
-            raise here().refuse(f"it asks for a dtype that is another under each system; {WHERE}")
-        found = dtype(d)
-        if isinstance(kind, tuple):
-            return any(self.isdtype(found, each) for each in kind)
-        words = {
-            "real floating": ("float",),
-            "complex floating": ("complex",),
-            "integral": ("signed", "unsigned"),
-        }
-        words |= {"signed integer": ("signed",), "unsigned integer": ("unsigned",), "bool": ("bool",)}
-        words["numeric"] = ("signed", "unsigned", "float", "complex")
-        return (
-            found.kind.value in words[kind]
-            if isinstance(kind, str) and kind in words
-            else found is dtype(kind)
-        )
+        return is_kind(self.draft, here(), argument(self, d), argument(self, kind))
+
+    def finfo(self, d: object) -> SymbolLimits:
+        """The limits of a float dtype, or of an array's: Python floats."""
+        return SymbolLimits(self, "finfo", argument(self, d))
+
+    def iinfo(self, d: object) -> SymbolLimits:
+        """The limits of an integer dtype, or of an array's: Python ints."""
+        return SymbolLimits(self, "iinfo", argument(self, d))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -109,8 +93,21 @@ class Symbols:
         found = call_function(self.draft, Site(site.text, site.place, owner), name, taken, said)
         if name in ("result_type", "promote_types") and isinstance(found, Ref):
             return SymbolDType(found)
+        return self._given(site, found)
+
+    def _method(self, x: Symbol, name: str, args: Any, named: dict[str, Any]) -> Any:
+        """What a method of a symbol gives."""
+        site = here()
+        taken = [argument(self, each) for each in args]
+        said = {key: argument(self, each) for key, each in named.items() if each is not None}
+        return self._given(site, call_method(self.draft, site, name, x._ref, taken, said))
+
+    def _given(self, site: Site, found: Argument | Several) -> Any:
+        """What is found, as code gets it: a symbol for a step, a plain value as it is."""
         if isinstance(found, Several):
             return self._each(site, found)
+        if isinstance(found, NamedDType):
+            return dtype(found.name)
         return Symbol(self, found) if isinstance(found, Ref) else found
 
     def _each(self, site: Site, several: Several) -> Any:
@@ -120,3 +117,18 @@ class Symbols:
             raise site.refuse(f"{why}; give its operand a shape, e.g. float32[3,4]")
         made = [Symbol(self, several[i]) for i in range(several.count)]
         return namedtuple(several.name, several.fields)(*made) if several.fields else tuple(made)
+
+
+class SymbolLimits:
+    """The limits of a dtype: numbers where it is known, else Python numbers of unknown value."""
+
+    __slots__ = ("_limits", "_xp")
+
+    def __init__(self, xp: Symbols, name: str, of: Argument) -> None:
+        self._xp = xp
+        self._limits = limits_of(here(), name, of)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in LIMITS[self._limits.name][1]:
+            raise AttributeError(name)
+        return self._xp._given(here(), limit(self._xp.draft, here(), self._limits, name))

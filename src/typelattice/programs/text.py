@@ -19,6 +19,7 @@ from typelattice.programs.step import (
     DTypeOf,
     Index,
     Input,
+    Item,
     NamedDType,
     Number,
     Opaque,
@@ -84,6 +85,8 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             yield f"{name} = astype({names[source]}, {_argument(to, names)})"
         case Index(source=source, key=key):
             yield f"{name} = {names[source]}[{_index(key, names)}]"
+        case Item(source=source):
+            yield f"{name} = {names[source]}.item()"
         case Created(dtype=dtype):
             given = [_argument(x, names) for x in step.args]
             given += [f"{key}={_argument(x, names)}" for key, x in step.keywords]

@@ -12,8 +12,8 @@ from onnx import numpy_helper
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import operation
 from typelattice.facts.suggest import clipped, short
-from typelattice.programs.draft import MOST
 from typelattice.programs.inputs import described
+from typelattice.programs.known import MOST
 from typelattice.programs.step import (
     LONGEST,
     Argument,

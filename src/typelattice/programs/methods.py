@@ -1,0 +1,167 @@
+"""Methods of arrays that are no functions: casts such as `x.to(float32)`, views, and what tells shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from typelattice.facts.operations import operation
+from typelattice.programs.draft import Draft
+from typelattice.programs.functions import FUNCTIONS, call_function
+from typelattice.programs.makers import MAKERS, asked_dtype, bits_of
+from typelattice.programs.names import dtype_named, meaning
+from typelattice.programs.several import Several
+from typelattice.programs.shapes import size
+from typelattice.programs.site import Site
+from typelattice.programs.step import Argument, DTypeOf, NamedDType, Ref
+
+Method = Callable[[Draft, Site, Ref, Sequence[Argument], Mapping[str, Argument]], "Argument | Several"]
+NO_SHAPE = "the shape is not known; give its operand a shape, e.g. float32[3,4]"
+
+
+def call_method(
+    draft: Draft, site: Site, name: str, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument | Several:
+    """What a method of an array gives; one that is none of METHODS is the function of its name.
+
+    Raises ProgramError.
+    """
+    if name in METHODS:
+        return METHODS[name](draft, site, x, args, given)
+    cast = dtype_named(name, "torch")  # `x.float()` is PyTorch's, and tinygrad's, which took it over
+    if cast is not None and name not in FUNCTIONS:
+        return draft.cast(site, x, cast)
+    plain = name.removesuffix("_")
+    if plain != name and (plain in FUNCTIONS or plain in METHODS or plain in ("fill", "zero", "copy")):
+        raise site.refuse(f"{name} writes into the array; give the result a name: x = x.{plain}(...)")
+    return call_function(draft, site, name, [x, *args], given)
+
+
+def is_method(name: str) -> bool:
+    """Whether arrays of a library have a method of this name."""
+    known = name in METHODS or name in FUNCTIONS or name in MAKERS
+    return known or dtype_named(name, "torch") is not None or meaning("same", name, None) is not None
+
+
+def _is_dtype(x: Argument) -> bool:
+    return isinstance(x, (NamedDType, DTypeOf, Ref))
+
+
+def _to(
+    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument:
+    """`x.to(float32)`, `x.to(y)`, `x.to("cuda", float16)`; on another device x is what it was."""
+    asked = [each for each in (*args, given.get("dtype"), given.get("other")) if _is_dtype(each)]
+    if not asked:
+        return x
+    to = asked_dtype(site, asked[0])
+    assert to is not None
+    return draft.cast(site, x, to)
+
+
+def _type(
+    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument:
+    to = asked_dtype(site, next(iter((*args, *given.values())), None))
+    if to is None:
+        raise site.refuse("type() gives the name of a dtype, which is no array; leave it out")
+    return draft.cast(site, x, to)
+
+
+def _item(
+    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument:
+    elements = size(draft.shape(x))
+    if not args and elements not in (None, 1):
+        raise site.refuse(f"item takes an array of one element, and this has {elements}; index it first")
+    return draft.item(site, x)
+
+
+def _tolist(
+    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument:
+    raise site.refuse("it takes the values out of an array; compute with the array, or with x[0].item()")
+
+
+def _view(
+    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument:
+    """The same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
+    if not args and not given:
+        return x
+    asked = given.get("dtype", args[0] if args else None)
+    if isinstance(asked, str) or (_is_dtype(asked) and not draft.is_scalar(asked)):
+        return bits_of(draft, site, x, asked)
+    return call_function(draft, site, "reshape", [x, *args], given)  # type: ignore[return-value]
+
+
+def _view_as(
+    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument:
+    shape = draft.shape(args[0]) if len(args) == 1 else None
+    if shape is None or None in shape:
+        raise site.refuse(NO_SHAPE)
+    return draft.call(site, operation("reshape"), [x], [shape])
+
+
+def _size(
+    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument:
+    """The lengths of the axes, or of one of them."""
+    shape, axis = draft.shape(x), draft.static(next(iter((*args, *given.values())), None))
+    if shape is None or (axis is None and None in shape):
+        raise site.refuse(NO_SHAPE)
+    if axis is None:
+        return shape
+    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+        raise site.refuse(f"there are {len(shape)} axes; give the number of one")
+    if shape[axis] is None:
+        raise site.refuse(NO_SHAPE)
+    return shape[axis]
+
+
+def _dim(
+    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument:
+    shape = draft.shape(x)
+    if shape is None:
+        raise site.refuse(NO_SHAPE)
+    return len(shape)
+
+
+def _numel(
+    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument:
+    count = size(draft.shape(x))
+    if count is None:
+        raise site.refuse(NO_SHAPE)
+    return count
+
+
+def _new(name: str) -> Method:
+    """`x.new_zeros(3)`: what makes an array of the dtype of x, where no other is asked for."""
+
+    def make(
+        draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+    ) -> Argument | Several:
+        return call_function(draft, site, name, args, {"dtype": DTypeOf(x.step), **given})
+
+    return make
+
+
+METHODS: Mapping[str, Method] = {
+    "to": _to,
+    "type": _type,
+    "type_as": _type,
+    "item": _item,
+    "tolist": _tolist,
+    "view": _view,
+    "view_as": _view_as,
+    "reshape_as": _view_as,
+    "size": _size,
+    "dim": _dim,
+    "ndimension": _dim,
+    "numel": _numel,
+    "nelement": _numel,
+    **{f"new_{name}": _new(name) for name in ("zeros", "ones", "empty", "full")},
+    "new_tensor": _new("asarray"),
+}

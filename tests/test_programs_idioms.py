@@ -1,0 +1,178 @@
+"""Methods, casts and questions about dtypes, as people write them; NumPy says what each gives."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+
+np = pytest.importorskip("numpy")
+
+DTYPES = ("bool", "int8", "uint16", "int64", "float16", "float32", "complex64")
+OF_NUMPY = [  # texts that NumPy evaluates as they stand, of an array x
+    "x.astype(np.float32) + x",
+    "x.astype('int16')",
+    "x.astype(np.dtype('float32'))",
+    "x.astype(np.dtype(x.dtype))",
+    "x.astype(float, copy=False)",
+    "x.sum().item() * np.float32(2)",
+    "x.max().item() + np.ones(3, 'float16')",
+    "x[0].item() * x",
+    "x.dtype.type(2) * x",
+    "x * x.shape[0] + x.ndim * len(x) + x.size",
+    "x * x.dtype.itemsize",
+    "x.astype('float32') * np.finfo(np.float32).eps",
+    "np.finfo(np.float64).tiny * np.float32(1) + x.real",
+    "np.iinfo(np.int16).max + np.ones(2, 'float16')",
+    "np.finfo(x.astype('complex64').dtype).max * np.float16(2)",
+    "np.ones(3, 'float16') * np.finfo((x + np.float32(1)).dtype).eps",
+    "x * (2 if np.issubdtype(x.dtype, np.floating) else 3.5)",
+    "x * (2.5 if np.issubdtype(x.dtype, np.inexact) else 3)",
+    "x * (2.5 if x.dtype == np.float32 else 2)",
+    "x * (2.5 if x.dtype in (np.float32, np.int8) else 2)",
+    "x * (2.5 if x.dtype != np.int64 else 2)",
+    "x * (2.5 if x.dtype.kind == 'i' else 2)",
+    "x * (2.5 if x.dtype.name == 'bool' else 2)",
+    "x * (2 if np.iscomplexobj(x) else 2.5)",
+    "x.view(np.uint8) + np.int8(1)",
+    "x.view() * 2",
+]
+
+
+def described(text: str, x: Any, **libraries: Any) -> str:
+    """What a text gives for an array: its dtype, or the Python number that it is."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = eval(text, {"x": x, **libraries})
+    return f"Python {type(made).__name__}" if type(made) in (bool, int, float, complex) else str(made.dtype)
+
+
+@pytest.mark.parametrize("text", OF_NUMPY)
+def test_idioms_of_numpy_give_the_dtypes_that_it_computes(text: str) -> None:
+    for dtype in DTYPES:
+        bound = {"x": f"{dtype}[3]"} if _has(text, "x") else {}
+        said = str(tl.program(text, **bound).under("numpy").result)
+        assert said == described(text, np.ones(3, dtype), np=np), dtype
+
+
+def _has(text: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", text) is not None
+
+
+CASTS = [  # PyTorch's methods, and the dtype of the result
+    ("x.to(torch.float16)", "float16"),
+    ("x.to(dtype=torch.float16)", "float16"),
+    ("x.to('cuda', torch.bfloat16)", "bfloat16"),
+    ("x.to(torch.device('cpu'))", "int8"),
+    ("x.to(device='cuda')", "int8"),
+    ("x.to(y)", "float64"),
+    ("x.to(y.dtype, copy=True)", "float64"),
+    ("x.type(torch.int16)", "int16"),
+    ("x.type_as(y)", "float64"),
+    ("x.float()", "float32"),
+    ("x.int()", "int32"),
+    ("x.half() + x.bfloat16()", "float32"),
+    ("x.double()", "float64"),
+    ("x.long()", "int64"),
+    ("x.byte()", "uint8"),
+    ("x.bool()", "bool"),
+    ("x.view(torch.uint8)", "uint8"),
+    ("x.view(1, -1) * y", "float64"),
+    ("x.new_zeros(3)", "int8"),
+    ("x.new_ones(3, dtype=torch.float16)", "float16"),
+    ("y.new_tensor([1, 2])", "float64"),
+    ("x.new_full((3,), 1.5)", "int8"),
+    ("x * (1.5 if y.is_floating_point() else 1)", "float32"),
+    ("x * (1.5 if torch.is_complex(y) else 1)", "int8"),
+    ("x * y.dim() * x.numel() * x.size(0)", "int8"),
+    ("y.float() * torch.finfo(torch.float64).eps", "float32"),
+    ("x.half() * torch.finfo((x * y).dtype).eps", "float16"),
+    ("x.detach().cpu().float()", "float32"),
+]
+
+
+@pytest.mark.parametrize(("text", "dtype"), CASTS)
+def test_methods_of_tensors_are_steps(text: str, dtype: str) -> None:
+    p = tl.program(text, **{n: d for n, d in {"x": "int8[3]", "y": "float64[3]"}.items() if _has(text, n)})
+    assert str(p.under("torch").dtype) == dtype
+    assert tl.Program.from_json(p.to_json()).steps == p.steps
+    p.explicit("torch").check()
+
+
+def test_the_number_that_an_array_holds_is_of_its_kind() -> None:
+    p = tl.program("x.sum().item()", x="int8[3]")
+    assert [str(p.under(s).result) for s in ("numpy", "jax", "torch")] == ["Python int"] * 3
+    assert str(p).splitlines()[-2] == "    t2 = t1.item()"
+    quotient = tl.program("(x / 2).mean().item() * y", x="int8[3]", y="float16[3]")
+    assert str(quotient.under("numpy").dtype) == "float16"
+    again = tl.program(str(quotient))
+    assert str(again) == str(quotient)
+    assert tl.Program.from_json(quotient.to_json()).steps == quotient.steps
+    quotient.explicit("jax").check()
+    made = quotient.run(np, x=np.ones(3, "int8"), y=np.ones(3, "float16"))
+    assert str(made.dtype) == "float16" and made[0] == 0.5  # type: ignore[attr-defined,index]
+
+
+def test_limits_of_a_dtype_that_a_system_decides_are_numbers_of_unknown_value() -> None:
+    p = tl.program("y = x / 2\ny + xp.finfo(y.dtype).eps", x="int8[3]")
+    assert [str(p.under(s).dtype) for s in ("numpy", "torch")] == ["float64", "float32"]
+    made = p.run(np, x=np.ones(3, "int8"))
+    assert made[0] == 0.5 + np.finfo(np.float64).eps  # type: ignore[index]
+    known = tl.program("xp.finfo(float32).max")
+    assert known.under("numpy").result.operand.value == float(np.finfo(np.float32).max)  # type: ignore[union-attr]
+
+
+def test_functions_of_symbols_ask_the_same() -> None:
+    def f(x: Any) -> Any:
+        xp = x.__array_namespace__()
+        y = x.float() if x.dtype == xp.int8 else x.to(xp.float64)
+        wide = xp.astype(y, xp.float64)
+        if wide.dtype == xp.float64 and xp.isdtype(y.dtype, ("real floating", "complex floating")):
+            return y + xp.finfo(y.dtype).eps * xp.iinfo(xp.int8).max * x.sum().item()
+        return wide
+
+    p = tl.program(f, "int8[3]")
+    assert [str(p.under(s).dtype) for s in ("numpy", "jax", "torch")] == ["float32"] * 3
+    unknown = tl.program(lambda x: (x / 2) * x.__array_namespace__().finfo((x / 2).dtype).eps, "int8[3]")
+    assert str(unknown.under("torch").dtype) == "float32"
+    limits = tl.Symbols().finfo("float32")
+    assert limits.bits == 32 and limits.tiny == limits.smallest_normal and str(limits.dtype) == "float32"
+    assert not hasattr(limits, "lowest")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x.item()", "item takes an array of one element, and this has 3; index it first"),
+        ("x.tolist()", "it takes the values out of an array; compute with the array, or with x[0].item()"),
+        ("x.type()", "type() gives the name of a dtype, which is no array; leave it out"),
+        ("x.add_(1)", "add_ writes into the array; give the result a name: x = x.add(...)"),
+        ("x.view(float)", "the dtype that the bits are taken for is not known; name one, e.g. int32"),
+        ("x.size(3)", "there are 1 axes; give the number of one"),
+        ("(x / 2).dtype == np.float32", "a dtype that is another under each system, and the steps depend on"),
+        ("xp.isdtype((x / 2).dtype, 'bool')", "another under each system"),
+        ("xp.isdtype(x.dtype, 'real')", "unknown kind 'real'; give one of bool, signed integer"),
+        ("xp.isdtype(x.dtype)", "isdtype is given 1 arguments; give a dtype, and what it is asked for"),
+        ("x.dtype < np.float32", "dtypes have no order; ask for the kind with isdtype"),
+        ("x.dtype.char", "nothing is known of its 'char'; ask for its kind with isdtype"),
+        ("np.finfo(x.dtype).eps", "int8 is no float dtype; use iinfo for integers"),
+        ("np.finfo(np.float32).machep", "finfo has no 'machep'; it has eps, max"),
+        ("np.finfo(np.float32)", "finfo gives several numbers; take one: finfo(dtype).max"),
+        ("np.finfo(2)", "finfo takes a dtype; give one such as float32"),
+        ("np.dtype()", "it makes a dtype of one name; give one such as float32"),
+        ("xp.finfo(posit8).eps", "it asks for those of posit8"),
+    ],
+)
+def test_what_cannot_be_known_is_refused_with_what_to_do(text: str, said: str) -> None:
+    with pytest.raises(tl.ProgramError, match=re.escape(said)):
+        tl.program(text, **({"x": "int8[3]"} if _has(text, "x") else {}))
+
+
+def test_a_name_that_stands_where_nothing_is_read_occurs() -> None:
+    p = tl.program("x if x.dtype == np.int8 else y", x="int8", y="float32")
+    assert str(p.under("numpy").dtype) == "int8" and math.isclose(len(p.steps), 2)

@@ -1,0 +1,44 @@
+"""Methods, casts and limits of dtypes as real libraries have them."""
+
+from __future__ import annotations
+
+import pytest
+from test_programs_idioms import CASTS, described
+
+import typelattice as tl
+
+pytestmark = pytest.mark.live
+
+
+@pytest.mark.parametrize(("text", "dtype"), [(text, dtype) for text, dtype in CASTS if "cuda" not in text])
+def test_methods_of_tensors_are_those_of_pytorch(text: str, dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    x, y = torch.ones(3, dtype=torch.int8), torch.ones(3, dtype=torch.float64)
+    assert described(text, x, y=y, torch=torch) == f"torch.{dtype}"
+
+
+LIMITS = {  # where each library has finfo, the system of its rules, and how it makes an array of a dtype
+    "numpy": ("numpy", "np", "np.ones(3, np.{})"),
+    "jax": ("jax.numpy", "jnp", "jnp.ones(3, jnp.{})"),
+    "torch": ("torch", "torch", "torch.ones(3, dtype=torch.{})"),
+    "array-api": ("array_api_strict", "xp", "xp.ones(3, dtype=xp.{})"),
+    "mlx": ("mlx.core", "mx", "mx.ones(3, dtype=mx.{})"),
+    "ndonnx": ("ndonnx", "ndx", "ndx.ones(3, dtype=ndx.{})"),
+}
+
+
+@pytest.mark.parametrize("system", LIMITS)
+def test_the_limits_of_a_dtype_are_of_its_library(system: str) -> None:
+    """NumPy's and JAX's are scalars of the dtype, which promote; those of others are Python floats."""
+    module, name, made = LIMITS[system]
+    library = pytest.importorskip(module)
+    if system == "jax":
+        pytest.importorskip("jax").config.update("jax_enable_x64", True)
+    for narrow, wide in (("float32", "float32"), ("float32", "float64")):
+        if system == "mlx" and wide == "float64":
+            continue
+        text = f"x + {name}.finfo({name}.{wide}).eps"
+        x = eval(made.format(narrow), {name: library})
+        real = eval(text, {name: library, "x": x})
+        said = tl.program(text, x=f"{narrow}[3]").under(system).dtype
+        assert said is tl.operand(real).dtype, text

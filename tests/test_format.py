@@ -14,7 +14,7 @@ import pytest
 import typelattice as tl
 from typelattice.facts.dtypes import CODES, weak
 from typelattice.files import text as source
-from typelattice.files.reader import parse
+from typelattice.files.reader import build, parse
 from typelattice.files.spec import KEYS, read
 from typelattice.files.spec import spec as read_spec
 from typelattice.files.text import FormatError, Text
@@ -110,6 +110,23 @@ def test_systems_are_sorted_and_each_has_a_file() -> None:
 
 
 # -- what a file may say
+
+
+@pytest.mark.parametrize("name", tl.systems(versions=True))
+def test_what_a_shipped_file_says_of_operations_has_an_effect(name: str) -> None:
+    """Whoever asks a shipped system reads the entries that are asked for only; here are all of them."""
+    shipped = tl.system(name)
+    whole = build(shipped.origin.spec)
+    assert {op: {**said} for op, said in shipped.ops.items()} == {
+        op: {**said} for op, said in whole.ops.items()
+    }
+
+
+def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
+    spec = tl.system("numpy").origin.spec
+    idle = read_spec(Text("numpy.toml", spec.main.text + 'square = { first = true }\n'))
+    with pytest.raises(FormatError, match="first says nothing of one operand"):
+        build(idle)
 
 
 def test_a_file_of_two_keys_is_enough() -> None:

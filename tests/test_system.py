@@ -1218,6 +1218,24 @@ def test_what_a_value_decides_is_not_remembered() -> None:
     assert not s._remembered
 
 
+@pytest.mark.parametrize("name", ["torch", "mlx", "polars", "tensorflow-legacy"])
+def test_a_number_is_remembered_by_its_value_where_that_may_decide(name: str) -> None:
+    """Each of these is asked twice: of a fresh system, and of one that has met other numbers before."""
+    numbers = (1, 300, 2**40, True, 1.0, 2**63, -1, 2**64, 1, 300, 2**64)
+    fresh, met = tl.system(name).replace, tl.system(name).replace(title="met")
+
+    def answer(s: tl.System, *operands: object) -> str:
+        try:
+            return str(s.result_type(*operands))
+        except tl.PromotionError as e:
+            return str(e)
+
+    for operands in ((d, n) for n in numbers for d in ("uint8", "float32")):
+        for pair in (operands, operands[::-1]):
+            assert answer(met, *pair) == answer(fresh(title="met"), *pair)
+    assert len(met._remembered) > len(numbers)  # those that are refused are not
+
+
 def test_a_system_that_was_pickled_answers_as_before() -> None:
     s = make(CHAIN, **VALUES)
     again = pickle.loads(pickle.dumps(s))

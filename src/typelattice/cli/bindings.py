@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from typelattice.programs.step import ProgramError
-
 BINDING = re.compile(r"([^\W\d]\w*)=(?!=)([^\n]*)\Z")  # an operand has a colon before its =
 
 
 def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The one program among arguments, and what its names are bound to. Raises ProgramError."""
+    from typelattice.programs.step import ProgramError  # most questions bind no names: a faster start
+
     texts = [x for x in arguments if not BINDING.match(x)]
     if len(texts) != 1:
         example = "explain 'a*2.0 + b' a=int8 b=float16"

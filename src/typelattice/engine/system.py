@@ -9,14 +9,19 @@ from typing import Any, Protocol
 from typelattice.engine.answer import Promotion, PromotionError, Rule
 from typelattice.engine.ask import ask
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType
+from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.words import Viewed
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import MARKS, PLAIN, operand
-from typelattice.operands.operand import Operand, OperandError
+from typelattice.operands.operand import SCALARS, Operand, OperandError
 
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
 _NOTHING: Any = object()  # stands for an operand that was not given; None is an operand, and a wrong one
+
+
+def _values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values of the Python scalars among operands; None stands for each of the others."""
+    return tuple(x if type(x) in SCALARS else None for x in operands)
 
 
 class Origin(Protocol):
@@ -105,26 +110,33 @@ class System(Rules, Viewed):
         # Of plain arrays dtype and dimensions say all, and a dtype is quicker to look up than a mark.
         if cls is type(b) and cls in PLAIN and a.ndim and b.ndim:
             return self._arrays[cls][a.dtype][b.dtype]
-        return self._remembered[MARKS[cls](a), MARKS[type(b)](b)]
+        marks = MARKS[cls](a), MARKS[type(b)](b)
+        found = self._remembered.get(marks)
+        return self._remembered[(*marks, *_values((a, b)))] if found is None else found
 
     def _remember(self, operands: tuple[Any, ...], found: DType) -> None:
-        """Keeps the dtype for operands like these; in a value-based system, for arrays and dtypes only."""
+        """Keeps the dtype for operands like these; in a value-based system, for arrays and dtypes only.
+
+        Where the value of a Python scalar may decide, the dtype is kept for that value.
+        """
         match operands:
             case (DType() as a, DType() as b):
                 self._pairs.setdefault(a, {})[b] = found
             case (a, b) if type(a) is type(b) and type(a) in PLAIN and a.ndim and b.ndim:
                 self._arrays.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = found
-            case _ if not self._looks_at_values and all(type(x) in MARKS for x in operands):
+            case _ if self.combine != "value" and all(type(x) in MARKS for x in operands):
                 if len(self._remembered) >= MOST_REMEMBERED:
                     self._remembered.clear()
+                decides = any(SCALARS.get(type(x)) in self._valued_kinds for x in operands)
                 with suppress(TypeError, AttributeError):  # an object whose mark has no hash
-                    self._remembered[tuple(MARKS[type(x)](x) for x in operands)] = found
+                    marks = tuple(MARKS[type(x)](x) for x in operands)
+                    self._remembered[(*marks, *_values(operands)) if decides else marks] = found
 
     @property
-    def _looks_at_values(self) -> bool:
-        """Whether the value of a Python scalar may decide an answer."""
-        joins = self.fit.get("int", "").endswith("join")
-        return self.combine == "value" or bool(self.wider or self.holds or joins)
+    def _valued_kinds(self) -> frozenset[Kind]:
+        """The kinds of Python scalars whose value may decide an answer."""
+        joins = [Kind.SIGNED] if self.fit.get("int", "").endswith("join") else []
+        return frozenset((*self.wider, *self.holds, *joins))
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """`explain`, raising PromotionError where the system refuses.

@@ -5,7 +5,8 @@ unused.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 
 from typelattice.engine.operations import Domain, Op, entries, find
@@ -130,9 +131,8 @@ def _ops(rules: Rules) -> Iterator[Finding]:
         for source in _sources(said):
             if isinstance(source, DType) and not _enters(source, rules):
                 yield "ops", entry, f"{source} is not in the order"
-        for o in OPERATIONS.values():
-            apart = said.get("meet") == "apart" and _speaks(entry, "meet", o, rules)
-            if apart and not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
+        for o in _told(entry, "meet", rules) if said.get("meet") == "apart" else ():
+            if not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
                 cause = 'meet = "apart" needs a dtype in `gives`, since the operands have none in common'
                 yield "ops", entry, cause
         for key in said:
@@ -167,17 +167,27 @@ def _matters(entry: str, key: str, rules: Rules) -> bool:
     inherited = {name: said for name, said in rules.ops.items() if name != entry}
     return any(
         _NEEDS[key][1](o, find(o.name, rules.ops), find(o.name, inherited), rules)
-        for o in OPERATIONS.values()
-        if _speaks(entry, key, o, rules)
+        for o in _told(entry, key, rules)
     )
 
 
-def _speaks(entry: str, key: str, o: Operation, rules: Rules) -> bool:
-    """Whether an operation does what an entry says by a key, since none says more nearly what it does."""
-    nearer = entries(o.name)
-    return entry in nearer and not any(
-        key in rules.ops.get(name, {}) for name in nearer[: nearer.index(entry)]
-    )
+def _told(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
+    """The operations that do what an entry says by a key, since no entry says more nearly what they do."""
+    for o, nearer in _operations_of().get(entry, ()):
+        if not any(key in rules.ops.get(name, {}) for name in nearer):
+            yield o
+
+
+@cache
+def _operations_of() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
+    """Entry -> the operations of which it may speak, each with the entries that count more."""
+    found: dict[str, list[tuple[Operation, Sequence[str]]]] = {}
+    for o in OPERATIONS.values():
+        named = entries(o.name)
+        for place, name in enumerate(named):
+            if name not in named[:place]:
+                found.setdefault(name, []).append((o, named[:place]))
+    return found
 
 
 _LEFT = ("left",)

@@ -15,6 +15,7 @@ from typelattice.operands.operand import WORDS
 
 T = TypeVar("T")
 TIERS = ["array", "0d", "scalar"]
+NAMED = dict.fromkeys((*ops.STANDARD, *OPERATIONS, *ops.GROUPS.values()))  # what an entry may be about
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,8 @@ class OperationEntries:
 
     def operation(self, op: str, table: object) -> dict[str, object]:
         """What the file says of an operation or of a class of them."""
-        known = {**ops.STANDARD, **OPERATIONS, **dict.fromkeys(ops.GROUPS.values())}
-        if op not in known:
-            near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, known)
+        if op not in NAMED:
+            near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, NAMED)
             raise ValueError(f"unknown operation or class {short(op)}{near}")
         readers: dict[str, Callable[[object], object]] = {
             "takes": self._domain,
@@ -159,7 +159,7 @@ class OperationEntries:
         for word in map(str.strip, text(names).split(",")):
             if word in ops.KINDS:
                 found += ops.KINDS[word]
-            elif word.removesuffix("*") in {**self.words.known, **self.words.sets, **LETTERS}:
+            elif any(word.removesuffix("*") in of for of in (self.words.known, self.words.sets, LETTERS)):
                 found += map(self.words.dtype, self.words.nodes(word))
             else:
                 near = nearest(word, {**ops.KINDS, **self.words.known, **self.words.sets})

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import combinations, pairwise
 from os import PathLike
@@ -14,7 +14,6 @@ from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.facts.suggest import nearest, short
 from typelattice.files.cursor import Cursor
-from typelattice.files.effects import check_effects
 from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
@@ -53,7 +52,7 @@ def _shipped(name: str) -> System:
     if name not in systems():
         what = f"unknown system {short(name)}{nearest(name, systems())}"
         raise UnknownSystemError(f"{what}; `typelattice systems` lists them; a path ends in .toml")
-    return build(read(f"{FOLDER}/{name}.toml"))
+    return build(read(f"{FOLDER}/{name}.toml"), shipped=True)
 
 
 def _older(name: str) -> System:
@@ -63,7 +62,7 @@ def _older(name: str) -> System:
     at, plain = release(name), name.partition("@")[0]
     if at.is_newest(plain):
         return _shipped(plain)
-    return build(spec(text_of(name), at=at))
+    return build(spec(text_of(name), at=at), shipped=True)
 
 
 def parse(text: str, file: str = "text") -> System:
@@ -71,16 +70,42 @@ def parse(text: str, file: str = "text") -> System:
     return build(spec(Text(file, text)))
 
 
-def build(spec: Spec) -> System:
-    """The System that a spec describes, everything in it checked. Raises FormatError."""
+def build(spec: Spec, shipped: bool = False) -> System:
+    """The System that a spec describes, everything in it checked. Raises FormatError.
+
+    Of the files that come with typelattice, which its tests read whole, the operations are read when one is
+    asked for: half of the time that all systems take goes there.
+    """
     cursor = Cursor(spec)
     try:
-        return _system(cursor)
+        return _system(cursor, shipped)
     except ValueError as e:
         raise cursor.error(str(e)) from None
 
 
-def _system(cursor: Cursor) -> System:
+class _Later(Mapping[str, Mapping[str, object]]):
+    """A table of which each entry is read when it is first looked at."""
+
+    def __init__(self, given: Mapping[str, object], read: Callable[[str, object], Mapping[str, object]]):
+        self.given, self.read = given, read
+        self.found: dict[str, Mapping[str, object]] = {}
+
+    def __getitem__(self, entry: str) -> Mapping[str, object]:
+        if entry not in self.found:
+            self.found[entry] = self.read(entry, self.given[entry])
+        return self.found[entry]
+
+    def __contains__(self, entry: object) -> bool:
+        return entry in self.given
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.given)
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+
+def _system(cursor: Cursor, shipped: bool) -> System:
     """The System: its keys are read in the order in which they build on one another. Raises ValueError."""
     title, source, library = (phrase(cursor.value(key, "")) for key in ("title", "source", "library"))
     name = _name(cursor)
@@ -106,7 +131,7 @@ def _system(cursor: Cursor) -> System:
     both_ways = frozenset(pairs.read_both_ways())
     operations = OperationEntries(words, pairs.present, cursor.at)
     fit = operations.fit(dict(cursor.table("fit")))
-    ops = {op: operations.operation(op, given) for op, given in cursor.table("ops")}
+    ops = _Later(dict(cursor.table("ops")), lambda op, given: Frozen(operations.operation(op, given)))
     found = System(
         name=name,
         title=title,
@@ -126,7 +151,7 @@ def _system(cursor: Cursor) -> System:
         before=Frozen(before),
         after=Frozen(after),
         fit=Frozen(fit),
-        ops=Frozen({op: Frozen(said) for op, said in ops.items()}),
+        ops=Frozen(ops if shipped else dict(ops)),
         beside=beside,
         stand_in=Frozen(stand_in),
         both_ways=both_ways,
@@ -134,7 +159,10 @@ def _system(cursor: Cursor) -> System:
         entries=Frozen(pairs.names),
         origin=Provenance(cursor.spec, covers, build),
     )
-    check_effects(cursor, words, found)
+    if not shipped:
+        from typelattice.files.effects import check_effects  # asked of files that others wrote only
+
+        check_effects(cursor, words, found)
     return found
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from os import PathLike, path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ KEYS: dict[str, type] = {
     "holds": dict, "fit": dict, "ops": dict, "stand-in": dict,
     "tiers": list, "both-ways": list, "first": bool,
 }  # fmt: skip
+SHIPPED = path.realpath(FOLDER)
 LIMIT_EXTENDS = 8  # files, one extending another
 DOTS = "..."  # stands for what the other file says, in an order and among the entries of a table
 
@@ -229,7 +230,13 @@ def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> 
         raise fail(f"a circle: {circle}")
     if len(trail) > LIMIT_EXTENDS:
         raise fail(f"more than {LIMIT_EXTENDS} files deep; extend a nearer one")
-    return read(fresh[0], trail, at)
+    return _of_shipped(fresh[0], at) if path.dirname(fresh[0]) == SHIPPED else read(fresh[0], trail, at)
+
+
+@cache
+def _of_shipped(where: str, at: Release | None) -> Spec:
+    """The keys of a file that comes with typelattice, and which several extend."""
+    return read(where, at=at)
 
 
 def _files(name: str, folders: Sequence[str]) -> list[str]:

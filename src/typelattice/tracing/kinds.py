@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from types import EllipsisType, GetSetDescriptorType, NoneType
+from typing import Any, TypeVar
 
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
 from typelattice.operands.objects import STANDARD
+from typelattice.operands.operand import SCALARS
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
 ASKED = ("dtype", "shape")  # what every array class has
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +87,10 @@ def _plain_mark(base: type) -> Callable[[Any], Hashable] | None:
 
 
 def _size(cls: type) -> Callable[[Any], int]:
-    if hasattr(cls, "nbytes"):
-        return _checked
-    return lambda x: 0
+    found = getattr(cls, "nbytes", None)
+    if type(found) is GetSetDescriptorType:  # written in C: a number
+        return attrgetter("nbytes")
+    return _checked if found is not None else lambda x: 0
 
 
 def _checked(x: Any) -> int:
@@ -94,13 +99,13 @@ def _checked(x: Any) -> int:
     return n if type(n) is int else 0
 
 
-class Asked(dict[type, bool]):
+class Asked(dict[type, T]):
     """What a question about a class was answered; each class is asked once."""
 
-    def __init__(self, question: Callable[[type], bool]) -> None:
+    def __init__(self, question: Callable[[type], T]) -> None:
         self.question = question
 
-    def __missing__(self, cls: type) -> bool:
+    def __missing__(self, cls: type) -> T:
         if len(self) >= MOST_CLASSES:
             self.clear()
         self[cls] = found = self.question(cls)
@@ -123,3 +128,26 @@ def is_function(cls: type) -> bool:
 def is_dtype(cls: type) -> bool:
     """Whether the objects of a class are a library's dtypes."""
     return "dtype" in cls.__name__.lower() and any(of_library(c) for c in cls.__mro__)
+
+
+def is_many(cls: type) -> bool:
+    """Whether the objects of a class are several results of a call."""
+    return cls is list or issubclass(cls, tuple)
+
+
+VALUE, TEXT, NUMBER, ARRAY, ITEMS, OTHER = range(6)  # what an argument of a call is
+
+
+def argument_sort(cls: type) -> int:
+    """What an argument of a class is: a type or the like, a text, a Python number, an array, a sequence of
+    arguments, or another.
+    """
+    if cls in SCALARS:
+        return NUMBER
+    if cls is str:
+        return TEXT
+    if cls in (NoneType, EllipsisType) or issubclass(cls, type) or is_dtype(cls):
+        return VALUE
+    if kind_of(cls) is not None:
+        return ARRAY
+    return ITEMS if cls is tuple or cls is list else OTHER

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
-from weakref import ReferenceType, ref
+from weakref import ref
 
 from typelattice.operands.operand import Operand
 
+MOST_CONSTANTS = 1_024  # dtypes and the like that are remembered
 MOST_KEPT = 2_048  # NumPy's scalars take no weak reference; so many of the last are kept alive
+MANY = 50_000  # links, from which on those of arrays that are gone are looked for
 MOST_LINKS = 1_000_000  # arrays whose steps are remembered
 
 
@@ -22,54 +25,77 @@ class Part(int):
 
 @dataclass(slots=True)
 class Note:
-    """A step in the making: its number, what its results are, how often it ran, the bytes of its results."""
+    """A step in the making: its number, what its results are, how often it ran, the bytes of its results.
+
+    `alike` counts the results that count for the step although their operands come from elsewhere.
+    """
 
     number: Part
     operand: Operand
     mark: Hashable
     count: int = 0
     bytes: int = 0
+    alike: Note | None = None
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """How often it ran, and the bytes; with the results that count for it."""
+        notes = (self, self.alike) if self.alike else (self,)
+        return sum(note.count for note in notes), sum(note.bytes for note in notes)
 
 
 class Links:
     """The step of each array, by the array's id.
 
-    `live` holds a weak reference, which tells whether the id is still that array's; `kept` holds scalars.
-    `let_go` counts the arrays whose steps were forgotten.
+    `live` holds with it a function that gives the array as long as the id is that array's: a weak reference.
+    It also holds what stands for dtypes and the like in a key. `kept` holds scalars, which take no weak
+    reference, and keeps the last of them alive. `let_go` counts the arrays whose steps were forgotten.
     """
 
     def __init__(self) -> None:
-        self.live: dict[int, tuple[ReferenceType[Any], Part]] = {}
+        self.live: dict[int, tuple[Callable[[], Any], Any]] = {}
         self.kept: dict[int, tuple[Any, Part]] = {}
+        self.constants = 0
         self.let_go = 0
-        self.lock = threading.Lock()
+        self.most = min(MANY, MOST_LINKS)  # links, until those of arrays that are gone are looked for
+        self.lock = threading.Lock()  # who finds it taken goes on, as a finalizer that runs within must
 
     def add(self, x: Any, number: Part, weak: bool) -> None:
         """Notes the step of an array."""
         if weak:
             self.live[id(x)] = ref(x), number
+            self.tidy()
         else:
             self.keep(x, number)
 
     def keep(self, x: Any, number: Part) -> None:
         """Notes the step of a scalar, and keeps it alive for a while."""
-        self.kept[id(x)] = x, number
-        if len(self.kept) > MOST_KEPT:
-            with self.lock:
-                for old in [*self.kept][: MOST_KEPT // 2]:
-                    self.kept.pop(old, None)
+        kept = self.kept
+        kept[id(x)] = x, number
+        if len(kept) > MOST_KEPT and self.lock.acquire(blocking=False):
+            for old in [*kept][: MOST_KEPT // 2]:
+                kept.pop(old, None)
+            self.lock.release()
+
+    def constant(self, x: Any, token: Hashable) -> None:
+        """Notes what stands for an object that lives as long as the program, such as a dtype."""
+        if self.constants < MOST_CONSTANTS:
+            self.constants += 1
+            self.live[id(x)] = repeat(x).__next__, token
 
     def tidy(self) -> None:
         """Forgets the arrays that are gone; where too many live, the older half of them."""
-        if len(self.live) < MOST_LINKS:
+        if len(self.live) <= self.most or not self.lock.acquire(blocking=False):
             return
-        for i, (weak, _) in [*self.live.items()]:
-            if weak() is None:
+        for i, (found, _) in self.live.copy().items():
+            if found() is None:
                 self.live.pop(i, None)
-        if len(self.live) > MOST_LINKS // 2:
-            for i in [*self.live][: MOST_LINKS // 2]:
+        if self.most >= MOST_LINKS and len(self.live) > MOST_LINKS // 2:
+            for i in [*self.live.copy()][: MOST_LINKS // 2]:
                 self.live.pop(i, None)
                 self.let_go += 1
+        self.most = min(MOST_LINKS, max(self.most, 2 * len(self.live)))
+        self.lock.release()
 
 
 def steps_of(key: Any) -> list[int]:

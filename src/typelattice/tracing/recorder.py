@@ -16,7 +16,7 @@ from typelattice.programs.program import Program
 from typelattice.programs.site import Site
 from typelattice.programs.step import IN_PLACE, LONGEST, Argument, Index, Number, Place, Ref
 from typelattice.tracing.calls import CallReader, UnknownCallError
-from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, is_dtype, is_function
+from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, argument_sort, is_function, is_many
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.links import MOST_LINKS, Links, Note, Part, steps_of
 from typelattice.tracing.run import LeftAlone, Run, Seen
@@ -24,6 +24,7 @@ from typelattice.tracing.source import Source
 from typelattice.tracing.witness import Witness
 
 MOST_AT_ONE = 8  # steps at one place of the source that differ in their operands' steps alone
+MOST_KEYS = 256  # by which one place knows its steps again
 MOST_STEPS = 200_000  # from then on a place gets no step that differs in that alone
 SUMMARISED = (
     "{:,} results count for steps whose operands are alike, and come from elsewhere: an operation has "
@@ -34,26 +35,21 @@ Make = Callable[[Site, Sequence[Argument]], Argument]  # adds the steps of an op
 
 
 class Recorder:
-    """The steps so far. Witnesses call it where they see something for the first time.
-
-    `live` has the step of each array by its id, with a weak reference that tells whether the array is still
-    the same; `kept` has the last scalars.
-    """
+    """The steps so far. Witnesses call it where they see something for the first time."""
 
     def __init__(self) -> None:
         self.draft = Draft()
         self.notes: list[Note] = []
         self.kinds = Kinds()
         self.is_function = Asked(is_function)
-        self.is_dtype = Asked(is_dtype)
+        self.is_many = Asked(is_many)
+        self.arguments = Asked(argument_sort)
         self.links = Links()
-        self.live, self.kept, self.keep = self.links.live, self.links.kept, self.links.keep
         self.sources: dict[str, Source] = {}
         self.left_alone: dict[str, str] = {}
         self.lock = threading.RLock()
         self.unread: set[Hashable] = set()  # marks of arrays that are no operands: of objects, of texts
         self.libraries: dict[str, None] = {}
-        self.merged = 0  # places at which links were summarised
         self.following = True
 
     # -- what witnesses see for the first time
@@ -123,16 +119,18 @@ class Recorder:
     def noted(self, at: Witness, key: Any, result: Any, make: Make, parts: Sequence[Any]) -> Note | None:
         """The note of what happened at a witness: a new one, or that of a step which is alike."""
         if len(at.known) >= MOST_AT_ONE or len(self.notes) >= MOST_STEPS:
-            key = self.alike(key)
+            exact, key = key, self.alike(key)
             found: Note | None = at.known.get(key)
             if found is not None:
-                self.merged += 1
-                return found
+                if found.alike is None:
+                    found.alike = Note(found.number, found.operand, found.mark)
+                if len(at.known) < MOST_KEYS:
+                    at.known[exact] = found.alike
+                return found.alike
         kind = self.kinds[type(result)]
         if kind is None or not self.following or kind.mark(result) in self.unread:
             return None
         with self.lock:
-            self.links.tidy()
             operand = self.operand(result, kind)
             if operand is None:
                 return None
@@ -169,20 +167,20 @@ class Recorder:
         self.draft.steps[number] = replace(self.draft.steps[number], shape=shape)
         return self.notes[number]
 
-    def input(self, at: Witness, x: Any, kind: ArrayKind, position: int) -> int | None:
+    def input(self, at: Witness, x: Any, kind: ArrayKind, position: int) -> Part | None:
         """The step of an array that no step made: that of the array it is a view of, or an input."""
         mark = kind.mark(x)
         if mark in self.unread or not self.following:
             return None
         with self.lock:
             base = getattr(x, "base", None) if kind.library == "numpy" else None
-            found = self.live.get(id(base)) if base is not None else None
+            found = self.links.live.get(id(base)) if base is not None else None
             operand = self.operand(x, kind)
             if operand is None:
                 return None
-            view = found is not None and found[0]() is base
-            if view and self.notes[found[1]].operand.dtype is operand.dtype:  # type: ignore[index]
-                number = found[1]  # type: ignore[index]
+            number: Part
+            if found and found[0]() is base and self.notes[found[1]].operand.dtype is operand.dtype:
+                number = found[1]
             else:
                 key = "input", position, mark
                 note = at.known.get(key)
@@ -258,7 +256,7 @@ class Recorder:
         with self.lock:
             self.complete()
             steps = tuple(self.draft.steps)
-            seen = tuple(Seen(note.operand, note.count, note.bytes) for note in self.notes)
+            seen = tuple(Seen(note.operand, *note.totals) for note in self.notes)
             results = (len(steps) - 1,) if steps else ()
             sources = {name: source.lines for name, source in self.sources.items()}
             named = {step.place.file for step in steps if step.place}
@@ -281,8 +279,9 @@ class Recorder:
     def summaries(self) -> list[str]:
         """What was left out, in sentences."""
         said = []
-        if self.merged:
-            said.append(SUMMARISED.format(self.merged, MOST_AT_ONE))
+        summarised = sum(note.alike.count for note in self.notes if note.alike)
+        if summarised:
+            said.append(SUMMARISED.format(summarised, MOST_AT_ONE))
         if self.links.let_go:
             said.append(LET_GO.format(self.links.let_go, MOST_LINKS))
         return said

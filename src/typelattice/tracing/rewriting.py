@@ -35,8 +35,8 @@ ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute a
 class Spot:
     """Where an operation stands in a module, and what it is.
 
-    `name` is the operation or the attribute; of a call `keywords` are the names of its last arguments. A
-    keyword of None stands for `**`, one of `*` for `*args`.
+    `name` is the operation, the attribute or the method. Of a call `keywords` are the names of its last
+    arguments: None stands for `**`, and `*` for `*args`.
     """
 
     line: int
@@ -148,7 +148,8 @@ class Rewriter(ast.NodeTransformer):
             [ast.keyword(k.arg, _copy(count, i)) for i, k in enumerate(node.keywords, 1 + len(node.args))],
         )
         keywords = (*names, *(k.arg for k in node.keywords))
-        return self.told(node, "called", items, inner, keywords=keywords)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        return self.told(node, "called", items, inner, name, keywords)
 
     # -- statements
 

@@ -7,17 +7,20 @@ steps, counts, and links the result to its step; everything else is the recorder
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref
 
 from typelattice.operands.operand import SCALARS
+from typelattice.tracing.kinds import ARRAY, ITEMS, NUMBER, TEXT, VALUE
+from typelattice.tracing.links import MANY, Part
 from typelattice.tracing.rewriting import Spot
+from typelattice.tracing.silent import silent
 
 LONG = 32  # items of a list that are looked at
 SCALAR_TYPES = frozenset(SCALARS)
-BY_NAME = (str, type(None), type(...))  # types whose values are arguments as they are
+SMALL = range(-5, 257)  # the ints of which Python has one object each
 OF_PYTHON = builtins
 
 
@@ -27,16 +30,19 @@ class Witness:
     A key of `known` is made of the steps of the operands and of the mark of the result.
     """
 
-    __slots__ = ("file", "function", "kinds", "known", "live", "recorder", "spot", "who")
+    __slots__ = (
+        "arguments", "file", "function", "kinds", "known", "links", "live", "many", "recorder", "spot", "who",
+    )  # fmt: skip
 
     def __init__(self, recorder: Any, file: str, spot: Spot) -> None:
         self.recorder, self.file, self.spot = recorder, file, spot
-        self.kinds, self.live = recorder.kinds, recorder.live
+        self.kinds, self.arguments, self.many = recorder.kinds, recorder.arguments, recorder.is_many
+        self.links, self.live = recorder.links, recorder.links.live
         self.known: dict[Hashable, Any] = {}
         self.function: Any = None  # that was called last, and what stands for it
         self.who: Hashable = None
 
-    def __reduce__(self) -> tuple[Callable[[], Witness], tuple[()]]:
+    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
         return silent, ()  # a function that is pickled by value is not followed where it is unpickled
 
     # -- what the rewritten program calls
@@ -48,18 +54,19 @@ class Witness:
             return result
         live = self.live
         found = live.get(id(a))
-        left = found[1] if found is not None and found[0]() is a else self.part(a, 0)
+        left = found[1] if found is not None and found[0]() is a else self.unlinked(a, 0)
         found = live.get(id(b))
-        right = found[1] if found is not None and found[0]() is b else self.part(b, 1)
+        right = found[1] if found is not None and found[0]() is b else self.unlinked(b, 1)
         key = left, right, kind.mark(result)
         note = self.known.get(key) or self.recorder.operator(self, key, result)
         if note is not None:
+            size = kind.size(result)
             note.count += 1
-            note.bytes += kind.size(result)
-            if kind.weak:
+            note.bytes += size
+            if kind.weak and len(live) < MANY:
                 live[id(result)] = ref(result), note.number
             else:
-                self.recorder.keep(result, note.number)
+                self.links.add(result, note.number, kind.weak)
         return result
 
     def unary(self, a: Any, result: Any) -> Any:
@@ -84,10 +91,8 @@ class Witness:
         """Elements of an array."""
         kind = self.kinds[type(result)]
         if kind is not None and self.kinds[type(a)] is not None:
-            found = self.live.get(id(a))
-            source = found[1] if found is not None and found[0]() is a else self.part(a, 0)
             arrays = () if type(index) is int or type(index) is slice else self.index(index)
-            key = source, kind.mark(result), arrays
+            key = self.part(a, 0), kind.mark(result), arrays
             note = self.known.get(key) or self.recorder.item(self, key, result)
             self.link(note, kind, result)
         return result
@@ -125,16 +130,23 @@ class Witness:
         result = given[-1]
         kind = self.kinds[type(result)]
         if kind is None:
-            if issubclass(type(result), tuple) or type(result) is list:
+            if self.many[type(result)]:
                 self.several(function, given)
             return result
-        found = self.live.get(id(result))
+        live = self.live
+        found = live.get(id(result))
         if found is not None and found[0]() is result and "out" not in self.spot.keywords:
             return result  # it was handed through
         who = self.who if function is self.function else self.callee(function)
         if who is None:
             return result
-        key = who, self.tokens(given), kind.mark(result)
+        tokens: list[Hashable] = []
+        for x in given[:-1]:
+            found = live.get(id(x))
+            tokens.append(
+                found[1] if found is not None and found[0]() is x else self.token(x, len(tokens) + 1)
+            )
+        key = who, tuple(tokens), kind.mark(result)
         note = self.known.get(key) or self.recorder.call(self, key, function, given)
         self.link(note, kind, result)
         return result
@@ -147,7 +159,7 @@ class Witness:
         kinds = [self.kinds[type(x)] for x in results]
         if not any(kinds) or (who := self.callee(function)) is None:
             return
-        tokens = self.tokens(given)
+        tokens = self.tokens(given[:-1])
         for i, (kind, result) in enumerate(zip(kinds, results, strict=True)):
             found = self.live.get(id(result))
             if kind is None or (found is not None and found[0]() is result):
@@ -162,65 +174,81 @@ class Witness:
         """Counts a step, and notes that it made the result."""
         if note is None:
             return
+        size = kind.size(result)
         note.count += 1
-        note.bytes += kind.size(result)
-        if kind.weak:
-            self.live[id(result)] = ref(result), note.number
+        note.bytes += size
+        live = self.live
+        if kind.weak and len(live) < MANY:
+            live[id(result)] = ref(result), note.number
         else:
-            self.recorder.keep(result, note.number)
+            self.links.add(result, note.number, kind.weak)
 
     def part(self, x: Any, position: int) -> Any:
         """The step that made an operand; of a Python number its class and value; None of anything else."""
+        found = self.live.get(id(x))
+        return found[1] if found is not None and found[0]() is x else self.unlinked(x, position)
+
+    def unlinked(self, x: Any, position: int) -> Any:
+        """The same of an operand that no step is known to have made."""
         kind = self.kinds[type(x)]
         if kind is None:
             return (type(x), x) if type(x) in SCALAR_TYPES else None
-        if kind.weak:
-            found = self.live.get(id(x))
-            if found is not None and found[0]() is x:
+        if not kind.weak:
+            found = self.links.kept.get(id(x))
+            if found is not None and found[0] is x:
                 return found[1]
-        else:
-            kept = self.recorder.kept.get(id(x))
-            if kept is not None and kept[0] is x:
-                return kept[1]
         return self.recorder.input(self, x, kind, position)
 
-    def tokens(self, given: tuple[Any, ...]) -> tuple[Hashable, ...]:
-        """What stands for the arguments of a call in a key; the last of those given is its result."""
+    def tokens(self, given: Iterable[Any]) -> tuple[Hashable, ...]:
+        """What stands for the arguments of a call in a key."""
         live = self.live
         made: list[Hashable] = []
-        for x in given[:-1]:
+        for x in given:
             found = live.get(id(x))
             made.append(found[1] if found is not None and found[0]() is x else self.token(x, len(made) + 1))
         return tuple(made)
 
     def token(self, x: Any, position: int, deep: int = 0) -> Hashable:
-        """What stands for an argument in a key."""
+        """What stands for an argument that no step made."""
         cls = type(x)
-        if cls in SCALAR_TYPES:
-            return cls, x
-        if cls in BY_NAME:
+        how = self.arguments[cls]
+        if how is VALUE:
+            self.links.constant(x, x)
             return x  # type: ignore[no-any-return]
-        if self.kinds[cls] is not None:
+        if how is TEXT:
+            return x  # type: ignore[no-any-return]
+        if how is NUMBER:
+            if cls is int and x in SMALL:
+                self.links.constant(x, (cls, x))
+            return cls, x
+        if how is ARRAY:
             return self.part(x, position)  # type: ignore[no-any-return]
-        if cls is tuple or cls is list:
+        if how is ITEMS:
             if len(x) > LONG or deep > 2:
                 return cls, frozenset(map(type, x))
             return cls, *[self.token(each, position, deep + 1) for each in x]
-        if isinstance(x, type) or self.recorder.is_dtype[cls]:
-            return x  # type: ignore[no-any-return]
         if cls is dict and self.spot.keywords and self.spot.keywords[-1] is None:
             return cls, *[(key, self.token(value, position, 1)) for key, value in [*x.items()][:LONG]]
         return cls.__name__
 
     def index(self, key: Any) -> Hashable:
         """The arrays of an index, which are parts of the step."""
-        if type(key) is tuple:
-            return tuple(self.part(x, 1) for x in key if self.kinds[type(x)] is not None)
-        return self.part(key, 1) if self.kinds[type(key)] is not None else ()
+        if type(key) is not tuple:
+            return self.part(key, 1) if self.kinds[type(key)] is not None else ()
+        found: tuple[Hashable, ...] = ()
+        for x in key:
+            if self.kinds[type(x)] is not None:
+                found = *found, self.part(x, 1)
+        return found
 
     def callee(self, function: Any) -> Hashable:
         """What stands for a function in a key; None for one whose result is no new array."""
         cls = type(function)
+        if cls is BuiltinFunctionType:
+            owner = function.__self__
+            found = self.live.get(id(owner))
+            if found is not None and found[0]() is owner and type(found[1]) is Part:
+                return self.spot.name or function.__name__, found[1]
         if cls is FunctionType:
             self.function, self.who = function, (function.__module__, function.__qualname__)
             return self.who
@@ -246,29 +274,3 @@ class Witness:
             self.function = self.who = function
             return function  # type: ignore[no-any-return]
         return None
-
-
-class Silent:
-    """A witness that says nothing: what a rewritten function has where it was unpickled elsewhere."""
-
-    def told(self, *given: Any) -> Any:
-        """What the operation gave."""
-        return given[-1]
-
-    binary = unary = in_place = item = attribute = called = given = told
-
-    def put(self, value: Any, a: Any) -> Any:
-        """What is assigned."""
-        return value
-
-    def forgotten(self, a: Any) -> Any:
-        """The array."""
-        return a
-
-    def __reduce__(self) -> tuple[Callable[[], Silent], tuple[()]]:
-        return silent, ()
-
-
-def silent() -> Any:
-    """A witness that says nothing."""
-    return Silent()

@@ -65,7 +65,6 @@ def orders(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[float] | None, 
 
 
 @given(orders())
-@settings(deadline=None)
 def test_nodes_stand_apart_and_arrows_lead_around_them_to_the_right(
     given: tuple[list[tuple[int, int]], list[float] | None, int],
 ) -> None:
@@ -75,7 +74,7 @@ def test_nodes_stand_apart_and_arrows_lead_around_them_to_the_right(
 
 
 @given(orders())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_every_arrow_is_drawn_once(given: tuple[list[tuple[int, int]], list[float] | None, int]) -> None:
     made = diagram(*given)
     drawn = [(a, b) for e in layered(made).edges for a in e.sources for b in e.targets]
@@ -98,7 +97,7 @@ def test_every_system_is_drawn_clean(name: str, small: bool) -> None:
 
 
 @given(st.permutations(range(15)))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_a_tree_has_no_crossing_in_whatever_order_its_nodes_are_named(names: list[int]) -> None:
     edges = [(names[(i - 1) // 2], names[i]) for i in range(1, 15)]
     assert layered(diagram(edges)).crossings == 0

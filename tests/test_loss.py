@@ -250,3 +250,8 @@ def test_examples_that_the_documents_name() -> None:
     assert loss("float64", "int64") == Loss(magnitude=True, precision=True, special=("-0", "inf", "nan"))
     assert loss("complex64", "float64") == Loss(imaginary=True)
     assert not loss("uint8", "float16")
+
+
+def test_a_name_is_no_dtype_and_it_is_said_how_to_get_one() -> None:
+    with pytest.raises(tl.DTypeError, match=r"^'int8' is no DType; give tl\.dtype\(\.\.\.\) of it$"):
+        tl.loss("int8", tl.dtype("float16"))  # type: ignore[arg-type]  # what a newcomer writes

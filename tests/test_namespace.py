@@ -852,3 +852,11 @@ def test_namespaces_that_nobody_holds_go(tmp_path: Path) -> None:
     gc.collect()
     alive = sum(isinstance(each, tl.Namespace) and each.system.name == "mine" for each in gc.get_objects())
     assert 1 <= alive <= LAST.maxlen
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax"])
+def test_a_number_wider_than_any_dtype_is_refused_by_its_bits(name: str) -> None:
+    xp, wide = tl.namespace(name, np), 10**5000
+    for f in (lambda: xp.asarray([1]) + wide, lambda: xp.result_type("int8", wide)):
+        with pytest.raises(tl.OperandError, match="an int of 16,610 bits; no dtype holds more than 4,096"):
+            f()

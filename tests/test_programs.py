@@ -22,6 +22,11 @@ def answers(text: str, system: str | Path, **bound: object) -> dict[str, str]:
     return {part.text: str(o) for part, o in zip(f.steps, f.under(tl.system(system)), strict=True) if part.op}
 
 
+def test_a_name_may_be_bound_to_an_array_of_any_shape() -> None:
+    for shape in ((), (2,), (0, 3)):
+        assert tl.program("x + 1", x=np.ones(shape, "float32")).under("jax").dtype == tl.dtype("float32")
+
+
 def test_every_part_has_an_answer_and_systems_part_where_they_do() -> None:
     bound = {"a": "int8:0d", "b": "float16"}
     found = {s: answers("a*2.0 + b", s, **bound) for s in ("numpy", "numpy1", "jax", "torch", "array-api")}

@@ -82,7 +82,7 @@ def comparable(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-@settings(derandomize=True, max_examples=8, deadline=None)
+@settings(derandomize=True, max_examples=8)
 @given(st.integers(0, 2**32))
 def test_a_program_says_what_a_namespace_gives(name: str, seed: int) -> None:
     bound, kept = grown(random.Random(seed), name)
@@ -111,7 +111,7 @@ def test_a_program_says_what_a_namespace_gives(name: str, seed: int) -> None:
             assert (x.ndim == 0) == (o.tier == "0d"), (step.text, p.source)
 
 
-@settings(derandomize=True, max_examples=20, deadline=None)
+@settings(derandomize=True, max_examples=20)
 @given(st.integers(0, 2**32))
 def test_a_program_says_what_numpy_gives(seed: int) -> None:
     bound, kept = grown(random.Random(seed), "numpy")
@@ -131,7 +131,7 @@ def test_a_program_says_what_numpy_gives(seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["numpy", "jax", "torch"])
-@settings(derandomize=True, max_examples=8, deadline=None)
+@settings(derandomize=True, max_examples=8)
 @given(st.integers(0, 2**32))
 def test_the_explicit_program_has_the_same_dtypes_and_values(name: str, seed: int) -> None:
     bound, kept = grown(random.Random(seed), name)

@@ -156,7 +156,7 @@ ASKED: dict[str, Callable[[object, object, str, str], object]] = {  # two operan
 
 
 @pytest.mark.parametrize("name", ASKED)
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=300)
 @given(operands, operands, texts, texts)
 def test_whatever_is_asked_ends_in_an_answer_or_one_error(
     name: str, a: object, b: object, t: str, u: str

@@ -389,7 +389,7 @@ def run(a, b):
 """
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(lines(), st.sampled_from([1, 0, -2.5, np.float64(2), np.ones(3, np.float32), np.arange(3)]))
 def test_random_functions_behave_as_they_did(body: str, a: Any) -> None:
     text = TEMPLATE.format(body)

@@ -4,7 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.dtypes import DType, DTypeError, Kind
+from typelattice.facts.suggest import short
 from typelattice.facts.values import SCALE, Values, scaled, significant_bits, values
 
 SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
@@ -40,12 +41,17 @@ class Loss:
 def loss(source: DType, target: DType) -> Loss:
     """What a cast can lose, rounding to nearest even, or cutting off into an integer.
 
+    Raises DTypeError for what is no DType: a name, for one.
+
     >>> from typelattice import dtype
     >>> loss(dtype("int64"), dtype("float64")).first_inexact == 2**53 + 1
     True
     >>> loss(dtype("uint32"), dtype("int32")).magnitude, bool(loss(dtype("uint32"), dtype("int64")))
     (True, False)
     """
+    for given in (source, target):
+        if not isinstance(given, DType):
+            raise DTypeError(f"{short(str(given))} is no DType; give tl.dtype(...) of it")
     if source is target:
         return Loss()
     sign = "s" in source.specials and "s" not in target.specials

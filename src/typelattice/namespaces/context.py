@@ -12,7 +12,8 @@ from typelattice.facts.range import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import LACKS, ComputingLibrary
-from typelattice.namespaces.recipe import ArrayType, Recipe, Recipes, number, one_line, scalar_of
+from typelattice.namespaces.recipe import ArrayType, Recipe, Recipes, number, one_line
+from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand
 

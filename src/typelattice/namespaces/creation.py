@@ -12,9 +12,10 @@ from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context, class_name
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import LACKS
-from typelattice.namespaces.recipe import INTEGERS, number, one_line, scalar_of
+from typelattice.namespaces.recipe import INTEGERS, number, one_line
 from typelattice.namespaces.refused import out_of_range, refuse_masked, refuse_out_of_range
 from typelattice.namespaces.signatures import named
+from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, of
 

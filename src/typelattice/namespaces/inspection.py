@@ -11,9 +11,10 @@ from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import DEFAULTS, Context
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.recipe import number, scalar_of
+from typelattice.namespaces.recipe import number
 from typelattice.namespaces.results import FInfo, IInfo
 from typelattice.namespaces.signatures import named
+from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.operand import Operand, of
 
 KINDS: dict[str, tuple[Kind, ...]] = {

@@ -279,8 +279,3 @@ def number(x: object) -> Value | None:
     if not issubclass(type(x), (int, float, complex)):  # a mock, whose __class__ says int
         return None
     return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)
-
-
-def scalar_of(value: Value) -> Operand:
-    """The operand that a Python number is."""
-    return scalar(SCALARS[type(value)], value)

@@ -85,7 +85,7 @@ def _bound(source: Lines, names: Sequence[str]) -> dict[str, Any]:
 def _given(source: Lines, name: str) -> Argument:
     """What a name is bound to: an input, or None."""
     given = source.bound[name]
-    if given is None or (given == "None" and isinstance(given, str)):
+    if given is None or (isinstance(given, str) and given == "None"):
         return None
     if isinstance(given, tuple):
         return given

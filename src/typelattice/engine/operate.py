@@ -32,7 +32,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     op = find(name, rules.ops)
     check_operands(rules, op, operands)
     if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
-        return _assigned(rules, op, operands, operands[0].dtype, trail)
+        return _assigned(rules, op, operands, rules.made(operands[0].dtype), trail)
     if op.meet == "apart" and not _joins(rules, op, operands):
         return _apart(rules, op, operands, trail)
     node: Node | None = None

@@ -15,8 +15,10 @@ class Rules:
     """One library's promotion as data, checked by `typelattice.system`; the fields are the keys of its file.
 
     `wider` are the default dtypes of a kind for values that the first does not hold, from narrow to wide.
-    `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file wrote
-    a tie, an override or a refusal, so that an explanation can quote it.
+    `instead` are the dtypes of arrays that are asked to be of a dtype that no array has, or of a Python type.
+    Operands of such a dtype enter as the other, so that `before` has it as well. `own_dtypes` are the dtypes
+    that the file defines, by name and by code. `entries` keeps how the file wrote a tie, an override or a
+    refusal, so that an explanation can quote it.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Rules:
     wider: Mapping[Kind, Sequence[DType]]
     holds: Mapping[Kind, Sequence[DType]]
     before: Mapping[Node, Node]
+    instead: Mapping[DType | Kind, DType]
     after: Mapping[Node, Node]
     fit: Mapping[str, str]
     ops: Mapping[str, Mapping[str, object]]
@@ -55,3 +58,12 @@ class Rules:
         return tuple(
             sorted({n for n in (*self.order.nodes, *self.before) if isinstance(n, DType)}, key=place)
         )
+
+    def made(self, d: DType) -> DType:
+        """The dtype of an array that is asked to be of one: that very one, unless the library takes another.
+
+        >>> from typelattice import dtype, system
+        >>> system("jax-x32").made(dtype("float64")), system("jax").made(dtype("float64"))
+        (float32, float64)
+        """
+        return self.instead.get(d, d)

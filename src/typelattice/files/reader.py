@@ -14,6 +14,7 @@ from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.facts.suggest import nearest, short
 from typelattice.files.cursor import Cursor
+from typelattice.files.map_entries import read_after, read_before, read_instead
 from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
@@ -125,8 +126,10 @@ def _system(cursor: Cursor, shipped: bool) -> System:
     holds = {kind_of(word, WORDS): _several(words, word, codes) for word, codes in cursor.table("holds")}
     if combine == "value":
         _check_values(cursor, order, defaults)
-    before = dict(_before(cursor, words, order))
-    after = dict(_after(cursor, words, order))
+    instead = dict(read_instead(cursor, words, order, defaults))
+    entering: dict[Node, Node] = {d: to for d, to in instead.items() if isinstance(d, DType)}
+    before = entering | dict(read_before(cursor, words, order, entering))
+    after = dict(read_after(cursor, words, order))
     beside, stand_in = _stand_in(cursor, pairs)
     both_ways = frozenset(pairs.read_both_ways())
     operations = OperationEntries(words, pairs.present, cursor.at)
@@ -149,6 +152,7 @@ def _system(cursor: Cursor, shipped: bool) -> System:
         wider=Frozen(wider),
         holds=Frozen(holds),
         before=Frozen(before),
+        instead=Frozen(instead),
         after=Frozen(after),
         fit=Frozen(fit),
         ops=Frozen(ops if shipped else dict(ops)),
@@ -234,37 +238,6 @@ def _check_values(cursor: Cursor, order: Order[Node], defaults: Mapping[Kind, DT
     cursor.at("combine")
     if not {*NEEDED, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
         raise ValueError('"value" needs NumPy\'s numbers in the order, and defaults among them')
-
-
-def _before(cursor: Cursor, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
-    """What operands count as on entry: node → a node of the order."""
-    for node, to in _maps(cursor, words, "before"):
-        if not isinstance(node, DType) and not node.dtype:
-            raise ValueError(f"{node} has no width, and never comes in as such")
-        if to not in order:
-            raise ValueError(f"{to} is not in the order")
-        if node in order:
-            raise ValueError(f"{node} is in the order, and would never enter it; leave it out there, or here")
-        yield node, to
-
-
-def _after(cursor: Cursor, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
-    """What the answer becomes: a node of the order, or the weak one of a kind, → node."""
-    for node, to in _maps(cursor, words, "after"):
-        if node not in order and (isinstance(node, DType) or node.dtype):
-            raise ValueError(f"{node} is not in the order")
-        yield node, to
-
-
-def _maps(cursor: Cursor, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
-    """The entries of `before` or `after`."""
-    seen: set[Node] = set()
-    for code, target in cursor.table(key):
-        node, to = words.node(code), words.node(target)
-        if node in seen or node is to:
-            raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")
-        seen.add(node)
-        yield node, to
 
 
 def _stand_in(cursor: Cursor, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:

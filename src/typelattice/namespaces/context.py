@@ -63,7 +63,7 @@ class Context:
         data = self.library.scalar(x)
         if data is None:
             raise self.stranger(op, x)
-        return self.wrap(data)
+        return self.wrap(self.entered(data))
 
     def stranger(self, op: str, x: Any) -> NamespaceError:
         """The error of an object that is no array of this namespace."""
@@ -117,6 +117,16 @@ class Context:
         found = (operand(given).dtype if readable else None) or dtype(given)
         self.library.native(found)
         return found
+
+    def asked(self, given: object) -> DType:
+        """The dtype of an array that is asked to be of one: the system may take another instead."""
+        return self.system.made(self.dtype(given))
+
+    def entered(self, data: Any) -> Any:
+        """One of the library's arrays, cast where the system takes another dtype instead of its own."""
+        own = self.library.dtype(data)
+        d = self.system.made(own)
+        return data if d is own else self.library.cast(data, self.library.native(d))
 
     def default(self, kind: Kind) -> DType:
         """The default dtype of a kind: the system's, or where it has none, the library's."""

@@ -31,7 +31,7 @@ def asarray(context: Context) -> Function:
     ) -> Array:
         if isinstance(obj, Array):
             own = context.array("asarray", obj)
-            d = own.dtype if dtype is None else context.dtype(dtype)
+            d = own.dtype if dtype is None else context.asked(dtype)
             if d is own.dtype and not copy and device is None:
                 return own
             made = _made(context, own._data, context.library.native(d), device, copy)
@@ -40,14 +40,14 @@ def asarray(context: Context) -> Function:
             met = context.joined("stack", [asarray(item) for item in obj])
             return asarray(met, dtype=dtype, device=device)
         if dtype is not None:
-            d = context.dtype(dtype)
+            d = context.asked(dtype)
             refuse_out_of_range(context.recipes, obj, d)
             return context.wrap(_made(context, obj, context.library.native(d), device, copy), d)
         kind = Kind.FLOAT if _empty(obj) else highest(obj)
         if kind is None:  # an array of the library's, or of another one's
             data = _made(context, obj, None, device, copy)
             own = context.library.native(context.library.dtype(data))
-            data = context.library.cast(data, own)  # of another byte order, it may be
+            data = context.entered(context.library.cast(data, own))  # of another byte order, it may be
             weak = context.library.weak(data) and context.recipes.weak_arrays
             return context.wrap(data, None, weak)
         d = context.default(kind)
@@ -96,7 +96,7 @@ def _made(context: Context, obj: Any, to: Any, device: object, copy: bool | None
 
 def _options(context: Context, given: object, kind: Kind, device: object) -> tuple[DType, dict[str, Any]]:
     """The dtype asked for, or the default one of a kind, and both as the library takes them."""
-    d = context.dtype(given) if given is not None else context.default(kind)
+    d = context.asked(given) if given is not None else context.default(kind)
     return d, {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
 
 
@@ -186,7 +186,7 @@ def _made_like(
     context: Context, name: str, x: Any, fill: tuple[Any, ...], dtype: object, device: object
 ) -> Array:
     own = context.array(name, x)
-    d = own.dtype if dtype is None else context.dtype(dtype)
+    d = own.dtype if dtype is None else context.asked(dtype)
     weak = dtype is None and context.recipes.promote(name, (own._type.operand,)).weak
     said = {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
     filled = [filling(context, d, value) for value in fill]
@@ -199,7 +199,7 @@ def from_dlpack(context: Context) -> Function:
     def from_dlpack(x: Any, /, *, device: object = None, copy: bool | None = None) -> Array:
         options = {k: v for k, v in (("device", device), ("copy", copy)) if v is not None}
         buffer = x.bare if isinstance(x, Array) else x
-        return context.wrap(context.library.function("from_dlpack")(buffer, **options))
+        return context.wrap(context.entered(context.library.function("from_dlpack")(buffer, **options)))
 
     return from_dlpack
 
@@ -208,7 +208,7 @@ def astype(context: Context) -> Function:
     """The function that casts explicitly, to a dtype that is strong."""
 
     def astype(x: Any, dtype: object, /, *, copy: bool = True, device: object = None) -> Array:
-        own, d = context.array("astype", x), context.dtype(dtype)
+        own, d = context.array("astype", x), context.asked(dtype)
         to = context.library.native(d)
         options = {} if device is None else {"device": device}
         data = context.library.xp.astype(own._data, to, copy=copy, **options)

@@ -70,6 +70,7 @@ class Namespace(Members):
             **inspection(context),
             **shapes(),
             **context.dtypes,
+            **{d.name: d for d in system.instead if isinstance(d, DType) and library.has(d)},
             **CONSTANTS,
         }
         further = {*functions} - {*standard().linalg, *standard().fft}

@@ -109,7 +109,7 @@ def reduction(context: Context, op: str) -> Function:
     def function(x: Any, /, *, dtype: object = None, **options: Any) -> Any:
         x = context.array(op, x)
         if dtype is not None:
-            return as_dtype(x, context.dtype(dtype), **options)
+            return as_dtype(x, context.asked(dtype), **options)
         p = promote(x)
         if accumulates:
             options["dtype"] = library.native(p.compute or p.result)

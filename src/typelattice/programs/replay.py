@@ -213,9 +213,11 @@ class _Replay:
         """An operand of another dtype; the value of one without dimensions is kept where it fits."""
         if isinstance(to, Operand):
             p = self.system.explain(to)
-            if p.dtype is None:
+            asked = self.system.instead.get(to.kind, p.dtype)
+            if asked is None:
                 return Outcome(None, p, p.reason)
-            to = p.dtype
+            to = asked
+        to = self.system.made(to)
         kept = tier == "0d" and o.value is not None and o.kind.rank <= to.kind.rank and fitted(o.value, to)[0]
         return Outcome(of(to, tier=tier, value=o.value if kept else None))
 
@@ -226,11 +228,22 @@ class _Replay:
         assert like is not None
         if step.dtype is not None:
             return self.cast(like, self.dtype(step.dtype, found), tier)
-        p = self.system.explain(like)
+        p = self.made(step, like)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         keeps = step.name == "full" or (step.name == "asarray" and tier == "0d")  # but no list's array
         return Outcome(of(p.dtype, p.weak and keeps, tier), p)
+
+    def made(self, step: Created, like: Operand) -> Promotion:
+        """What an array is made in that is asked to be of no dtype: by its operation, where that has a rule.
+
+        Of whole numbers alone a library's linspace may be another than of others; what fills an array may
+        count by its kind alone.
+        """
+        bounds = [x for x in step.args if isinstance(x, (bool, int, float, complex))][:2]
+        if step.name == "linspace" and len(bounds) == 2:
+            return self.system.explain(*bounds, op="linspace")
+        return self.system.explain(like, op="full" if step.name == "full" else None)
 
     def called(self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None) -> Outcome:
         """What an operation comes to: Python's of Python's numbers, else the system's."""

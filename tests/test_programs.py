@@ -111,16 +111,16 @@ def _words(text: str) -> list[str]:
     [
         ("a.b", "'a.b': a function that is not called; call it"),
         ("np.b", "'np.b': nothing that promotion knows of; give an array or a number"),
-        ("lambda: 1", "a function without a name; define it with def"),
-        ("[a for a in b]", "a list made in a loop; write the list out, or use functions of whole arrays"),
-        ("sum(x for x in a)", "values made in a loop; write them out"),
+        ("lambda: 1", "a function that is not called; call it"),
+        ("[a for a in b]", "a loop over an array asks for .*; use functions of whole arrays"),
+        ("sum(x for x in a)", "a loop over an array asks for the value of an array"),
         ("add(*a)", "arguments with a star, of which nobody knows how many there are; write them out"),
         ("add(**a)", "arguments with a star"),
-        ("{'x': a}", "a dictionary; give its values names"),
+        ("{'x': a}", "a dictionary; take one of its values, or give them names"),
         ("(c := a)", "a name given within an expression; give it on a line before"),
         ("a if b else a", "asks for the value of an array, and its steps depend on that; write where("),
         ("a + b + 'x'", "'x' takes no part in promotion; give an array or a number"),
-        ("a < b < a", "compare two, and join with & or |"),
+        ("a < b < a", "compare two, and join with &: (a < x) & (x < b)"),
         ("a and b", "asks for the value of an array, .*; join with & or |"),
         ("not a", "asks for the value of an array, .*; join with & or |, negate with ~"),
         ("a in b", "asks for the value of an array"),
@@ -158,7 +158,8 @@ def test_what_is_no_program_is_refused(text: str, match: str) -> None:
 
 
 def test_nothing_is_evaluated(tmp_path: object) -> None:
-    for text in ("__import__('os').system('x')", "open('x')", "(lambda: a)()", "a.__class__", "exec('1')"):
+    harmful = ("__import__('os').system('x')", "open('x')", "(lambda: open)()()", "exec('1')")
+    for text in (*harmful, "a.__class__", "[open(b) for b in 'ab']", "{'a': exec}['a']('1')"):
         with pytest.raises(tl.ProgramError):
             tl.program(text, a="int8")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,14 +42,48 @@ OF_NUMPY = [  # texts that NumPy evaluates as they stand, of an array x
     "x * (2 if np.iscomplexobj(x) else 2.5)",
     "x.view(np.uint8) + np.int8(1)",
     "x.view() * 2",
+    "np.add.reduce(x)",
+    "np.multiply.reduce(x, 0, np.float64)",
+    "np.maximum.reduce(x, axis=None)",
+    "np.logical_and.reduce(x)",
+    "np.add.accumulate(x)",
+    "np.multiply.accumulate(x)",
+    "np.multiply.outer(x, np.ones(2, 'float16'))",
+    "np.add.outer(x, 2.5)",
+    "np.histogram(x)[0]",
+    "np.histogram(x, bins=5)[1]",
+    "counts, edges = np.histogram(x, 4)\ncounts * edges[0]",
+    "f = lambda a, b=np.float32(1): a * b\nf(x) + f(2, b=x)",
+    "(lambda a: a.sum())(x)",
+    "np.stack([x * s for s in (1, 2.5) if s > 1])",
+    "sum(x * s for s in range(3))",
+    "sum([x, x], np.float16(1))",
+    "sum(a * b for a, b in zip((1, 2.5), [x, x]))",
+    "sum(i * row for i, row in enumerate([x, x]))",
+    "[x * i * j for i in range(2) for j in (1, 2.5) if i][-1]",
+    "d = {'scale': 2.5, 'x': x}\nd['x'] * d['scale']",
+    "d = {'a': 2, **{'b': 2.5}}\nx * d.get('b', 1) * d.get('c', 1)",
+    "y = x\nfor k, v in {'a': 1, 'b': 2.5}.items():\n    y = y * v\ny",
+    "{k: v * 2 for k, v in {'a': 1, 'b': 2.5}.items()}['b'] * x",
+    "x * (2.5 if 1 < 2 < 3 else 2)",
+    "1 < 2 < x.real",
+    "x * (2 if isinstance(x, (int, float)) else 2.5)",
+    "x * (2.5 if isinstance('a', str) and not isinstance(x, dict) else 2)",
+    "np.clip(*[x.real, 0, 1.5])",
+    "x.sum(**{'dtype': np.float32})",
+    "x * len(f'{1}{2}')",
+    "np.concatenate([*[x, x], x])",
 ]
 
 
 def described(text: str, x: Any, **libraries: Any) -> str:
-    """What a text gives for an array: its dtype, or the Python number that it is."""
+    """What the last line of a text gives for an array: its dtype, or the Python number that it is."""
+    *lines, last = text.split("\n")
+    scope = {"x": x, **libraries}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = eval(text, {"x": x, **libraries})
+        exec("\n".join(lines), scope)
+        made = eval(last, scope)
     return f"Python {type(made).__name__}" if type(made) in (bool, int, float, complex) else str(made.dtype)
 
 
@@ -56,8 +91,9 @@ def described(text: str, x: Any, **libraries: Any) -> str:
 def test_idioms_of_numpy_give_the_dtypes_that_it_computes(text: str) -> None:
     for dtype in DTYPES:
         bound = {"x": f"{dtype}[3]"} if _has(text, "x") else {}
-        said = str(tl.program(text, **bound).under("numpy").result)
-        assert said == described(text, np.ones(3, dtype), np=np), dtype
+        p = tl.program(text, **bound)
+        assert str(p.under("numpy").result) == described(text, np.ones(3, dtype), np=np), dtype
+        assert str(tl.program(str(p))) == str(p)
 
 
 def _has(text: str, name: str) -> bool:
@@ -148,6 +184,36 @@ def test_functions_of_symbols_ask_the_same() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("np.hypot.accumulate(x)", "there are add.accumulate, multiply.accumulate"),
+        ("np.add.at(x, 0, 1)", "add.at is no operation; x[i] += y"),
+        ("np.add.reduceat(x, [0])", "add.reduceat is no operation; write it with functions of whole arrays"),
+        ("np.add.reduce()", "add.reduce takes an array, and axis, dtype, out, keepdims"),
+        ("np.histogram(x, density=True)", "histogram is given density"),
+        ("f = lambda *a: a\nf(x)", "the lambda has parameters with a star; name each"),
+        ("f = lambda a: a\nf(x, x)", "the lambda takes a; give those"),
+        ("f = lambda a: a\nf()", "the lambda needs a; give it"),
+        ("[a for a in x]", "a loop over an array asks for the value of an array"),
+        ("[a for a in enumerate(x)]", "a loop over an array asks for the value of an array"),
+        ("[a for a in 3]", "nothing to loop over; give a list, or range(n)"),
+        ("[1 for i in range(9**5) for j in range(9**5)]", "more than 1,000,000 passes of loops"),
+        ("for i in range(9**5):\n    for j in range(9**5):\n        y = x\ny", "more than 1,000,000 passes"),
+        ("{i for i in range(3)}", "a set made in a loop; use functions of whole arrays"),
+        ("list(map(abs, [x, x]))", "a loop within map; write it out: [f(x) for x in (a, b)]"),
+        ("y = []\ny.append(x)\ny", "a list that changes; write it out at once"),
+        ("d = {'a': 1}\nd['b'] = x\nd['b']", "a list or a dictionary that changes; write it out at once"),
+        ("d = {'a': x}\nd['b']", "the dictionary has no key 'b'; it has 'a'"),
+        ("d = {'a': x}\nd[x]", "it looks up the value of an array; give a key that is known"),
+        ("d = {'a': x}\nd.update(b=1)\nd", "of a dictionary it is known what get, items, keys, values give"),
+        ("d = {'a': x}\nd * 2", "a dictionary; take one of its values, or give them names"),
+        ("1 < x < 2", "compare two, and join with &: (a < x) & (x < b)"),
+        ("max(x, 2)", "it asks which is the max; write maximum(x, y)"),
+        ("min([x, x])", "it asks which is the min; write minimum(x, y)"),
+        ("isinstance(x, np.ndarray)", "it asks for a class that libraries have of their own; leave it out"),
+        ("x.T += 1\nx", "an attribute that is set; give the value a name"),
+        ("x.flags.writeable = 1\nx", "an attribute that is set; give the value a name"),
+        ("x.real[0] = 1\nx", "elements of an attribute; write into the array itself"),
+        ("x[0][1] = 1\nx", "elements of elements; give all indices at once: x[i, j] = y"),
+        ("np.clip(*x)", "arguments with a star, of which nobody knows how many there are; write them out"),
         ("x.item()", "item takes an array of one element, and this has 3; index it first"),
         ("x.tolist()", "it takes the values out of an array; compute with the array, or with x[0].item()"),
         ("x.type()", "type() gives the name of a dtype, which is no array; leave it out"),
@@ -176,3 +242,23 @@ def test_what_cannot_be_known_is_refused_with_what_to_do(text: str, said: str) -
 def test_a_name_that_stands_where_nothing_is_read_occurs() -> None:
     p = tl.program("x if x.dtype == np.int8 else y", x="int8", y="float32")
     assert str(p.under("numpy").dtype) == "int8" and math.isclose(len(p.steps), 2)
+
+
+def test_a_function_of_a_file_has_the_lines_that_it_needs(tmp_path: Path) -> None:
+    """Others, which may be no program, are not read."""
+    file = tmp_path / "f.py"
+    file.write_text(
+        "import os\nimport numpy as np\nSECRET = os.environ['HOME']\nHALF = 1 / 2\nEPS = np.float32(HALF)\n"
+        "SCALES = {'a': EPS}\nscaled = lambda x: x * SCALES['a']\n\ndef f(x):\n    return scaled(x)\n"
+    )
+    assert str(tl.program(f"{file}:f", x="float16[3]").under("numpy").dtype) == "float32"
+
+
+def test_methods_of_ufuncs_of_symbols_are_steps() -> None:
+    def f(x: Any) -> Any:
+        return np.add.reduce(x), np.multiply.accumulate(x), np.subtract.outer(x, x), np.histogram(x)[1]
+
+    p = tl.program(f, "int8[3]")
+    made = f(np.ones(3, "int8"))
+    assert [str(p.under("numpy")[i]) for i in p.results] == [str(x.dtype) for x in made]
+    assert [p.steps[i].shape for i in p.results[:3]] == [x.shape for x in made[:3]]

@@ -42,3 +42,32 @@ def test_the_limits_of_a_dtype_are_of_its_library(system: str) -> None:
         real = eval(text, {name: library, "x": x})
         said = tl.program(text, x=f"{narrow}[3]").under(system).dtype
         assert said is tl.operand(real).dtype, text
+
+
+OF_JAX = [
+    "jnp.add.reduce(x)", "jnp.add.accumulate(x)", "jnp.multiply.accumulate(x)", "jnp.maximum.reduce(x)",
+    "jnp.multiply.outer(x, 2.5)", "jnp.histogram(x)[0]", "jnp.histogram(x)[1]", "x.sum().item() * x",
+    "x * (2.5 if jnp.issubdtype(x.dtype, jnp.floating) else 2)", "sum(x * s for s in (1, 2.5))",
+    "lax.convert_element_type(x, jnp.float16)", "x.view(jnp.int8)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OF_JAX)
+def test_idioms_of_jax_give_the_dtypes_that_it_computes(text: str) -> None:
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    for dtype in ("bool", "int8", "int64", "float16", "float32", "complex64"):
+        if dtype == "bool" and "view" in text:
+            continue
+        made = str(tl.program(text, x=f"{dtype}[3]").under("jax").dtype)
+        x = jax.numpy.ones(3, dtype)
+        assert made == described(text, x, jnp=jax.numpy, lax=jax.lax), dtype
+
+
+@pytest.mark.parametrize("result", [0, 1])
+def test_both_results_of_pytorchs_histogram_have_the_dtype_that_it_gives(result: int) -> None:
+    torch = pytest.importorskip("torch")
+    for dtype in ("float32", "float64"):
+        said = tl.program(f"torch.histogram(x, 3)[{result}]", x=f"{dtype}[3]").under("torch").dtype
+        x = torch.ones(3, dtype=getattr(torch, dtype))
+        assert said is tl.operand(torch.histogram(x, 3)[result]).dtype

@@ -26,7 +26,7 @@ MAY_BE_NAMED = {  # what functions of a form may be given by name, beside their 
         "fill_value", "device",
     ),
     "indexed": ("axis", "dim"),
-    "parts": ("axis", "mode", "full_matrices"),
+    "parts": ("axis", "mode", "full_matrices", "bins", "range"),
 }  # fmt: skip
 KEYWORDS = {
     "dim": "axis",

@@ -11,12 +11,16 @@ from typelattice.programs.draft import Draft
 from typelattice.programs.expressions import Expressions
 from typelattice.programs.meanings import OPERATORS
 from typelattice.programs.reading import ASKS, WHERE, Dotted, Function, Read, Reading
-from typelattice.programs.several import Several
 from typelattice.programs.site import Site
 from typelattice.programs.step import IN_PLACE, LONGEST, Place, ProgramError
 
 DEEPEST = 200  # calls of functions within one another
 UNRETURNED: Any = object()  # what a block of lines gives that returns nothing
+NAMELESS = "elements of what has no name; give it one first"
+ELEMENTS: Mapping[type[ast.expr], str] = {
+    ast.Subscript: "elements of elements; give all indices at once: x[i, j] = y",
+    ast.Attribute: "elements of an attribute; write into the array itself",
+}
 REFUSED_LINES: Mapping[type[ast.stmt], str] = {
     ast.While: f"a loop that {ASKS}; write the passes out",
     ast.Try: "what depends on errors; write the lines without try",
@@ -88,9 +92,7 @@ class Lines(Expressions):
         self, line: ast.For, target: ast.expr, over: Read, body: Sequence[ast.stmt], scope: dict[str, Any]
     ) -> Reading:
         """The passes of a loop over what is known."""
-        if not isinstance(over, tuple):
-            raise self.site(line).refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
-        for each in over:
+        for each in self.over(line, over):
             self.assign(target, each, scope)
             found = yield self.block(body, scope)
             if found is not UNRETURNED:
@@ -139,36 +141,21 @@ class Lines(Expressions):
     def put(self, target: ast.Subscript, value: Read, scope: dict[str, Any]) -> Reading:
         """An assignment to elements of an array."""
         if not isinstance(target.value, ast.Name):
-            raise self.site(target).refuse("elements of what has no name; give it one first")
-        x = self.argument(target, (yield self.expression(target.value, scope)))
+            raise self.site(target).refuse(ELEMENTS.get(type(target.value), NAMELESS))
+        of = yield self.expression(target.value, scope)
+        if isinstance(of, (Mapping, tuple)):
+            raise self.site(target).refuse("a list or a dictionary that changes; write it out at once")
+        x = self.argument(target, of)
         key = self.argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.argument(target, value)
         scope[target.value.id] = self.draft.put(self.site(target), x, key, given)
-
-    def assign(self, target: ast.expr, value: Read, scope: dict[str, Any]) -> None:
-        """Binds a name, or several names to as many values."""
-        match target:
-            case ast.Name(id=name):
-                scope[name] = value
-            case ast.Tuple(elts=names) | ast.List(elts=names) if isinstance(value, tuple) and len(
-                value
-            ) == len(names):
-                for each, part in zip(names, value, strict=True):
-                    self.assign(each, part, scope)
-            case ast.Tuple(elts=names) | ast.List(elts=names) if (
-                isinstance(value, Several) and value.count in (None, len(names))
-            ):
-                for i, each in enumerate(names):
-                    self.assign(each, value[i], scope)
-            case ast.Tuple() | ast.List():
-                raise self.site(target).refuse("as many names as there are values; give each its own line")
-            case _:
-                raise self.site(target).refuse("an attribute that is set; give the value a name")
 
     def in_place(
         self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: dict[str, Any]
     ) -> Reading:
         """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
+        if isinstance(target, ast.Attribute):
+            raise self.site(line).refuse("an attribute that is set; give the value a name")
         x = yield self.expression(target, scope)
         y = self.argument(line, value)
         if isinstance(target, ast.Name):
@@ -187,17 +174,18 @@ class Lines(Expressions):
         """What a call of a function that the source defines gives: its lines, read with its arguments."""
         if self.calls >= DEEPEST:
             raise self.site(node).refuse(f"more than {DEEPEST} calls within one another; write a loop out")
-        given = dict(zip(parameters(function.node), args, strict=False))
-        if len(given) < len(args) or {*named} - {*parameters(function.node)}:
-            raise self.site(node).refuse(
-                f"{function.node.name} takes {', '.join(parameters(function.node))}; give those"
-            )
-        scope = {**function.scope, **(yield self.defaults(function)), **given, **named}
-        missing = [name for name in parameters(function.node) if name not in scope]
+        known = parameters(function.node)
+        given = dict(zip(known, args, strict=False))
+        if function.node.args.vararg or function.node.args.kwarg:
+            raise self.site(node).refuse(f"{function.name} has parameters with a star; name each")
+        if len(given) < len(args) or {*named} - {*known}:
+            raise self.site(node).refuse(f"{function.name} takes {', '.join(known) or 'nothing'}; give those")
+        given |= {**(yield self.defaults(function)), **given, **named}
+        missing = [name for name in known if name not in given]
         if missing:
-            raise self.site(node).refuse(f"{function.node.name} needs {missing[0]}; give it")
+            raise self.site(node).refuse(f"{function.name} needs {missing[0]}; give it")
         self.calls += 1
-        found = yield self.block(function.node.body, scope)
+        found = yield self.block(function.lines, {**function.scope, **given})
         self.calls -= 1
         return None if found is UNRETURNED else found
 
@@ -213,6 +201,6 @@ class Lines(Expressions):
         return found
 
 
-def parameters(node: ast.FunctionDef) -> list[str]:
+def parameters(node: ast.FunctionDef | ast.Lambda) -> list[str]:
     """The names of a function's parameters."""
     return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.facts.operations import OPERATIONS
+from typelattice.programs.dictionaries import looked_up
 from typelattice.programs.draft import Draft
 from typelattice.programs.dtype_questions import Limits, dtype_attribute, limit, same_dtype
 from typelattice.programs.functions import FUNCTIONS
@@ -117,6 +118,8 @@ class Meanings:
                 raise self.unbound(node, name)
             case Several(name=name):
                 raise self.site(node).refuse(f"{name} gives several arrays; take one: {name}(x)[0]")
+            case Mapping():
+                raise self.site(node).refuse("a dictionary; take one of its values, or give them names")
             case Limits(name=name):
                 raise self.site(node).refuse(f"{name} gives several numbers; take one: {name}(dtype).max")
             case Dotted() | Function() | Method():
@@ -129,7 +132,8 @@ class Meanings:
 
     def plain(self, x: Read) -> Any:
         """A known number in place of the step that gives it."""
-        return x if isinstance(x, (Dotted, Function, Limits, Method, Several)) else self.draft.static(x)
+        others = (Dotted, Function, Limits, Mapping, Method, Several)
+        return x if isinstance(x, others) else self.draft.static(x)
 
     def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
         """Whether a plain value is true. Raises ProgramError of an array."""
@@ -155,7 +159,8 @@ class Meanings:
         """What a comparison makes: a step, or a bool of plain values."""
         left, right = self.plain(a), self.plain(b)
         if not isinstance(op, (ast.Is, ast.IsNot)):
-            left, right = self.plain(self.argument(node, left)), self.plain(self.argument(node, right))
+            left = self.plain(self.argument(node, left))
+            right = right if isinstance(right, Mapping) else self.plain(self.argument(node, right))
         if any(isinstance(x, (DTypeOf, NamedDType)) for x in (left, right)) and None not in (left, right):
             return self.dtypes_compared(node, op, left, right)
         numbers = all(isinstance(x, (int, float, complex)) for x in (left, right))
@@ -188,14 +193,17 @@ class Meanings:
         except TypeError as e:
             raise self.site(node).refuse(f"Python refuses it: {e}; compare others") from None
 
-    def subscript(self, node: ast.Subscript, x: Read, key: Read) -> Argument:
-        """Elements of an array, or of a list that is known."""
+    def subscript(self, node: ast.Subscript, x: Read, key: Read) -> Read:
+        """Elements of an array, or of a list or a dictionary that is known."""
         at: Any = self.plain(key)
         if isinstance(x, Several) and isinstance(at, int):
             try:
                 return x[at]
             except IndexError as e:
                 raise self.site(node).refuse(f"{e}; give another index") from None
+        if isinstance(x, Mapping):
+            value: Read = looked_up(self.site(node), x, at)
+            return value
         x = self.argument(node, x)
         if isinstance(x, tuple):
             try:

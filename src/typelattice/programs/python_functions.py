@@ -8,18 +8,24 @@ from typing import Any
 
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.suggest import nearest
-from typelattice.operands.operand import scalar
+from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.draft import Draft
 from typelattice.programs.functions import FUNCTIONS
-from typelattice.programs.reading import LENGTH, Dotted, Function, Method, Read
+from typelattice.programs.makers import PYTHONS
+from typelattice.programs.reading import ASKS, LENGTH, Dotted, Function, Method, Read
 from typelattice.programs.site import Site
-from typelattice.programs.step import Argument, DTypeOf, NamedDType, Ref
+from typelattice.programs.step import Argument, DTypeOf, Input, NamedDType, Opaque, Ref
 
+LOOPED = ("enumerate", "reversed", "zip")
 UNKNOWN = object()  # where a function of Python's is one of arrays
 OF_PYTHON: Mapping[str, Callable[..., Any]] = {
-    "abs": abs, "len": len, "list": tuple, "max": max, "min": min, "print": print,
-    "range": lambda *bounds: tuple(range(*bounds)), "round": round, "sum": sum, "tuple": tuple,
+    "abs": abs, "all": all, "any": any, "enumerate": lambda *given: tuple(enumerate(*given)),
+    "isinstance": isinstance, "len": len, "list": tuple, "max": max, "min": min, "print": print,
+    "range": lambda *bounds: tuple(range(*bounds)), "reversed": lambda x: tuple(reversed(x)),
+    "round": round, "sorted": lambda x: tuple(sorted(x)), "sum": sum, "tuple": tuple,
+    "zip": lambda *given: tuple(zip(*given, strict=False)),
 }  # fmt: skip
+CLASSES: Mapping[str, type] = {"str": str, "list": tuple, "tuple": tuple, "dict": Mapping}
 
 
 def of_python(draft: Draft, site: Site, name: str, known: Sequence[Any]) -> Any:
@@ -33,6 +39,16 @@ def of_python(draft: Draft, site: Site, name: str, known: Sequence[Any]) -> Any:
         return shape[0]
     if name == "abs" and len(known) == 1 and draft.is_scalar(known[0]):
         return draft.operator(site, name, known)
+    if name == "isinstance" and len(known) == 2:
+        return _is_instance(draft, site, *known)
+    if name in ("max", "min") and (len(known) > 1 or isinstance(known[0], tuple)) and _has_array(known):
+        raise site.refuse(f"it asks which is the {name}; write {name}imum(x, y)")
+    if name == "sum" and known and isinstance(known[0], tuple) and _has_array(known):
+        return _sum(draft, site, *known)
+    if name in ("all", "any", "sorted") and _has_array(known):
+        return UNKNOWN
+    if name in LOOPED and any(isinstance(x, Ref) for x in known):
+        raise site.refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
     if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known):
         return UNKNOWN
     try:
@@ -41,6 +57,39 @@ def of_python(draft: Draft, site: Site, name: str, known: Sequence[Any]) -> Any:
         return OF_PYTHON[name](*known)
     except (TypeError, ValueError, OverflowError) as e:
         raise site.refuse(f"Python refuses it: {e}; give other values") from None
+
+
+def _has_array(known: Sequence[Any]) -> bool:
+    """Whether an array, or a number that is not known, is among values, or in a list among them."""
+    return any(isinstance(x, Ref) or (isinstance(x, tuple) and _has_array(x)) for x in known)
+
+
+def _sum(draft: Draft, site: Site, items: Sequence[Argument], start: Argument = 0) -> Argument:
+    """What Python's sum gives for a list: each item is added to those before it, and the first to 0."""
+    for each in items:
+        start = draft.operator(site, "add", [start, each])
+    return start
+
+
+def _is_instance(draft: Draft, site: Site, x: Any, classes: Any) -> bool:
+    """Whether a value is of a class of Python's. Raises ProgramError of an array's class."""
+    names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flat(classes)]
+    asked = tuple(PYTHONS.get(name) or CLASSES.get(name) for name in names)
+    if isinstance(x, (Function, Dotted, Method)) or None in asked:
+        raise site.refuse("it asks for a class that libraries have of their own; leave it out")
+    if not isinstance(x, Ref):
+        return isinstance(x, tuple(each for each in asked if each))
+    given = draft.steps[x.step]
+    if isinstance(given, (Input, Opaque)) and isinstance(given.given, Operand) and draft.is_scalar(x):
+        return any(issubclass(PYTHONS[given.given.kind.word], each) for each in asked if each)
+    if draft.is_scalar(x):
+        raise site.refuse("it asks of what kind a number is, which is not known; leave it out")
+    return False
+
+
+def _flat(classes: Any) -> Sequence[Any]:
+    """The classes of isinstance, of which there may be several."""
+    return classes if isinstance(classes, tuple) else (classes,)
 
 
 def of_math(draft: Draft, site: Site, name: str, args: Sequence[Read], known: Sequence[Any]) -> Argument:

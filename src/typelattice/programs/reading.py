@@ -7,7 +7,7 @@ no depth of code is too deep. What has no parts is read at once, and yielded as 
 from __future__ import annotations
 
 import ast
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any, TypeAlias
@@ -47,8 +47,20 @@ class Dotted:
 class Function:
     """A function that the source defines."""
 
-    node: ast.FunctionDef
+    node: ast.FunctionDef | ast.Lambda
     scope: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.node.name if isinstance(self.node, ast.FunctionDef) else "the lambda"
+
+    @property
+    def lines(self) -> Sequence[ast.stmt]:
+        """Its lines: of a lambda the one that returns its expression."""
+        if isinstance(self.node, ast.FunctionDef):
+            return self.node.body
+        return [ast.Return(value=self.node.body)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +71,7 @@ class Method:
     name: str
 
 
-Read: TypeAlias = "Argument | Dotted | Function | Limits | Method | Several"
+Read: TypeAlias = "Argument | Dotted | Function | Limits | Mapping[Any, Any] | Method | Several"
 Reading: TypeAlias = Generator[Any, Any, Any]
 
 

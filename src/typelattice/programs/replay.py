@@ -16,7 +16,7 @@ from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.range import fitted
 from typelattice.operands.operand import BOOL, WORDS, Operand, Tier, of, scalar
 from typelattice.programs.python_numbers import computed
-from typelattice.programs.several import COMPUTED, ITSELF, dtype_from
+from typelattice.programs.several import COMPUTED, ITSELF, OF_OPERAND, dtype_from
 from typelattice.programs.step import (
     IN_PLACE,
     AnyDType,
@@ -264,7 +264,8 @@ class _Replay:
         if source == COMPUTED and p.compute is not None:
             made = of(p.compute, p.weak, tier)
         elif source != ITSELF:
-            other = self.system.explain(made, op=source)
+            of_which = operands[0] if source.endswith(OF_OPERAND) else made
+            other = self.system.explain(of_which, op=source.removesuffix(OF_OPERAND))
             if other.dtype is None:
                 return Outcome(None, other, other.reason)
             made = of(other.dtype, other.weak, tier)

@@ -9,10 +9,10 @@ from typelattice.facts.operations import Operation
 from typelattice.programs.step import Argument, Call, Ref, Shape
 
 RESULT = "result"  # the keyword of a call that says which of its results is meant
-ITSELF, COMPUTED = "itself", "computed"
+ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
 PARTS: Mapping[str, Mapping[str, str]] = {
     # What each result is called, and its dtype: that of the operation itself, that which it computes in, or
-    # that of another operation on its result, such as the real part or a position.
+    # that of another operation on its result, such as the real part or a position; `mean(x)` on its operand.
     "svd": {"U": ITSELF, "S": "real", "Vh": ITSELF},
     "qr": {"Q": ITSELF, "R": ITSELF},
     "slogdet": {"sign": ITSELF, "logabsdet": "real"},
@@ -24,6 +24,7 @@ PARTS: Mapping[str, Mapping[str, str]] = {
     "unique_counts": {"values": ITSELF, "counts": "nonzero"},
     "unique_inverse": {"values": ITSELF, "inverse_indices": "nonzero"},
     "divmod": {"quotient": ITSELF, "remainder": ITSELF},
+    "histogram": {"hist": ITSELF, "bin_edges": f"mean{OF_OPERAND}"},
 }  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def result_shape(
 
 def _part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
     """The shape of one of several results, where it has fewer axes than their operand."""
-    if name == "nonzero" or (name.startswith("unique_") and name != "unique_all"):
+    if name in ("histogram", "nonzero") or (name.startswith("unique_") and name != "unique_all"):
         return (None,)
     if shape is None:
         return None

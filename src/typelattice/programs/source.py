@@ -128,17 +128,37 @@ def _check_used(source: Lines, lines: Sequence[ast.stmt]) -> None:
             raise ProgramError(f"{clipped(name, 40)} is bound and does not occur in {short(source.text)}")
 
 
+def _needed(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
+    """The lines of a file that a function needs: imports, and those that give the names in it."""
+    giving: dict[str, list[ast.stmt]] = {}
+    for line in lines:
+        match line:
+            case ast.FunctionDef(name=given) | ast.AnnAssign(target=ast.Name(id=given)):
+                giving.setdefault(given, []).append(line)
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    for node in ast.walk(target):
+                        if isinstance(node, ast.Name):
+                            giving.setdefault(node.id, []).append(line)
+    needed: set[ast.stmt] = {line for line in lines if isinstance(line, (ast.Import, ast.ImportFrom))}
+    wanted = [name]
+    while wanted:
+        for line in giving.pop(wanted.pop(), []):
+            needed.add(line)
+            wanted += [node.id for node in ast.walk(line) if isinstance(node, ast.Name)]
+    return [line for line in lines if line in needed]
+
+
 def _function(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any], name: str | None) -> Reading:
     """The function of a name, or the last one, called with what its parameters are bound to."""
-    for line in lines:
-        constant = isinstance(line, ast.Assign) and isinstance(line.value, (ast.Constant, ast.UnaryOp))
-        if constant or isinstance(line, (ast.Import, ast.ImportFrom, ast.FunctionDef)):
-            yield source.line(line, scope)
     defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
     if name is not None and name not in defined:
         near = nearest(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"
         raise ProgramError(f"{source.file} has no function {short(name)}{near}")
-    function: Function = scope[name or defined[-1]]
+    name = name or defined[-1]
+    for line in _needed(lines, name):
+        yield source.line(line, scope)
+    function: Function = scope[name]
     known = parameters(function.node)
     defaults = yield source.defaults(function)
     for given in source.bound:
@@ -146,14 +166,14 @@ def _function(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any], n
             near = nearest(given, known)
             has = ", ".join(known) or "none"
             raise ProgramError(
-                f"{function.node.name} has no parameter {clipped(given, 40)}{near}; it has {has}"
+                f"{function.name} has no parameter {clipped(given, 40)}{near}; it has {has}"
             )
     source.bound = {**_annotated(function), **source.bound}
     for needed in known:
         if needed not in source.bound and needed not in defaults:
             raise source.unbound(function.node, needed)
     args = _bound(source, [name for name in known if name in source.bound])
-    found = yield source.block(function.node.body, {**scope, **defaults, **args})
+    found = yield source.block(function.lines, {**scope, **defaults, **args})
     if found is UNRETURNED or found is None:
         raise source.site(function.node).refuse("it returns nothing; end it with return")
     return found

@@ -125,7 +125,7 @@ class Symbol:
 
     def __array_ufunc__(self, function: Any, method: str, *args: Any, **named: Any) -> Any:
         if method != "__call__":
-            raise here().refuse(f"{function.__name__}.{method} is no operation; write a function such as sum")
+            return self._xp._ufunc_method(function.__name__, method, args, named)
         return self._xp._called(function.__name__, args, named, "numpy")
 
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:

@@ -19,6 +19,7 @@ from typelattice.programs.several import Several
 from typelattice.programs.site import Site
 from typelattice.programs.step import Argument, NamedDType, Ref
 from typelattice.programs.symbol import Symbol, SymbolDType, argument
+from typelattice.programs.ufuncs import is_ufunc_method, ufunc_method
 
 
 class Symbols:
@@ -101,6 +102,16 @@ class Symbols:
         taken = [argument(self, each) for each in args]
         said = {key: argument(self, each) for key, each in named.items() if each is not None}
         return self._given(site, call_method(self.draft, site, name, x._ref, taken, said))
+
+    def _ufunc_method(self, function: str, method: str, args: Any, named: dict[str, Any]) -> Any:
+        """What a method of a function of NumPy's gives: `np.add.reduce(x)`."""
+        site = here()
+        if not is_ufunc_method((function, method)):
+            raise site.refuse(f"{function}.{method} is no operation; write it with functions of whole arrays")
+        taken = [argument(self, x) for x in args]
+        said = {key: argument(self, x) for key, x in named.items()}
+        where = Site(site.text, site.place, "numpy")
+        return self._given(site, ufunc_method(self.draft, where, function, method, taken, said))
 
     def _given(self, site: Site, found: Argument | Several) -> Any:
         """What is found, as code gets it: a symbol for a step, a plain value as it is."""

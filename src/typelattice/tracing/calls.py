@@ -19,6 +19,7 @@ from typelattice.programs.names import meaning
 from typelattice.programs.several import Several
 from typelattice.programs.site import Site
 from typelattice.programs.step import AnyDType, Argument, NamedDType, Ref, Slice
+from typelattice.programs.ufuncs import REDUCED
 from typelattice.tracing.alike import alike
 from typelattice.tracing.libraries import dtype_text
 from typelattice.tracing.rewriting import Spot
@@ -26,13 +27,6 @@ from typelattice.tracing.rewriting import Spot
 SHAPED = ("zeros", "ones", "empty", "eye", "identity", "full")  # made of a shape, which is not kept
 SPACED = ("arange", "linspace")
 MADE = ("asarray", "array", "asanyarray", "ascontiguousarray", "tensor", "as_tensor", "constant")
-REDUCED = {  # what a ufunc's method is, by the ufunc
-    "reduce": {
-        "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
-        "logical_or": "any", "fmax": "max", "fmin": "min",
-    },
-    "accumulate": {"add": "cumsum", "multiply": "cumprod"},
-}  # fmt: skip
 TELLING = ("density", "normed", "weights", "initial")  # arguments of which a result's dtype may depend
 KEPT = ("dtype", "min", "max", "a_min", "a_max", "axis", "ddof", "correction")  # those that a step keeps
 POSITIVE = FUNCTIONS["positive"]

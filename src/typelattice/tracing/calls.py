@@ -31,6 +31,7 @@ TELLING = ("density", "normed", "weights", "initial")  # arguments of which a re
 KEPT = ("dtype", "min", "max", "a_min", "a_max", "axis", "ddof", "correction")  # those that a step keeps
 POSITIVE = FUNCTIONS["positive"]
 LONG = 64  # items of a list of arrays
+CONTROL = ".control_flow."  # modules of JAX in which cond is no condition number
 STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
 
 
@@ -231,6 +232,8 @@ def called(function: Any) -> Called:
         return Called(name, STANDARDS_OWN)
     cls = type(function)
     module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__
+    if isinstance(module, str) and CONTROL in module:
+        return Called("", _library(module))
     library = _library(module if isinstance(module, str) else "") or _library(cls.__module__)
     takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
     return Called(name, library, (), takes if type(takes) is int else None)

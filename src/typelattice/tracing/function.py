@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import linecache
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from json import dumps
@@ -19,7 +19,9 @@ from typelattice.tracing.importing import Compiler
 from typelattice.tracing.plain_data import run_data
 from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.report import report
+from typelattice.tracing.rewriting import Spot
 from typelattice.tracing.run import Run
+from typelattice.tracing.witness import Witness
 
 
 class TraceError(TypelatticeError, TypeError):
@@ -78,6 +80,10 @@ def trace(
     recorder = Recorder()
     with followed(inner, recorder):
         result = function(*args, **named)
+        compiler = recorder.compiles[type(function)]
+        if compiler is not None:
+            at = witness(inner, recorder, named)
+            recorder.inside.call(at, compiler, function, (*args, *named.values(), result))
     recorder.following = False
     return Traced(result, recorder.run(), tuple(systems))
 
@@ -103,6 +109,13 @@ def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
     finally:
         for each, old in before:
             each.__code__ = old
+
+
+def witness(function: FunctionType, recorder: Recorder, named: Iterable[str]) -> Witness:
+    """What stands at the call of the function itself, which gives arguments of some names."""
+    line = function.__code__.co_firstlineno
+    spot = Spot(line, 0, line, 0, keywords=tuple(named))
+    return Witness(recorder, function.__code__.co_filename, spot)
 
 
 def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeType:

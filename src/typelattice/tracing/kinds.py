@@ -8,10 +8,12 @@ from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
 from typing import Any, TypeVar
 
+from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
 from typelattice.operands.objects import STANDARD
 from typelattice.operands.operand import SCALARS
+from typelattice.tracing.compiled.compilers import compiler
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
 ASKED = ("dtype", "shape")  # what every array class has
@@ -23,7 +25,9 @@ class ArrayKind:
     """An array class of a library's.
 
     `mark` gives all that the operand depends on, but its value; `size` the bytes of an array; `weak` says
-    whether its objects take weak references.
+    whether its objects take weak references. `variable` is there of what stands for arrays while a function
+    is compiled: it gives what the library's graph of that function knows them by. `direct` says whether a
+    weak reference is all that a link needs.
     """
 
     library: str
@@ -31,6 +35,8 @@ class ArrayKind:
     size: Callable[[Any], int]
     weak: bool
     read: Callable[[Any], Any]
+    variable: Callable[[Any], Any] | None
+    direct: bool
 
 
 class Kinds(dict[type, "ArrayKind | None"]):
@@ -64,17 +70,33 @@ def kind_of(cls: type) -> ArrayKind | None:
         known = adapter(STANDARD)
     if known is None:
         return None
-    mark = known.mark_of(cls) or known.read
+    mark = known.mark_of(cls) or _read_mark(known.read)
     base = next((c for c in cls.__mro__ if library_of(_root(c))), cls)
     if base is not cls and hasattr(base, "nbytes"):  # a subclass of the program's, whose code must not run
         mark = _plain_mark(base) or mark
     weak = getattr(cls, "__weakrefoffset__", 0) > 0
-    return ArrayKind(library or _root(cls), mark, _size(cls), weak, known.read)
+    compiles = compiler(base)
+    variable = compiles.variable if compiles is not None and compiles.is_tracer(cls) else None
+    direct = weak and variable is None
+    return ArrayKind(library or _root(cls), mark, _size(cls), weak, known.read, variable, direct)
 
 
 def _root(cls: type) -> str:
     module: object = type.__getattribute__(cls, "__module__")
     return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+def _read_mark(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
+    """The mark of a class whose objects are read each time; None for one that holds no numbers."""
+
+    def mark(x: Any) -> Hashable:
+        try:
+            found: Hashable = read(x)
+        except TypelatticeError:  # JAX's keys of random numbers are such arrays
+            return None
+        return found
+
+    return mark
 
 
 def _plain_mark(base: type) -> Callable[[Any], Hashable] | None:
@@ -132,7 +154,7 @@ def is_dtype(cls: type) -> bool:
 
 def is_many(cls: type) -> bool:
     """Whether the objects of a class are several results of a call."""
-    return cls is list or issubclass(cls, tuple)
+    return cls is list or cls is dict or issubclass(cls, tuple)
 
 
 VALUE, TEXT, NUMBER, ARRAY, ITEMS, OTHER = range(6)  # what an argument of a call is

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 from weakref import ref
 
-from typelattice.operands.operand import Operand
+from typelattice.operands.operand import SCALARS, Operand
 
 MOST_CONSTANTS = 1_024  # dtypes and the like that are remembered
 MOST_KEPT = 2_048  # NumPy's scalars take no weak reference; so many of the last are kept alive
@@ -83,6 +83,14 @@ class Links:
             self.constants += 1
             self.live[id(x)] = repeat(x).__next__, token
 
+    def step_of(self, x: Any) -> Part | None:
+        """The step that made an array or a scalar; None where none is remembered."""
+        found = self.live.get(id(x))
+        if found is not None and found[0]() is x:
+            return found[1] if type(found[1]) is Part else None
+        kept = self.kept.get(id(x))
+        return kept[1] if kept is not None and kept[0] is x else None
+
     def tidy(self) -> None:
         """Forgets the arrays that are gone; where too many live, the older half of them."""
         if len(self.live) <= self.most or not self.lock.acquire(blocking=False):
@@ -96,6 +104,21 @@ class Links:
                 self.let_go += 1
         self.most = min(MOST_LINKS, max(self.most, 2 * len(self.live)))
         self.lock.release()
+
+
+def without_steps(key: Any, notes: Sequence[Note]) -> Hashable:
+    """A key that differs in what the operands are, and neither in their steps nor in their values."""
+    made: list[Hashable] = []
+    for part in key:
+        cls = type(part)
+        if cls is Part:
+            made.append(notes[part].mark)
+        elif cls is not tuple or not part:
+            made.append(part)
+        else:
+            number = type(part[0]) is type and part[0] in SCALARS
+            made.append(part[0] if number else without_steps(part, notes))
+    return tuple(made)
 
 
 def steps_of(key: Any) -> list[int]:

@@ -14,11 +14,13 @@ from typelattice.programs.draft import Draft
 from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.program import Program
 from typelattice.programs.site import Site
-from typelattice.programs.step import IN_PLACE, LONGEST, Argument, Index, Number, Place, Ref
+from typelattice.programs.step import IN_PLACE, LONGEST, Argument, Index, Input, Number, Place, Ref
 from typelattice.tracing.calls import CallReader, UnknownCallError
+from typelattice.tracing.compiled.compilers import compiler_of_functions
+from typelattice.tracing.compiled.inside import Inside
 from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, argument_sort, is_function, is_many
 from typelattice.tracing.libraries import own_system
-from typelattice.tracing.links import MOST_LINKS, Links, Note, Part, steps_of
+from typelattice.tracing.links import MOST_LINKS, Links, Note, Part, steps_of, without_steps
 from typelattice.tracing.run import LeftAlone, Run, Seen
 from typelattice.tracing.source import Source
 from typelattice.tracing.witness import Witness
@@ -44,6 +46,8 @@ class Recorder:
         self.is_function = Asked(is_function)
         self.is_many = Asked(is_many)
         self.arguments = Asked(argument_sort)
+        self.compiles = Asked(compiler_of_functions)
+        self.inside = Inside(self)
         self.links = Links()
         self.sources: dict[str, Source] = {}
         self.left_alone: dict[str, str] = {}
@@ -119,7 +123,7 @@ class Recorder:
     def noted(self, at: Witness, key: Any, result: Any, make: Make, parts: Sequence[Any]) -> Note | None:
         """The note of what happened at a witness: a new one, or that of a step which is alike."""
         if len(at.known) >= MOST_AT_ONE or len(self.notes) >= MOST_STEPS:
-            exact, key = key, self.alike(key)
+            exact, key = key, without_steps(key, self.notes)
             found: Note | None = at.known.get(key)
             if found is not None:
                 if found.alike is None:
@@ -178,6 +182,10 @@ class Recorder:
             operand = self.operand(x, kind)
             if operand is None:
                 return None
+            known = self.inside.step_of(kind.variable(x)) if kind.variable is not None else None
+            if known is not None and self.notes[known].operand.dtype is operand.dtype:
+                self.link(x, kind, known)  # another tracer of the same variable
+                return known
             number: Part
             if found and found[0]() is base and self.notes[found[1]].operand.dtype is operand.dtype:
                 number = found[1]
@@ -195,11 +203,18 @@ class Recorder:
                     shape = (None,) * _dimensions(x)
                     self.draft.steps[made.step] = replace(step, shape=shape, owner=kind.library)
                     at.known[key] = note
-                note.count += 1
-                note.bytes += kind.size(x)
+                if isinstance(self.draft.steps[note.number], Input):
+                    note.count += 1
+                    note.bytes += kind.size(x)
                 number = note.number
-            self.links.add(x, number, kind.weak)
+            self.link(x, kind, number)
             return number
+
+    def link(self, x: Any, kind: ArrayKind, number: Part) -> None:
+        """Notes the step of an array; while a function is compiled, that of its variable, too."""
+        self.links.add(x, number, kind.weak)
+        if kind.variable is not None:
+            self.inside.saw(kind.variable(x), number)
 
     # -- what they are
 
@@ -222,19 +237,6 @@ class Recorder:
         if type(part) is tuple and len(part) == 2 and part[0] in SCALARS:
             return part[1]  # type: ignore[no-any-return]
         raise UnknownCallError("it is no operand")
-
-    def alike(self, key: tuple[Any, ...]) -> Hashable:
-        """A key that differs in what the operands are, and neither in their steps nor in their values."""
-        made: list[Hashable] = []
-        for part in key:
-            cls = type(part)
-            if cls is Part:
-                made.append(self.notes[part].mark)
-            elif cls is not tuple or not part:
-                made.append(part)
-            else:
-                made.append(part[0] if type(part[0]) is type and part[0] in SCALARS else self.alike(part))
-        return tuple(made)
 
     def site(self, at: Witness, library: str) -> Site:
         """The place and the text of what a witness stands at."""

@@ -7,7 +7,7 @@ steps, counts, and links the result to its step; everything else is the recorder
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref
@@ -63,10 +63,10 @@ class Witness:
             size = kind.size(result)
             note.count += 1
             note.bytes += size
-            if kind.weak and len(live) < MANY:
+            if kind.direct and len(live) < MANY:
                 live[id(result)] = ref(result), note.number
             else:
-                self.links.add(result, note.number, kind.weak)
+                self.recorder.link(result, kind, note.number)
         return result
 
     def unary(self, a: Any, result: Any) -> Any:
@@ -129,6 +129,10 @@ class Witness:
         """A call: the function, its arguments, and its result at the end."""
         result = given[-1]
         kind = self.kinds[type(result)]
+        if function is not self.function:
+            compiler = self.recorder.compiles[type(function)]
+            if compiler is not None and self.recorder.inside.call(self, compiler, function, given):
+                return result
         if kind is None:
             if self.many[type(result)]:
                 self.several(function, given)
@@ -153,8 +157,8 @@ class Witness:
 
     def several(self, function: Any, given: tuple[Any, ...]) -> None:
         """A call that gives several arrays: each is a step."""
-        results = given[-1]
-        if list.__len__(results) > LONG if type(results) is list else tuple.__len__(results) > LONG:
+        results = [*items(given[-1], 2)]
+        if len(results) > LONG:
             return
         kinds = [self.kinds[type(x)] for x in results]
         if not any(kinds) or (who := self.callee(function)) is None:
@@ -178,10 +182,10 @@ class Witness:
         note.count += 1
         note.bytes += size
         live = self.live
-        if kind.weak and len(live) < MANY:
+        if kind.direct and len(live) < MANY:
             live[id(result)] = ref(result), note.number
         else:
-            self.links.add(result, note.number, kind.weak)
+            self.recorder.link(result, kind, note.number)
 
     def part(self, x: Any, position: int) -> Any:
         """The step that made an operand; of a Python number its class and value; None of anything else."""
@@ -274,3 +278,19 @@ class Witness:
             self.function = self.who = function
             return function  # type: ignore[no-any-return]
         return None
+
+
+def items(x: Any, deep: int) -> Iterator[Any]:
+    """What a tuple, a list or a dictionary holds, and those within it; of one that is long nothing."""
+    cls = type(x)
+    if deep and cls is dict and len(x) <= LONG:
+        for value in x.values():
+            yield from items(value, deep - 1)
+    elif deep and cls is list and len(x) <= LONG:
+        for value in x:
+            yield from items(value, deep - 1)
+    elif deep and issubclass(cls, tuple) and tuple.__len__(x) <= LONG:
+        for value in tuple.__iter__(x):  # past what a class of the program's says
+            yield from items(value, deep - 1)
+    else:
+        yield x

@@ -1,0 +1,203 @@
+"""JAX: functions that `jax.jit` made, read from the jaxpr that JAX kept of them. Nothing is traced again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from os import sep
+from typing import Any
+
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.libraries import library_of
+from typelattice.operands.adapters.jax import read
+from typelattice.operands.operand import SCALARS, Operand
+from typelattice.tracing.compiled.graph import Graph, Node, Span, Variable
+
+LIBRARY = "jax"
+COMPILED = "PjitFunction"
+TRACER = "Tracer"
+OWN_FILES = f"{sep}jax{sep}_src{sep}"
+MOST = 20_000  # operations of a jaxpr that are read
+ORDERS = {  # where JAX takes operands in another order than our operation does, or others beside them
+    "select_n": (0, 2, 1), "clamp": (1, 0, 2), "scatter": (0, 2), "scatter-add": (0, 2),
+    "dynamic_update_slice": (0, 1),
+}  # fmt: skip
+WITHIN = {  # operations that run a jaxpr: the parameter that holds it
+    "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
+    "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr",
+    "checkpoint": "jaxpr", "scan": "jaxpr", "shard_map": "jaxpr",
+}  # fmt: skip
+
+
+def is_compiled(cls: type) -> bool:
+    """Whether the objects of a class are functions that JAX compiles."""
+    return cls.__name__ == COMPILED
+
+
+def is_own(function: Any) -> bool:
+    """Whether a compiled function is JAX's own, such as `jnp.tanh`."""
+    module: object = getattr(function, "__module__", None)
+    return isinstance(module, str) and library_of(module.partition(".")[0]) == LIBRARY
+
+
+def is_tracer(cls: type) -> bool:
+    """Whether the objects of a class stand for arrays while a function is compiled."""
+    return any(c.__name__ == TRACER and c.__module__.startswith("jax.") for c in cls.__mro__)
+
+
+def variable(x: Any) -> Any:
+    """The variable of the jaxpr that a tracer stands for, within transformations too; None if it has none."""
+    for _ in range(16):
+        inner = getattr(x, "primal", None)
+        if inner is None:
+            inner = getattr(x, "val", None)
+        if inner is None or not is_tracer(type(inner)):
+            return inner if type(inner).__name__ == "Var" else None
+        x = inner
+    return None
+
+
+def leaves(x: Any) -> list[Any]:
+    """The leaves of a tree, in JAX's order; what it knows no tree of is a leaf."""
+    return list(sys.modules["jax"].tree_util.tree_leaves(x))
+
+
+def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
+    """What a function computes of some arguments, with which it was called already; None of one too long."""
+    closed = function.trace(*args, **named).jaxpr
+    reader = _Reader()
+    outputs = reader.read(closed, tuple((v, 0) for v in closed.jaxpr.invars), 0)
+    if len(reader.nodes) > MOST:
+        return None
+    return Graph(
+        _inputs(leaves((args, named)), closed.jaxpr.invars), tuple(reader.nodes), outputs,
+        reader.operands, reader.sizes, reader.numbers, reader.constants, _names(closed.jaxpr),
+    )  # fmt: skip
+
+
+def _inputs(given: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:
+    """The variable of each leaf, where some leaves may be static; none where that cannot be told."""
+    dynamic = given if len(given) == len(variables) else [x for x in given if hasattr(type(x), "dtype")]
+    if len(dynamic) != len(variables):
+        return ()
+    names = iter(variables)
+    among = {id(x) for x in dynamic}
+    return tuple((next(names), 0) if id(x) in among else None for x in given)
+
+
+def _names(jaxpr: Any) -> dict[Variable, str]:
+    """The names of the parameters, as far as JAX tells them."""
+    names = getattr(getattr(jaxpr, "debug_info", None), "arg_names", None) or ()
+    return {(v, 0): str(name) for v, name in zip(jaxpr.invars, names, strict=False)}
+
+
+def raw(variable: Any) -> Any:
+    """A variable as JAX's tracers know it: one of a jaxpr that is read several times has a number beside."""
+    return variable[0]
+
+
+class _Reader:
+    """Reads a jaxpr and those within it. A variable is JAX's own, with the number of the jaxpr's reading."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.operands: dict[Variable, Operand] = {}
+        self.sizes: dict[Variable, int] = {}
+        self.numbers: dict[Variable, Any] = {}
+        self.constants: dict[Variable, object] = {}
+        self.readings = 0
+
+    def read(
+        self, closed: Any, inputs: Sequence[Variable], number: int, outer: Span | None = None
+    ) -> tuple[Variable, ...]:
+        """Adds the operations of a jaxpr, closed or open, of some inputs; its outputs.
+
+        `outer` is the place of the equation that runs it.
+        """
+        jaxpr = getattr(closed, "jaxpr", closed)
+        own_file = OWN_FILES in str(getattr(getattr(jaxpr, "debug_info", None), "func_src_info", ""))
+        for v, const in zip(jaxpr.constvars, getattr(closed, "consts", ()), strict=False):
+            self.constants[self.known(v, number)] = const
+        for v, given in zip(jaxpr.invars, inputs, strict=False):
+            own = self.known(v, number)
+            if own != given:
+                self.nodes.append(Node("", (given,), (own,)))
+        for eqn in jaxpr.eqns:
+            if len(self.nodes) > MOST:
+                break
+            span = None if own_file and outer is not None else _span(eqn)  # kept from whoever called it first
+            self.equation(eqn, number, span or outer)
+        return tuple(self.known(v, number) for v in jaxpr.outvars)
+
+    def equation(self, eqn: Any, number: int, span: Span | None) -> None:
+        """Adds one equation; of one that runs a jaxpr its operations."""
+        name = eqn.primitive.name
+        takes = [self.known(v, number) for v in eqn.invars]
+        gives = [self.known(v, number) for v in eqn.outvars]
+        inner = [*self.inner(name, eqn.params, takes)]
+        for closed, inputs in inner:
+            self.readings += 1
+            made = self.read(closed, inputs, self.readings, span)
+            if closed is inner[0][0]:  # of the branches of a cond the first stands for what comes out
+                self.nodes += [Node("", (a,), (b,)) for a, b in zip(made, gives, strict=False)]
+        if inner:
+            return
+        order = ORDERS.get(name)
+        if order is not None and len(takes) > max(order):
+            takes = [takes[i] for i in order]
+        self.nodes.append(Node(name, tuple(takes), tuple(gives), span))
+
+    def inner(
+        self, name: str, params: Mapping[str, Any], takes: Sequence[Variable]
+    ) -> Iterator[tuple[Any, Sequence[Variable]]]:
+        """The jaxprs that an equation runs, each with its inputs."""
+        if name == "cond":
+            yield from ((branch, takes[1:]) for branch in params["branches"])
+        elif name == "while":
+            tests, own = params["cond_nconsts"], params["body_nconsts"]
+            yield params["body_jaxpr"], takes[tests:]
+            yield params["cond_jaxpr"], [*takes[:tests], *takes[tests + own :]]
+        elif name in WITHIN and WITHIN[name] in params:
+            yield params[WITHIN[name]], takes
+
+    def known(self, v: Any, number: int) -> Variable:
+        """A variable, or a constant in its place, with all that is known of it."""
+        found = v, number
+        if type(v).__name__ == "Literal":
+            found = id(v), number
+            number = v.val.item() if hasattr(v.val, "item") else v.val
+            own = next((cls for cls in SCALARS if isinstance(number, cls)), None)
+            if own is not None and not v.aval.shape:
+                self.numbers[found] = own(number)  # JAX has numbers of classes of its own
+        if found not in self.operands:
+            operand = _operand(v.aval)
+            if operand is not None:
+                self.operands[found] = operand
+                self.sizes[found] = getattr(v.aval, "size", 0) * v.aval.dtype.itemsize
+        return found
+
+
+def _operand(aval: Any) -> Operand | None:
+    """What an abstract value is; None of one that holds no numbers, such as a key of random numbers."""
+    try:
+        return read(aval)
+    except TypelatticeError:
+        return None
+
+
+def _span(eqn: Any) -> Span | None:
+    """Where the program asked for an equation, past the frames of JAX's own files."""
+    trace = eqn.source_info.traceback
+    tell = _user_frame()
+    frame = tell(trace) if trace is not None and tell is not None else None
+    if frame is None:
+        return None
+    return Span(frame.file_name, frame.start_line, frame.start_column, frame.end_line, frame.end_column)
+
+
+@cache
+def _user_frame() -> Any:
+    """JAX's own function that finds the program's frame."""
+    source_info = sys.modules.get("jax._src.source_info_util")
+    return getattr(source_info, "user_frame", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -731,6 +732,15 @@ def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
         (("broken.py",), "broken.py, line 1: invalid syntax"),
         (("missing.py",), "missing.py"),
         (("--json", "no/where.json", "s.py"), "no/where.json"),
+        (("--json", "", "s.py"), "cannot write ''"),
+        (("--html", "broken.py", "s.py"), "cannot write into 'broken.py': Not a directory"),
+        (("--html", "", "s.py"), "cannot write into '': it is no path"),
+        (("--cache", "broken.py/in", "s.py"), "cannot write into 'broken.py/in': Not a directory"),
+        (("--package", "src/pkg", "s.py"), "'src/pkg' is no name of a package; write it as an import does"),
+        (("--package", "numpy", "s.py"), "numpy is a library whose operations are what is followed"),
+        (("-m", "numpy"), "typelattice: numpy is a package without a __main__; name a module of it"),
+        (("folder",), "typelattice: there is no __main__.py in folder; name a script in it"),
+        (("deep.py",), "deep.py: an expression is nested too deeply; Python cannot run it either"),
     ],
 )
 def test_bad_input_is_one_clear_error_and_the_script_is_not_run(
@@ -738,9 +748,45 @@ def test_bad_input_is_one_clear_error_and_the_script_is_not_run(
 ) -> None:
     write(tmp_path, "s", SCRIPT)
     write(tmp_path, "broken", "x = = 1\n")
+    write(tmp_path, "deep", f"x = {'-' * 5000}1\n")
+    (tmp_path / "folder").mkdir()
+    before = sorted(tmp_path.iterdir())
     done = command(tmp_path, *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert why in done.stderr and "Traceback" not in done.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "sys.stdout.close()",
+        "sys.stdout.detach()",
+        "sys.stdout = sys.stderr = object()",
+        "sys.excepthook = None; raise ValueError('no')",
+        "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')",
+        "os.mkdir('away'); os.chdir('away')",
+    ],
+)
+def test_whatever_a_script_does_to_its_process_the_report_comes_and_the_run_is_where_it_was_wanted(
+    tmp_path: Path, deed: str
+) -> None:
+    write(tmp_path, "s", f"import os, sys\nimport numpy as np\nx = np.ones(3, np.float32) * 2\n{deed}\n")
+    done = command(tmp_path, "--json", "run.json", "--html", "pages", "--cache", "cache", "s.py")
+    for folder in ("away", "gone"):
+        shutil.rmtree(tmp_path / folder, ignore_errors=True)
+    plain = subprocess.run([sys.executable, "s.py"], cwd=tmp_path, capture_output=True, timeout=60)
+    assert done.returncode == plain.returncode  # 120 of Python that cannot flush a stream
+    assert "2 operations ran in 1 file" in done.stderr
+    assert done.stderr.count("Traceback") == ("raise" in deed)
+    assert {"run.json", "pages", "cache"} <= {p.name for p in tmp_path.iterdir()}
+
+
+def test_a_package_of_which_nothing_was_imported_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "s", SCRIPT)
+    done = command(tmp_path, "--package", "mypackage", "s.py")
+    assert "not followed: mypackage: no module of it was imported\n" in done.stderr
+    assert done.returncode == 0
 
 
 def test_an_input_is_shown_by_its_text(package: Path) -> None:

@@ -6,12 +6,13 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from json import dumps
+from os.path import abspath
 from pathlib import Path
 
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, UsageError
 from typelattice.cli.interrupts import raised
-from typelattice.disk.write import check_writable, write_text
+from typelattice.disk.write import check_folder, check_writable, write_text
 from typelattice.rendering.terminal import layout, show
 
 
@@ -61,23 +62,28 @@ def run(args: Namespace) -> Paragraphs:
     if args.module is None and not command:
         raise UsageError("trace: give a script, or -m and a module (see typelattice trace --help)")
     systems = [tl.system(which) for which in args.system]
-    if args.json:
+    if args.json is not None:
         check_writable(args.json)
+    for folder in (args.html, args.cache):
+        if folder is not None:
+            check_folder(folder)
+    # The script may go into another folder, and put other streams in the place of ours.
+    json, html, cache = (given and abspath(given) for given in (args.json, args.html, args.cache))
+    width, errors = layout().width, sys.stderr
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
     with raised():
-        cache = Path(args.cache) if args.cache else None
-        ended = run_script(target, argv, args.package, args.module is not None, cache)
+        ended = run_script(target, argv, args.package, args.module is not None, cache and Path(cache))
     if ended.forked:
         raise SystemExit(ended.status)
-    if args.json:
+    if json:
         from typelattice.tracing.plain_data import run_data
 
-        write_text(args.json, dumps(run_data(ended.run, systems), indent=1) + "\n")
-    if args.html:
+        write_text(json, dumps(run_data(ended.run, systems), indent=1) + "\n")
+    if html:
         from typelattice.tracing.html import write
 
-        write(ended.run, systems, args.html)
-    show(report(ended.run, systems, layout().width), sys.stderr)
+        write(ended.run, systems, html)
+    show(report(ended.run, systems, width), errors)
     if ended.status:
         raise SystemExit(ended.status)
     yield from ()

@@ -50,6 +50,19 @@ def check_writable(path: str | os.PathLike[str], room: int = 1) -> None:
                 os.unlink(spare)
 
 
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raises FileError if a folder, which may not be there yet, could not be made or written into."""
+    with explained("write into", path):
+        if not os.fspath(path):
+            raise OSError(0, "it is no path")
+        found = os.path.realpath(path)
+        while not os.path.lexists(found):
+            found = os.path.dirname(found)
+        spare = _spare(os.path.join(found, "any"))
+        os.mkdir(spare)
+        os.rmdir(spare)
+
+
 def _spare(target: str) -> str:
     """A new name in the folder of a file."""
     return os.path.join(os.path.dirname(target), f".typelattice-{os.urandom(8).hex()}")

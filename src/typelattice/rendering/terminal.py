@@ -33,7 +33,7 @@ def _width() -> int:
 def _coloured() -> bool:
     """Whether to use colours: on a terminal, if NO_COLOR is not set (no-color.org)."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return wanted and sys.stdout is not None and sys.stdout.isatty()
+    return wanted and sys.stdout is not None and not _closed(sys.stdout) and sys.stdout.isatty()
 
 
 class OutputError(TypelatticeError, OSError):
@@ -60,7 +60,7 @@ def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
         silence(stream)  # it may be a reader that does not read for which we waited
         raise
     finally:
-        if not stream.closed:  # whoever closed it, as a traced script may, has flushed it
+        if not _closed(stream):  # whoever closed it, as a traced script may, has flushed it
             with _writing(stream):
                 stream.flush()
 
@@ -69,6 +69,14 @@ def complain(line: str) -> None:
     """Prints a line on standard error, as far as that takes it."""
     with suppress(OutputError):
         show([line], sys.stderr)
+
+
+def _closed(stream: TextIO) -> bool:
+    """Whether a stream was closed, or its buffer taken away."""
+    try:
+        return stream.closed
+    except ValueError:  # it is detached
+        return True
 
 
 @contextmanager

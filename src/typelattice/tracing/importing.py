@@ -121,10 +121,12 @@ class Finder(MetaPathFinder):
 
     def __init__(self, packages: Sequence[str], compiler: Compiler) -> None:
         self.packages, self.compiler = tuple(packages), compiler
+        self.unseen = set(packages)
+        """The packages of which no module has been found yet."""
 
     def covers(self, name: str) -> bool:
         """Whether a module belongs to one of the packages."""
-        return any(name == package or name.startswith(f"{package}.") for package in self.packages)
+        return any(_within(name, package) for package in self.packages)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -133,6 +135,8 @@ class Finder(MetaPathFinder):
         if not self.covers(name):
             return None
         spec = self._other(name, path, target)
+        if spec is not None:
+            self.unseen = {package for package in self.unseen if not _within(name, package)}
         loader = spec.loader if spec else None
         if spec is None or loader is None:
             return spec
@@ -163,6 +167,10 @@ class Finder(MetaPathFinder):
             if found is not None:
                 return found
         return None
+
+
+def _within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
 
 
 BINARY = ("ExtensionFileLoader", "BuiltinImporter", "NamespaceLoader", "_NamespaceLoader", "FrozenImporter")

@@ -47,9 +47,11 @@ def summary(found: Findings) -> Iterator[str]:
     run = found.ran.run
     under = " and ".join(dict.fromkeys(run.systems.values()))
     files = counted(len({s.place.file for s in found.ran.steps if s.place}), "file")
-    ran = f"{counted(run.operations, 'operation')} ran in {files}{f' under {under}' if under else ''}"
-    opaque = f"{counted(run.opaque, 'result')} came from calls that no operation describes"
-    yield f"{ran}; {opaque}: {run.opaque_share:.1%} of what flows on"
+    yield f"{counted(run.operations, 'operation')} ran in {files}{f' under {under}' if under else ''}"
+    if run.opaque:
+        results = counted(run.opaque, "result came", "results came")
+        share = f"{run.opaque_share:.1%} of the results that later steps take are such"
+        yield f"{results} from calls that no operation describes: {share}"
     for left in run.left_alone:
         yield f"not followed: {left.name}: {left.reason}"
     yield from run.summaries

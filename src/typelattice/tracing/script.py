@@ -15,7 +15,8 @@ from types import CodeType, ModuleType, TracebackType
 
 from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import clipped
+from typelattice.facts.libraries import library_of
+from typelattice.facts.suggest import clipped, short
 from typelattice.tracing.run import Run
 from typelattice.tracing.tracing import Tracing
 
@@ -44,10 +45,15 @@ def run_script(
     cache: Path | None = None,
 ) -> Ended:
     """Runs a script to its end, however that comes. Raises ScriptError, FileError."""
+    for package in packages:
+        _check_package(package)
+    root = target.partition(".")[0]
+    if as_module and not packages and library_of(root) is None:
+        packages = (root,)
     pid = os.getpid()
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
-    tracing = Tracing(packages or ((target.partition(".")[0],) if as_module else ()), cache)
+    tracing = Tracing(packages, cache)
     tracing.start()
     path = [*sys.path]
     try:
@@ -70,13 +76,26 @@ def run_script(
                 thread.join()
     finally:  # who called this in its own process goes on
         sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
+    for package in tracing.finder.unseen:
+        tracing.recorder.left_alone.setdefault(package, "no module of it was imported")
     return Ended(tracing.stop(), status, os.getpid() != pid)
+
+
+def _check_package(package: str) -> None:
+    """Raises ScriptError for a package that cannot be followed."""
+    if not all(part.isidentifier() for part in package.split(".")):
+        raise ScriptError(f"{short(package)} is no name of a package; write it as an import does")
+    if library_of(package.partition(".")[0]) is not None:
+        what = f"{package} is a library whose operations are what is followed"
+        raise ScriptError(f"{what}; name a package that calls it")
 
 
 def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
     """The code of a script, or of a folder or an archive with a `__main__`."""
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         sys.path.insert(0, path)
+        if PathFinder.find_spec("__main__", [path]) is None:
+            raise ScriptError(f"there is no __main__.py in {clipped(path, 200)}; name a script in it")
         code, _ = _module("__main__", module, tracing)
         return code, path
     given, path = path, os.path.abspath(path)
@@ -96,6 +115,9 @@ def _compiled(path: str, data: bytes, tracing: Tracing) -> CodeType:
         return found
     try:
         return compile(data, path, "exec", dont_inherit=True)
+    except (RecursionError, MemoryError):
+        why = "an expression is nested too deeply"
+        raise ScriptError(f"{clipped(path, 200)}: {why}; Python cannot run it either") from None
     except (SyntaxError, ValueError) as e:
         line = f", line {e.lineno}" if isinstance(e, SyntaxError) and e.lineno else ""
         why = e.msg if isinstance(e, SyntaxError) else str(e)
@@ -104,13 +126,16 @@ def _compiled(path: str, data: bytes, tracing: Tracing) -> CodeType:
 
 def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
     """The code of a module that is run by `-m`."""
+    package = False
     try:
         spec = PathFinder.find_spec(name) if name == "__main__" else importlib.util.find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:
-            spec = importlib.util.find_spec(f"{name}.__main__")
+            package, spec = True, importlib.util.find_spec(f"{name}.__main__")
     except (ImportError, AttributeError, ValueError) as e:
         why = clipped(str(e), 200)
         raise ScriptError(f"there is no module {clipped(name, 100)} ({why}); install it") from None
+    if package and spec is None:
+        raise ScriptError(f"{clipped(name, 100)} is a package without a __main__; name a module of it")
     if spec is None or spec.loader is None:
         what = f"there is no module {clipped(name, 100)} that can be run"
         raise ScriptError(f"{what}; install it, or name another")
@@ -166,4 +191,7 @@ def _complain(e: BaseException) -> None:
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     e.__traceback__ = trace
-    sys.excepthook(type(e), e, trace)
+    try:
+        sys.excepthook(type(e), e, trace)
+    except Exception:  # the script may have put anything there
+        sys.__excepthook__(type(e), e, trace)

@@ -44,8 +44,11 @@ def shown(file: str) -> str:
     for i in reversed(range(len(parts))):
         if parts[i] in PACKAGES:
             return PurePath(*parts[i + 1 :]).as_posix()
-    here = PurePath(os.getcwd())
     path = PurePath(file)
+    try:
+        here = PurePath(os.getcwd())
+    except FileNotFoundError:  # the program went into a folder, and removed it
+        return file
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else file
 
 

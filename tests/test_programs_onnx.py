@@ -48,11 +48,11 @@ def test_a_model_is_read_as_a_typed_program() -> None:
     p.check()
     assert str(p) == "\n".join([
         'def program(x: "float16[2,?]", y: "float32[2,?]"):',
-        "    t2 = xp.asarray(2.5, dtype=float32)",
-        "    t3 = astype(x, float32)",
-        "    t4 = xp.multiply(t3, t2)  # float32",
+        "    t2 = astype(x, float32)",
+        "    t3 = xp.asarray(2.5, dtype=float32)",
+        "    t4 = xp.multiply(t2, t3)  # float32",
         "    t5 = xp.add(t4, y)  # float32",
-        "    t6 = opaque('float32[2,?]', t5)",
+        "    t6 = xp.softmax(t5, axis=(-1))  # float32",
         "    return t6",
     ])  # fmt: skip
     assert [str(o) for o in p.under("jax")] == ["float16", *["float32"] * 6]
@@ -125,3 +125,129 @@ def test_damaged_bytes_are_a_program_or_one_clear_error() -> None:
             refused += 1
             assert "\n" not in str(e) and len(str(e)) < 700
     assert refused > 50
+
+
+# Operators with attributes and settings: what they are called, their operands (a dtype and a shape; numbers
+# are constants), their attributes, the version of ONNX's operators, and the operations that they become.
+F, L = "float32", "int64"
+READ: list[tuple[str, list[Any], dict[str, Any], int, list[str]]] = [
+    ("Concat", [(F, 2, 3), (F, 1, 3)], {"axis": 0}, 20, ["concat"]),
+    ("ReduceSum", [(F, 2, 3), [1]], {"keepdims": 0}, 20, ["sum"]),
+    ("ReduceSum", [(F, 2, 3)], {}, 20, ["sum"]),
+    ("ReduceSum", [(F, 2, 3)], {"axes": [0]}, 11, ["sum"]),
+    ("ReduceMean", [(F, 2, 3), [-1]], {}, 20, ["mean"]),
+    ("ReduceMax", [(F, 2, 3), [0, 1]], {"keepdims": 1}, 20, ["max"]),
+    ("ReduceMin", [(F, 2, 3)], {"axes": [1], "keepdims": 0}, 13, ["min"]),
+    ("ReduceProd", [(F, 2, 3), [0]], {}, 20, ["prod"]),
+    ("ArgMax", [(F, 2, 3)], {"axis": 1, "keepdims": 0}, 20, ["argmax"]),
+    ("ArgMin", [(F, 2, 3)], {}, 20, ["argmin"]),
+    ("Gemm", [(F, 2, 3), (F, 3, 4)], {}, 20, ["matmul"]),
+    ("Gemm", [(F, 3, 2), (F, 4, 3), (F, 4)], {"transA": 1, "transB": 1, "alpha": 0.5, "beta": 2.0}, 20, [
+        "matrix_transpose", "matrix_transpose", "matmul", "multiply", "multiply", "add",
+    ]),
+    ("Transpose", [(F, 2, 3, 4)], {"perm": [2, 0, 1]}, 20, ["permute_dims"]),
+    ("Transpose", [(F, 2, 3)], {}, 20, ["permute_dims"]),
+    ("Reshape", [(F, 2, 3), [3, -1]], {}, 20, ["reshape"]),
+    ("Flatten", [(F, 2, 3, 4)], {"axis": 1}, 20, ["reshape"]),
+    ("Squeeze", [(F, 1, 3), [0]], {}, 20, ["reshape"]),
+    ("Unsqueeze", [(F, 2, 3), [0, -1]], {}, 20, ["reshape"]),
+    ("Unsqueeze", [(F, 2, 3)], {"axes": [1]}, 11, ["reshape"]),
+    ("Expand", [(F, 2, 1), [2, 3]], {}, 20, ["broadcast_to"]),
+    ("Tile", [(F, 2, 3), [2, 1]], {}, 20, ["tile"]),
+    ("Slice", [(F, 4, 3), [1], [2**62], [0], [2]], {}, 20, ["getitem"]),
+    ("Slice", [(F, 4, 3)], {"starts": [0, -2], "ends": [2, 3]}, 9, ["getitem"]),
+    ("Gather", [(F, 2, 3), [0, 1, 0]], {"axis": 1}, 20, ["take"]),
+    ("GatherElements", [(F, 2, 3), (L, 2, 1)], {"axis": 1}, 20, ["take_along_axis"]),
+    ("Clip", [(F, 2, 3), 1.0, 2.0], {}, 20, ["clip"]),
+    ("Clip", [(F, 2, 3), None, 2.0], {}, 20, ["minimum"]),
+    ("Clip", [(F, 2, 3)], {"min": 2.0}, 6, ["maximum"]),
+    ("Max", [(F, 2, 3), (F, 3), (F, 1)], {}, 20, ["maximum", "maximum"]),
+    ("Sum", [(F, 2, 3), (F, 3), (F, 1)], {}, 20, ["add", "add"]),
+    ("Div", [(F, 2, 3), (F, 3)], {}, 20, ["divide"]),
+    ("Mod", [(L, 2, 3), (L, 3)], {}, 20, ["remainder"]),
+    ("CumSum", [(F, 2, 3), [1]], {}, 20, ["cumulative_sum"]),
+    ("Einsum", [(F, 2, 3), (F, 3)], {"equation": "ij,j->i"}, 20, ["einsum"]),
+    ("BitShift", [("uint8", 3), ("uint8", 3)], {"direction": "LEFT"}, 20, ["bitwise_left_shift"]),
+    ("Trilu", [(F, 3, 3)], {"upper": 0}, 20, ["tril"]),
+    ("CastLike", [(F, 2, 3), (L, 3)], {}, 20, ["astype"]),
+    ("IsInf", [(F, 2, 3)], {}, 20, ["isinf"]),
+]  # fmt: skip
+
+
+def single(
+    op: str, operands: list[Any], attributes: dict[str, Any], version: int
+) -> tuple[Any, dict[str, Any]]:
+    """A model of one node, and what it is given."""
+    inputs, constants, names, given = [], [], [], {}
+    for i, each in enumerate(operands):
+        if isinstance(each, tuple):
+            dtype, *shape = each
+            of = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+            inputs.append(onnx.helper.make_tensor_value_info(f"x{i}", of, shape))
+            given[f"x{i}"] = np.arange(1, 1 + int(np.prod(shape))).reshape(shape).astype(dtype)
+            if dtype == L and i == 1:
+                given["x1"] = given["x1"] % 2 + (op == "Mod")
+        elif each is not None:
+            of = FLOAT if isinstance(each, float) else INT
+            shape = [len(each)] if isinstance(each, list) and op != "CumSum" else []
+            values = each if isinstance(each, list) else [each]
+            constants.append(onnx.helper.make_tensor(f"x{i}", of, shape, values))
+        names.append("" if each is None else f"x{i}")
+    nodes = [onnx.helper.make_node(op, names, ["out"], **attributes)]
+    out = onnx.ValueInfoProto(name="out")
+    made = onnx.helper.make_model(
+        onnx.helper.make_graph(nodes, "graph", inputs, [out], constants),
+        opset_imports=[onnx.helper.make_opsetid("", version)], ir_version=8,
+    )  # fmt: skip
+    return onnx.shape_inference.infer_shapes(made), given
+
+
+@pytest.mark.parametrize(("op", "operands", "attributes", "version", "operations"), READ)
+def test_operators_with_attributes_are_operations_of_the_same_values(
+    op: str, operands: list[Any], attributes: dict[str, Any], version: int, operations: list[str]
+) -> None:
+    runtime, compat = pytest.importorskip("onnxruntime"), pytest.importorskip("array_api_compat.numpy")
+    made, given = single(op, operands, attributes, version)
+    onnx.checker.check_model(made, full_check=True)
+    p = tl.Program.from_onnx(made)
+    p.check()
+    assert [step.op for step in p.steps if step.op not in (None, "asarray")] == operations
+    (expected,) = runtime.InferenceSession(made.SerializeToString()).run(None, given)
+    assert p.steps[p.results[0]].shape == expected.shape
+    assert {str(p.under(s).dtype) for s in ("numpy", "jax", "torch")} == {str(expected.dtype)}
+    got = p.run(compat, **given)
+    assert str(got.dtype) == str(expected.dtype)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+    assert tl.Program.from_json(p.to_json()).steps == p.steps
+    assert tl.program(str(p)).under("numpy").dtype is p.under("numpy").dtype
+
+
+OPAQUE: list[tuple[str, list[Any], dict[str, Any], int]] = [
+    ("Conv", [(F, 1, 1, 3, 3), (F, 1, 1, 2, 2)], {}, 20),
+    ("Softmax", [(F, 2, 3)], {}, 11),  # which made its operand a matrix first
+    ("Div", [(L, 2, 3), (L, 3)], {}, 20),  # towards zero
+    ("ReduceSum", [(F, 2, 3), (L, 1)], {}, 20),  # axes that are computed
+    ("CumSum", [(F, 2, 3), [1]], {"reverse": 1}, 20),
+    ("Slice", [(F, 4, 3), [3], [0], [0], [-1]], {}, 20),
+    ("LeakyRelu", [(F, 2, 3)], {"alpha": 0.1}, 20),
+    ("IsInf", [(F, 2, 3)], {"detect_negative": 0}, 20),
+    ("ArgMax", [(F, 2, 3)], {"select_last_index": 1}, 20),
+]
+
+
+@pytest.mark.parametrize(("op", "operands", "attributes", "version"), OPAQUE)
+def test_an_operator_that_no_operation_says_is_opaque_under_its_name(
+    op: str, operands: list[Any], attributes: dict[str, Any], version: int
+) -> None:
+    p = tl.Program.from_onnx(single(op, operands, attributes, version)[0])
+    assert [step.op for step in p.steps if step.op not in (None, "asarray")] == [op]
+    assert p.under("numpy").dtype is not None
+    with pytest.raises(tl.ProgramError, match=f"{op} .* is not known well enough to be carried out"):
+        p.run(np, **{name: np.ones((2, 3)) for name in p.inputs})
+
+
+def test_an_attribute_of_another_sort_is_refused_by_its_node() -> None:
+    made, _ = single("ArgMax", [(F, 2, 3)], {"axis": 1}, 20)
+    made.graph.node[0].attribute[0].type = onnx.AttributeProto.STRING
+    with pytest.raises(tl.ProgramError, match=r"node 0 \(ArgMax 'out'\): the attribute axis is no INT"):
+        tl.Program.from_onnx(made)

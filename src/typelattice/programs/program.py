@@ -221,9 +221,9 @@ class Program(Viewed):
     def from_onnx(cls, model: Any) -> Program:
         """The typed graph of an ONNX model: a path, bytes, or an onnx.ModelProto. Nothing in it is run.
 
-        Elementwise operators without attributes, MatMul, Where and Cast become steps; other nodes are opaque,
-        of the dtype that ONNX states. Raises ProgramError, which names the node, for a model that is damaged
-        or casts implicitly, and without onnx; FileError for a file that cannot be read.
+        Operators that some operation of ours says, their attributes included, become steps; other nodes are
+        opaque, of the dtype that ONNX states. Raises ProgramError, which names the node, for a model that is
+        damaged or casts implicitly, and without onnx; FileError for a file that cannot be read.
         """
         file = isinstance(model, (str, os.PathLike))
         name = Path(model).name if file else "it"

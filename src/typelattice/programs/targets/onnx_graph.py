@@ -1,0 +1,251 @@
+"""What an ONNX graph states of its values, and the steps that they have become so far."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import onnx
+from onnx import numpy_helper
+
+from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.operations import operation
+from typelattice.facts.suggest import clipped, short
+from typelattice.programs.inputs import described
+from typelattice.programs.shapes import ShapeError, result_shape
+from typelattice.programs.step import (
+    LONGEST,
+    Argument,
+    Call,
+    Created,
+    Index,
+    Input,
+    NamedDType,
+    ProgramError,
+    Ref,
+    Shape,
+    Step,
+)  # fmt: skip
+
+WRITTEN_OUT = 16  # elements of a constant that stands in the program; a larger one is an input
+SETTINGS = 64  # elements of a constant that may be a setting, such as axes or a shape
+
+
+class Graph:
+    """The steps so far; `known` has the number of the step that each value of the graph is, and its dtype.
+
+    A small constant becomes a step when it is first an operand; a setting of nodes, such as axes, never does.
+    """
+
+    def __init__(self, graph: Any) -> None:
+        self.steps: list[Step] = []
+        self.known: dict[str, tuple[int, str]] = {}
+        self.constants: dict[str, tuple[Created, str]] = {}
+        self.settings: dict[str, tuple[int, ...]] = {}
+        self.names: set[str] = set()
+        self.types = {each.name: each.type for each in (*graph.value_info, *graph.output, *graph.input)}
+
+    # -- what is stated
+
+    def dtype(self, where: str, number: int) -> str:
+        """A dtype by ONNX's number."""
+        try:
+            found = str(onnx.TensorProto.DataType.Name(number)).lower()
+        except ValueError:
+            raise ProgramError(f"{where}: no dtype of ONNX has the number {number}") from None
+        name: str = {"float": "float32", "double": "float64"}.get(found, found.replace("float8e", "float8_e"))
+        if name not in DTYPES:
+            raise ProgramError(f"{where}: {found} is no dtype of numbers; leave it out of the graph")
+        return name
+
+    def type_of(self, where: str, name: str) -> tuple[str, Shape | None]:
+        """The dtype and the shape that the model states of a value, or that ONNX infers."""
+        stated = self.types.get(name)
+        if stated is None or not stated.HasField("tensor_type") or not stated.tensor_type.elem_type:
+            raise ProgramError(f"{where}: the dtype of {short(name)} is not stated; run onnx.shape_inference")
+        tensor = stated.tensor_type
+        lengths = tensor.shape.dim if tensor.HasField("shape") else None
+        shape = None
+        if lengths is not None:
+            known = [n.dim_value if n.HasField("dim_value") else -1 for n in lengths]
+            shape = tuple(None if n < 0 else n for n in known)
+        return self.dtype(where, tensor.elem_type), shape
+
+    # -- values and their steps
+
+    def dtype_of(self, where: str, name: str) -> str:
+        """The dtype of a value. Raises ProgramError of one that nothing before has made."""
+        if name in self.constants:
+            return self.constants[name][1]
+        if name not in self.known:
+            raise ProgramError(f"{where}: {short(str(name))} is made by no node before it; sort the graph")
+        return self.known[name][1]
+
+    def part(self, where: str, name: str) -> int:
+        """The step that a value is."""
+        self.dtype_of(where, name)
+        if name in self.constants:
+            step, dtype = self.constants.pop(name)
+            self.known[name] = self.add(step), dtype
+        return self.known[name][0]
+
+    def text(self, where: str, name: str) -> str:
+        """The text of the step that a value is, or would be."""
+        if name in self.constants:
+            return self.constants[name][0].text
+        return self.steps[self.part(where, name)].text
+
+    def add(self, step: Step) -> int:
+        """The number of a step that is added."""
+        self.steps.append(step)
+        return len(self.steps) - 1
+
+    def name(self, where: str, name: str, dtype: str, step: int) -> None:
+        """Says which step a value is."""
+        if name in self.known or name in self.constants:
+            raise ProgramError(f"{where}: {short(name)} is made twice; give each value a name of its own")
+        self.known[name] = step, dtype
+
+    def input(self, where: str, name: str, dtype: str, shape: Shape | None) -> None:
+        """A value from outside, under its name as far as Python can write it."""
+        plain = clipped(re.sub(r"\W", "_", name), LONGEST).replace(".", "_") or "x"
+        plain = plain if plain.isidentifier() else f"x_{plain}"
+        while plain in self.names:
+            plain += "_"
+        self.names.add(plain)
+        given, _ = described(f"{dtype}:0d" if shape == () else dtype)
+        self.name(where, name, dtype, self.add(Input(given, text=plain, shape=shape)))
+
+    def constant(self, where: str, name: str, tensor: Any) -> None:
+        """A tensor of the model: written out if it is small, an input if it is large or kept elsewhere."""
+        dtype, shape = self.dtype(where, tensor.data_type), tuple(tensor.dims)
+        count = 1
+        for n in shape:
+            count *= max(n, 0)
+        if count > SETTINGS or tensor.data_location == onnx.TensorProto.EXTERNAL:
+            self.input(where, name, dtype, shape)
+            return
+        try:
+            value = numpy_helper.to_array(tensor)
+        except (KeyError, TypeError, ValueError) as e:  # bytes that are too few, or of another sort
+            raise ProgramError(f"{where}: {clipped(' '.join(str(e).split()), 200)}") from None
+        if DTYPES[dtype].kind.word == "int" and value.ndim < 2:
+            self.settings[name] = tuple(value.reshape(-1).tolist())
+        if count > WRITTEN_OUT:
+            self.input(where, name, dtype, shape)
+            return
+        made = created(value.tolist(), dtype, clipped(name, LONGEST), shape)
+        if name in self.known or name in self.constants:
+            self.name(where, name, dtype, -1)  # which refuses it
+        self.constants[name] = made, dtype
+
+
+def created(value: Any, dtype: str, text: str, shape: Shape) -> Created:
+    """An array of numbers that are written out."""
+    like, _ = described(DTYPES[dtype].kind.word)
+    assert not isinstance(like, str)
+    return Created("asarray", (_tuple(value),), (), like, NamedDType(dtype), text=text, shape=shape)
+
+
+def _tuple(x: Any) -> Argument:
+    return tuple(map(_tuple, x)) if isinstance(x, list) else x
+
+
+class Node:
+    """A node that is read: its operands, its settings, and the steps that are made for it.
+
+    `dtypes` are those of its operands, None for one that is left out; `shape` is that of its first result.
+    """
+
+    def __init__(self, graph: Graph, where: str, node: Any, version: int, text: str) -> None:
+        self.graph, self.where, self.node, self.version, self.text = graph, where, node, version, text
+        self.dtypes = [graph.dtype_of(where, name) if name else None for name in node.input]
+        self.dtype, self.shape = graph.type_of(where, node.output[0])
+        self.attributes = {each.name: each for each in node.attribute}
+
+    # -- operands and settings
+
+    def given(self, position: int) -> bool:
+        """Whether there is an operand at a position."""
+        return position < len(self.dtypes) and self.dtypes[position] is not None
+
+    def operand(self, position: int) -> int:
+        """The step of the operand at a position, which is given."""
+        return self.graph.part(self.where, self.node.input[position])
+
+    def operands(self) -> list[int]:
+        """The steps of all operands that are given."""
+        return [self.operand(i) for i, dtype in enumerate(self.dtypes) if dtype is not None]
+
+    def shape_of(self, position: int) -> Shape | None:
+        """The shape of an operand."""
+        return self.graph.steps[self.operand(position)].shape
+
+    def has(self, name: str) -> bool:
+        """Whether an attribute is given."""
+        return name in self.attributes
+
+    def integer(self, name: str, default: int) -> int:
+        """An attribute that is a whole number."""
+        return int(self._attribute(name, "INT").i) if self.has(name) else default
+
+    def number(self, name: str, default: float) -> float:
+        """An attribute that is a number."""
+        return float(self._attribute(name, "FLOAT").f) if self.has(name) else default
+
+    def word(self, name: str) -> str:
+        """An attribute that is a text; an empty one if it is not given, or damaged."""
+        return bytes(self._attribute(name, "STRING").s).decode("ascii", "replace") if self.has(name) else ""
+
+    def setting(self, position: int | None, name: str) -> tuple[int, ...] | None:
+        """Whole numbers that are an attribute, or a constant operand; None where they are not known."""
+        if self.has(name):
+            return tuple(self._attribute(name, "INTS").ints)
+        if position is None or not self.given(position):
+            return None
+        return self.graph.settings.get(self.node.input[position])
+
+    def _attribute(self, name: str, kind: str) -> Any:
+        found = self.attributes[name]
+        if found.type != onnx.AttributeProto.AttributeType.Value(kind):
+            raise ProgramError(f"{self.where}: the attribute {name} is no {kind}; see ONNX's operators")
+        return found
+
+    # -- steps
+
+    def call(
+        self,
+        name: str,
+        operands: Sequence[int],
+        args: Sequence[Argument] = (),
+        keywords: Mapping[str, Argument] = {},
+        last: bool = True,
+    ) -> int:
+        """The step of an operation; `last`: its result is the node's, whose dtype and shape are stated."""
+        op, refs = operation(name), tuple(Ref(i) for i in operands)
+        whole: tuple[Argument, ...] = (refs, *args) if op.form == "several" else (*refs, *args)
+        named = {key: value for key, value in keywords.items() if value is not False}
+        shape = self.shape
+        if not last:
+            try:
+                shape = result_shape(op, [self.graph.steps[i].shape for i in operands], args, named)
+            except ShapeError as e:
+                raise ProgramError(f"{self.where}: {e}") from None
+        # A node's dtypes are those of its first operand but for its result's, which is stated.
+        dtype = self.dtype if last else self.dtypes[0] or self.dtype
+        step = Call(
+            op.name, whole, tuple(named.items()), tuple(operands), False, NamedDType(dtype),
+            text=self.text, shape=shape,
+        )  # fmt: skip
+        return self.graph.add(step)
+
+    def index(self, key: tuple[Argument, ...]) -> int:
+        """The step of elements of the first operand."""
+        return self.graph.add(Index(self.operand(0), key, text=self.text, shape=self.shape))
+
+    def constant(self, value: float) -> int:
+        """The step of a number of the dtype of the first operand."""
+        dtype = self.dtypes[0] or self.dtype
+        number = int(value) if DTYPES[dtype].kind.word == "int" else value
+        return self.graph.add(created(number, dtype, str(value), ()))

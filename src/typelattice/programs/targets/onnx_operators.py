@@ -1,0 +1,254 @@
+"""ONNX's operators as operations, those too that have attributes, or constants for settings: `Gemm`, `Slice`.
+
+A reader gives the number of the step that a node's result is, or None where no operation says what the node
+does, for its attributes or because a setting is no constant: such a node is opaque. What each attribute means
+is said at https://onnx.ai/onnx/operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.programs.step import Argument, Slice
+from typelattice.programs.targets.onnx_graph import Node
+
+MOST_LENGTH = 2**31 - 1  # from here on a bound of Slice means the end
+
+
+ELEMENTWISE = {  # those without attributes that are one operation, and one alone
+    **{name: name.lower() for name in (
+        "Abs", "Acos", "Acosh", "Add", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Det",
+        "Equal", "Erf", "Exp", "Floor", "Greater", "IsNaN", "Less", "Log", "MatMul", "Mul", "Neg", "Pow",
+        "Reciprocal", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Sinh", "Sqrt", "Sub", "Tan", "Tanh",
+        "Where",
+    )},
+    **{name: f"logical_{name.lower()}" for name in ("And", "Or", "Xor", "Not")},
+    **{f"Bitwise{name}": f"bitwise_{name.lower()}" for name in ("And", "Or", "Xor")},
+    "BitwiseNot": "bitwise_invert", "GreaterOrEqual": "greater_equal", "LessOrEqual": "less_equal",
+}  # fmt: skip
+Reader = Callable[[Node], int | None]
+
+
+def _reduction(name: str) -> Reader:
+    """A reduction, of all axes if none is named; axes are an attribute, or in newer models a constant."""
+
+    def read(node: Node) -> int | None:
+        given = node.has("axes") or node.given(1)
+        axes = node.setting(1, "axes")
+        if given and axes is None:
+            return None
+        if not axes and node.integer("noop_with_empty_axes", 0):
+            return None
+        named: dict[str, Argument] = {"axis": axes} if axes else {}
+        named["keepdims"] = bool(node.integer("keepdims", 1))
+        return node.call(name, [node.operand(0)], (), named)
+
+    return read
+
+
+def _along(name: str, since: int, default: int) -> Reader:
+    """An operation along an axis. Before version 13 softmax made its operand a matrix first."""
+
+    def read(node: Node) -> int | None:
+        if node.version < since:
+            return None
+        return node.call(name, [node.operand(0)], (), {"axis": node.integer("axis", default)})
+
+    return read
+
+
+def _position(name: str) -> Reader:
+    """The position of an extreme."""
+
+    def read(node: Node) -> int | None:
+        if node.integer("select_last_index", 0):
+            return None
+        kept = bool(node.integer("keepdims", 1))
+        return node.call(name, [node.operand(0)], (), {"axis": node.integer("axis", 0), "keepdims": kept})
+
+    return read
+
+
+def _joined(node: Node) -> int | None:
+    return node.call("concat", node.operands(), (), {"axis": node.integer("axis", 0)})
+
+
+def _folded(name: str) -> Reader:
+    """An operator of any number of operands: each with what those before it have come to."""
+
+    def read(node: Node) -> int | None:
+        first, *others = node.operands()
+        for i, each in enumerate(others, 1):
+            first = node.call(name, [first, each], last=i == len(others))
+        return first if others else None
+
+    return read
+
+
+def _product(node: Node) -> int | None:
+    """`Gemm`: alpha times the product of two matrices, which may be transposed, plus beta times a third."""
+    a, b, c = node.operand(0), node.operand(1), node.operand(2) if node.given(2) else None
+    if node.integer("transA", 0):
+        a = node.call("matrix_transpose", [a], last=False)
+    if node.integer("transB", 0):
+        b = node.call("matrix_transpose", [b], last=False)
+    alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
+    found = node.call("matmul", [a, b], last=alpha == 1 and c is None)
+    if alpha != 1:
+        found = node.call("multiply", [found, node.constant(alpha)], last=c is None)
+    if c is None:
+        return found
+    if beta != 1:
+        c = node.call("multiply", [c, node.constant(beta)], last=False)
+    return node.call("add", [found, c])
+
+
+def _transposed(node: Node) -> int | None:
+    shape = node.shape_of(0)
+    axes = node.setting(None, "perm")
+    if axes is None:
+        if shape is None:
+            return None
+        axes = tuple(reversed(range(len(shape))))
+    return node.call("permute_dims", [node.operand(0)], (axes,))
+
+
+def _of_shape(name: str) -> Reader:
+    """What gives an array another shape, the one that ONNX states; of reshape one length may be open."""
+
+    def read(node: Node) -> int | None:
+        if node.shape is None or node.shape.count(None) > (name == "reshape"):
+            return None
+        lengths = tuple(-1 if n is None else n for n in node.shape)
+        return node.call(name, [node.operand(0)], (lengths,))
+
+    return read
+
+
+def _taken(node: Node) -> int | None:
+    shape = node.shape_of(1)
+    if shape is None or len(shape) != 1:
+        return None
+    return node.call("take", [node.operand(0), node.operand(1)], (), {"axis": node.integer("axis", 0)})
+
+
+def _taken_along(node: Node) -> int | None:
+    axis = node.integer("axis", 0)
+    return node.call("take_along_axis", [node.operand(0), node.operand(1)], (), {"axis": axis})
+
+
+def _clipped(node: Node) -> int | None:
+    """Bounds are operands, either of which may be left out; they were attributes before version 11."""
+    bounds = {}
+    for i, (attribute, alone) in enumerate((("min", "maximum"), ("max", "minimum")), 1):
+        if node.has(attribute):
+            bounds[alone] = node.constant(node.number(attribute, 0.0))
+        elif node.given(i):
+            bounds[alone] = node.operand(i)
+    if not bounds:
+        return None
+    name = "clip" if len(bounds) == 2 else next(iter(bounds))
+    return node.call(name, [node.operand(0), *bounds.values()])
+
+
+def _divided(node: Node) -> int | None:
+    """Integers are divided towards zero, for which there is no operation."""
+    real = DTYPES[node.dtype].kind is Kind.FLOAT
+    return node.call("divide", node.operands()) if real else None
+
+
+def _remainder(node: Node) -> int | None:
+    return node.call("fmod" if node.integer("fmod", 0) else "remainder", node.operands())
+
+
+def _running_sum(node: Node) -> int | None:
+    axis = node.setting(1, "axis")
+    if not axis or node.integer("exclusive", 0) or node.integer("reverse", 0):
+        return None
+    return node.call("cumulative_sum", [node.operand(0)], (), {"axis": axis[0]})
+
+
+def _repeated(node: Node) -> int | None:
+    times = node.setting(1, "repeats")
+    return None if times is None else node.call("tile", [node.operand(0)], (times,))
+
+
+def _sliced(node: Node) -> int | None:
+    shape, starts, ends = node.shape_of(0), node.setting(1, "starts"), node.setting(2, "ends")
+    if shape is None or starts is None or ends is None or len(starts) != len(ends):
+        return None
+    axes, steps = node.setting(3, "axes"), node.setting(4, "steps")
+    if (node.given(3) and axes is None) or (node.given(4) and steps is None):
+        return None
+    axes, steps = axes or tuple(range(len(starts))), steps or (1,) * len(starts)
+    if len({len(axes), len(steps), len(starts)}) > 1 or not all(-len(shape) <= a < len(shape) for a in axes):
+        return None
+    key: list[Argument] = [Slice(None, None, None)] * len(shape)
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        if step < 1:
+            return None
+        stop, by = None if end >= MOST_LENGTH else end, None if step == 1 else step
+        key[axis % len(shape)] = Slice(start, stop, by)
+    return node.index(tuple(key))
+
+
+def _triangle(node: Node) -> int | None:
+    diagonal = node.setting(1, "k") if node.given(1) else (0,)
+    if diagonal is None:
+        return None
+    name = "triu" if node.integer("upper", 1) else "tril"
+    return node.call(name, [node.operand(0)], (), {"k": diagonal[0]} if diagonal[0] else {})
+
+
+def _told(node: Node) -> int | None:
+    equation = node.word("equation")
+    return node.call("einsum", node.operands(), (equation,)) if equation else None
+
+
+def _shifted(node: Node) -> int | None:
+    side = node.word("direction").lower()
+    return node.call(f"bitwise_{side}_shift", node.operands()) if side in ("left", "right") else None
+
+
+def _infinite(node: Node) -> int | None:
+    both = node.integer("detect_negative", 1) and node.integer("detect_positive", 1)
+    return node.call("isinf", [node.operand(0)]) if both else None
+
+
+READERS: Mapping[str, Reader] = {
+    "ArgMax": _position("argmax"),
+    "ArgMin": _position("argmin"),
+    "BitShift": _shifted,
+    "Clip": _clipped,
+    "Concat": _joined,
+    "CumSum": _running_sum,
+    "Div": _divided,
+    "Einsum": _told,
+    "Expand": _of_shape("broadcast_to"),
+    "Flatten": _of_shape("reshape"),
+    "Gather": _taken,
+    "GatherElements": _taken_along,
+    "Gelu": lambda node: node.call("gelu", [node.operand(0)]),
+    "Gemm": _product,
+    "IsInf": _infinite,
+    "LogSoftmax": _along("log_softmax", 13, -1),
+    "Max": _folded("maximum"),
+    "Min": _folded("minimum"),
+    "Mod": _remainder,
+    "ReduceLogSumExp": _reduction("logsumexp"),
+    "ReduceMax": _reduction("max"),
+    "ReduceMean": _reduction("mean"),
+    "ReduceMin": _reduction("min"),
+    "ReduceProd": _reduction("prod"),
+    "ReduceSum": _reduction("sum"),
+    "Reshape": _of_shape("reshape"),
+    "Slice": _sliced,
+    "Softmax": _along("softmax", 13, -1),
+    "Squeeze": _of_shape("reshape"),
+    "Sum": _folded("add"),
+    "Tile": _repeated,
+    "Transpose": _transposed,
+    "Trilu": _triangle,
+    "Unsqueeze": _of_shape("reshape"),
+}

@@ -16,10 +16,9 @@ import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.explain.english import answer, sections
 from typelattice.explain.evidence import evidence
-from typelattice.explorer.cells import PARTS
+from typelattice.explorer.cells import NO_CELL, PARTS
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page
-from typelattice.explorer.tables import NO_CELL
 from typelattice.files.reader import parse
 
 SYSTEMS, OPS = ("numpy", "torch", "jax-x32", "numpy@2.4"), ("add", "divide", "sqrt")
@@ -38,7 +37,7 @@ def cells(shown: dict, every: int) -> Iterator[tuple[tl.Promotion, dict]]:
         for op, table in system["tables"].items():
             rows = [pools["operands"][n][0] for n in table["rows"]]
             pairs = [(a, b) for a in rows for b in rows] if table["columns"] else [(a,) for a in rows]
-            parts = {name: pools["columns"][table[name]] for name in (*PARTS, "rule")}
+            parts = {name: pools["columns"][table[name]] for name in PARTS}
             for i in range(0, len(pairs), every):
                 if parts["answer"][i] != NO_CELL:
                     p = tl.system(system["name"]).explain(*pairs[i], op=op or None)

@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import DType, Node, place
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram
 from typelattice.study.labels import left_out
-from typelattice.study.tables import SHOWN_FROM
+from typelattice.study.tables import is_small
 
 SPELLED = 6  # relations that are written out
 
@@ -21,7 +21,7 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     Where `b` puts a node between two of `a`, nothing is dropped: the relation holds by a longer way.
     """
     nodes = list(dict.fromkeys((*a.order.nodes, *b.order.nodes)))
-    hidden = [] if small else [n for n in nodes if _narrow(n)]
+    hidden = [] if small else [n for n in nodes if is_small(n)]
     hidden = [] if len(hidden) == sum(isinstance(n, DType) for n in nodes) else hidden
     shown = [n for n in nodes if n not in hidden]
     orders = [between(s.order, [n for n in shown if n in s.order]) for s in (a, b)]
@@ -82,7 +82,3 @@ def _mark(node: Node, first: Order[Node], second: Order[Node]) -> tuple[str, ...
 
 def _le(order: Order[Node], x: Node, y: Node) -> bool:
     return x in order and y in order and order.le(x, y)
-
-
-def _narrow(n: Node) -> bool:
-    return isinstance(n, DType) and n.bits is not None and n.bits < SHOWN_FROM.get(n.kind, 0)

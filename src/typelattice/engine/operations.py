@@ -50,7 +50,7 @@ class Domain:
     def __contains__(self, x: Target) -> bool:
         """Whether it has a dtype; or a kind, as that of a Python scalar."""
         kind = x.kind if isinstance(x, DType) else x
-        return (x in self.listed or kind in self.listed) and not (x in self.but or kind in self.but)
+        return (kind in self.listed or x in self.listed) and not (kind in self.but or x in self.but)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,11 @@ def evidence(p: Promotion) -> list[str]:
     >>> evidence(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
     'array-api-strict'
     """
-    o = observed(p)
+    return testimony(p, observed(p))
+
+
+def testimony(p: Promotion, o: Observed | None) -> list[str]:
+    """The same of what was looked up already."""
     if o is None:
         if recording_of(p.system):
             lacking = lacking_of(p)

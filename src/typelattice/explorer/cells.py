@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.steps import Step
+from typelattice.engine.system import System
 from typelattice.explain.english import answer, sections
-from typelattice.explain.evidence import evidence, given
+from typelattice.explain.evidence import given, testimony
 from typelattice.explain.operation_words import operation_words
-from typelattice.explorer.pool import Plain, Pool
+from typelattice.explorer.pool import Pool
 from typelattice.operands.operand import Operand, Tier, of
 from typelattice.recorded.observed import observed
 from typelattice.study.labels import code, label, marks
 from typelattice.study.scope import TIERS
-from typelattice.study.tables import SHOWN_FROM
+from typelattice.study.tables import is_small
+
+NO_CELL = -1  # where two Python scalars would meet, which is Python's to answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,71 +48,121 @@ class Pools:
     def operand(self, o: Operand) -> int:
         """The number of an operand."""
         shown = label(o, "bits")
-        return self.operands.number((str(o), shown.text, o.kind.value, o.tier, o.weak, is_small(o)))
+        small = o.dtype is not None and is_small(o.dtype)
+        return self.operands.number((str(o), shown.text, o.kind.value, o.tier, o.weak, small))
 
     def data(self) -> dict[str, object]:
         """What the pools hold, by their names."""
         return {name: getattr(self, name).values for name in self.__slots__}
 
 
-def is_small(o: Operand) -> bool:
-    """Whether an operand's dtype is one that tables show on demand only."""
-    return o.dtype is not None and o.dtype.bits is not None and o.dtype.bits < SHOWN_FROM.get(o.dtype.kind, 0)
+# The parts of a cell, each a column of its own, as `Cells` has them. The reasons for an answer take longest
+# to find: a system of many operands is shown without.
+REASONS = ("trail", "rule")
+PARTS = ("answer", "operation", "evidence", "way", *REASONS)
 
 
-# The parts of a cell, each a column of its own.
-PARTS: dict[str, Callable[[Pools, Promotion], int]] = {
-    "answer": lambda pools, p: pools.answers.number(_answer(pools, p)),
-    "trail": lambda pools, p: pools.trails.number(_trail(pools, p)),
-    "operation": lambda pools, p: _operation(pools, p),
-    "evidence": lambda pools, p: pools.evidence.number(_evidence(p)),
-    "way": lambda pools, p: pools.ways.number(_way(p)),
-}
+class Cells:
+    """The cells of one system. What several of them have in common is found once.
+
+    Most operations make of their operands what these promote to, for the same reasons.
+    """
+
+    def __init__(self, system: System, pools: Pools) -> None:
+        self.system, self.pools = system, pools
+        self._promotions: dict[tuple[Operand, ...], Promotion] = {}
+        self._trails: dict[object, int] = {}
+        self._rules: dict[object, int] = {}
+
+    def ask(self, operands: tuple[Operand, ...], op: str | None) -> Promotion:
+        """The answer to operands, in an operation or without."""
+        if op is not None:
+            return self.system.explain(*operands, op=op)
+        if operands not in self._promotions:
+            self._promotions[operands] = self.system.explain(*operands)
+        return self._promotions[operands]
+
+    def part(self, name: str, p: Promotion) -> int:
+        """The number of a part of an answer."""
+        return int(getattr(self, name)(p))
+
+    def answer(self, p: Promotion) -> int:
+        """The answer itself."""
+        stands_out = marks(p)
+        result = -1 if p.dtype is None else self.pools.operand(of(p.dtype, p.weak, _tier(p)))
+        told = (code(p), answer(p), stands_out[0], p.weak, "lossy" in stands_out, result)
+        return self.pools.answers.number(told)
+
+    def trail(self, p: Promotion) -> int:
+        """The sections of its explanation, but for what the operation does."""
+        alike = _alike(p)
+        if alike not in self._trails:
+            told = (section for section in sections(p) if section[0] != "operation")
+            numbers = tuple(self.pools.sections.number((heading, *lines)) for heading, lines in told)
+            self._trails[alike] = self.pools.trails.number(numbers)
+        return self._trails[alike]
+
+    def operation(self, p: Promotion) -> int:
+        """What the operation does."""
+        return self.pools.sections.number(("operation", *operation_words(p))) if p.op else NO_CELL
+
+    def evidence(self, p: Promotion) -> int:
+        """What the library itself answered."""
+        o = observed(p)
+        departs = o is not None and o.departs
+        return self.pools.evidence.number((departs, given(o) if o else "", *testimony(p, o)))
+
+    def way(self, p: Promotion) -> int:
+        """The nodes that met in the order, the node they came to, and the minimal bounds that lost."""
+        step = _meeting(p)
+        nodes = [n for n in dict.fromkeys(step.nodes) if n in p.system.order]
+        lowest = p.system.order.minimal_bounds(*nodes) if nodes else ()
+        to = step.node if step.node in p.system.order else None
+        lost = tuple(str(n) for n in lowest if n is not to) if len(nodes) > 1 else ()
+        return self.pools.ways.number((tuple(map(str, nodes)), str(to) if to else None, lost))
+
+    def rule(self, p: Promotion) -> int:
+        """The lines of the file behind it, by number.
+
+        They are the same whichever operand comes first, if the answer is. And where an operation gives what
+        two different operands promote to, they are the lines of the promotion.
+        """
+        asked = self._promotion_alone(p)
+        mirrored = (
+            frozenset(asked.operands), asked.op, asked.dtype, asked.weak, asked.reason,
+            asked.decision.key, asked.decision.entry,
+        )  # fmt: skip
+        if mirrored not in self._rules:
+            found = asked.rule
+            quoted = (f"{n}: {line}" for n, line in zip(found.lines, found.quoted, strict=False))
+            self._rules[mirrored] = self.pools.rules.number((str(found), *quoted))
+        return self._rules[mirrored]
+
+    def _promotion_alone(self, p: Promotion) -> Promotion:
+        """The promotion of the operands of an operation, if that decides the answer; else the answer
+        itself."""
+        if p.op is None or p.dtype is None or len(set(p.operands)) < 2:
+            return p
+        alone = self.ask(p.operands, None)
+        same = (alone.dtype, alone.weak, alone.node, alone.decision) == (p.dtype, p.weak, p.node, p.decision)
+        return alone if same else p
 
 
-def rule(pools: Pools, p: Promotion) -> int:
-    """The lines of the file behind an answer, by number."""
-    found = p.rule
-    quoted = (f"{n}: {line}" for n, line in zip(found.lines, found.quoted, strict=False))
-    return pools.rules.number((str(found), *quoted))
+def _alike(p: Promotion) -> object:
+    """What the sections of an explanation depend on, but for what the operation does.
 
-
-def _answer(pools: Pools, p: Promotion) -> Plain:
-    stands_out = marks(p)
-    result = -1 if p.dtype is None else pools.operand(of(p.dtype, p.weak, _tier(p)))
-    return code(p), answer(p), stands_out[0], p.weak, "lossy" in stands_out, result
+    Where values count, an operation may make of each value of a number something else.
+    """
+    steps = tuple((type(step), step.nodes, step.node) for step in p.steps)
+    by_value = p.op if p.system.combine == "value" and any(o.tier != "array" for o in p.promoting) else None
+    weak = p.dtype.kind if p.dtype and p.weak else None
+    return p.promoting, steps, p.compute, weak, p.fits, p.dtype is None, p.reason, p.remedy, by_value
 
 
 def _tier(p: Promotion) -> Tier:
     """The tier of a result: the highest of the operands; of Python scalars alone, `0d`."""
     tiers = {o.tier for o in p.promoting}
     return next(tier for tier in TIERS if tier in tiers or tier == TIERS[-2])
-
-
-def _trail(pools: Pools, p: Promotion) -> Plain:
-    return tuple(
-        pools.sections.number((heading, *lines)) for heading, lines in sections(p) if heading != "operation"
-    )
-
-
-def _operation(pools: Pools, p: Promotion) -> int:
-    return pools.sections.number(("operation", *operation_words(p))) if p.op else -1
-
-
-def _evidence(p: Promotion) -> Plain:
-    o = observed(p)
-    departs = o is not None and o.departs
-    return departs, given(o) if o else "", *evidence(p)
-
-
-def _way(p: Promotion) -> Plain:
-    """The nodes that met in the order, the node they came to, and the minimal bounds that lost."""
-    step = _meeting(p)
-    nodes = [n for n in dict.fromkeys(step.nodes) if n in p.system.order]
-    lowest = p.system.order.minimal_bounds(*nodes) if nodes else ()
-    to = step.node if step.node in p.system.order else None
-    lost = tuple(str(n) for n in lowest if n is not to) if len(nodes) > 1 else ()
-    return tuple(map(str, nodes)), str(to) if to else None, lost
 
 
 def _meeting(p: Promotion) -> Step:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from typelattice.drawings.making import draw
 from typelattice.engine.system import System
-from typelattice.explorer.cells import Pools
+from typelattice.explorer.cells import Cells, Pools
 from typelattice.explorer.tables import table
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.headings import heading_of, headings
@@ -93,7 +93,8 @@ def _entry(which: str | Path | System, ops: Sequence[str | None], pools: Pools) 
             raise
         return broken(which, e)
     asked = found.name if isinstance(which, System) else str(which)
-    tables = {op or PROMOTION: table(found, op, pools) for op in ops}
+    cells = Cells(found, pools)
+    tables = {op or PROMOTION: table(cells, op) for op in ops}
     return {"asked": asked, **about(found), "tables": tables}
 
 

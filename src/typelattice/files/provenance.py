@@ -1,7 +1,7 @@
 """Provenance: which lines of a system's files decide an answer, and what the system is without them."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -39,6 +39,7 @@ class Provenance:
         # An explanation tries each line, and the next explanation mostly the same ones.
         self._order_without = lru_cache(maxsize=256)(self._make_order)
         self._rules_without = lru_cache(maxsize=256)(self._make_rules)
+        self._told_by = lru_cache(maxsize=256)(self._find_told_by)
 
     def __reduce__(self) -> tuple[Callable[[Callable[[Spec], System], Spec], Origin], tuple[object, ...]]:
         return _again, (self.build, self.spec)
@@ -71,9 +72,13 @@ class Provenance:
         line = text.line(key, entry)
         return self._rule(text.file, key, (line,) if line else ())
 
-    def _behind(self, step: Step) -> list[Rule]:
+    def _behind(self, step: Step) -> Sequence[Rule]:
         """The lines that a step names."""
-        return self._told(step.entry) if step.key == "ops" else [self.named(step.key, step.entry)]
+        return self._told_by(step.key, step.entry)
+
+    def _find_told_by(self, key: str, entry: str | None) -> Sequence[Rule]:
+        """The line of a key or of an entry under it; of an operation, of all entries that speak of it."""
+        return self._told(entry) if key == "ops" else [self.named(key, entry)]
 
     def _told(self, op: str | None) -> list[Rule]:
         """The lines of all entries that speak of an operation, or of a class."""
@@ -88,16 +93,23 @@ class Provenance:
         rules = self._rules_without(rule.file, rule.lines)
         return rules is None or outcome(self._again(rules, p)) != outcome(p)
 
-    def _candidates(self, p: Promotion) -> list[Rule]:
+    def _candidates(self, p: Promotion) -> Iterator[Rule]:
         """Rules that may be behind an answer, the likeliest first."""
-        order = self.order_lines(p)
-        steps = [rule for step in reversed(p.steps) for rule in self._behind(step)]
-        keys = [self.named(key) for key in FURTHER if key in self.spec.texts]
         names = entries(p.op) if p.op and "ops" in self.spec.texts else ()
-        operations = [rule for op in names for rule in self._told(op)]
         # An operation may have a `fit` of its own, which is likelier than the order that has the dtype in it.
-        first = operations if isinstance(p.decision, Misfit) else []
-        return [*dict.fromkeys([*first, *([order] if order else []), *steps, *keys, *operations])]
+        likeliest, last = (names, ()) if isinstance(p.decision, Misfit) else ((), names)
+        for op in likeliest:
+            yield from self._told_by("ops", op)
+        order = self.order_lines(p)
+        if order:
+            yield order
+        for step in reversed(p.steps):
+            yield from self._behind(step)
+        for key in FURTHER:
+            if key in self.spec.texts:
+                yield from self._told_by(key, None)
+        for op in last:
+            yield from self._told_by("ops", op)
 
     def order_lines(self, p: Promotion) -> Rule | None:
         """The smallest set of order lines whose removal changes the answer; one line if possible.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, DTypeError, Kind
+from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
 from typelattice.facts.operations import operation
 from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 Cells = tuple[tuple[Promotion, ...], ...]
 # The bits from which a dtype of the kind is shown even if small ones are not asked for.
 SHOWN_FROM = {Kind.UNSIGNED: 8, Kind.SIGNED: 8, Kind.FLOAT: 9}
+
+
+def is_small(x: Node) -> bool:
+    """Whether a node is a dtype shown on demand only: of less than 8 bits, or a float of 8 or less."""
+    return isinstance(x, DType) and x.bits is not None and x.bits < SHOWN_FROM.get(x.kind, 0)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -153,7 +158,7 @@ def operands_of(system: System, tier: TierChoice, small: bool) -> tuple[list[Ope
     Beside rows of Python scalars there are no columns of them: these are Python's to add.
     """
     have = system.dtypes
-    hidden = tuple(d for d in have if d.bits is not None and d.bits < SHOWN_FROM.get(d.kind, 0))
+    hidden = tuple(filter(is_small, have))
     if small or len(hidden) == len(have):
         hidden = ()
     arrays = [of(d) for d in have if d not in hidden]

@@ -250,9 +250,10 @@ WRONG = [
     (["jax", "--highlight", "nope"], "nope"),
     (["jax", "numpy", "--highlight", "int8"], "leave out the other"),
     (["jax", "--op", "add"], "name some to highlight"),
-    (["jax", "--format", "png"], "name a file with -o for a PNG, and for a heat map"),
-    (["jax", "--heat", "loss"], "name a file with -o"),
-    (["jax", "--heat", "loss", "-o", "x.dot"], "written as .svg or .png"),
+    (["jax", "--format", "png"], "name a file with -o for a PNG, and for the picture of a heat map"),
+    (["jax", "--heat", "loss", "--format", "svg"], "name a file with -o"),
+    (["jax", "--heat", "agreement"], "agreement is of two systems"),
+    (["jax", "--heat", "loss", "-o", "x.dot"], "written as .svg, .png or .txt"),
     (["jax", "--heat", "agreement", "-o", "x.svg"], "agreement is of two systems"),
     (["jax", "--heat", "loss", "--highlight", "int8", "-o", "x.svg"], "a heat map is of all pairs"),
     (["jax", "-o", "x.gif"], "no format ends in '.gif'"),
@@ -277,6 +278,39 @@ def test_what_cannot_be_drawn_is_one_line(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_dash_for_a_file_is_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["draw", "jax", "-o", "-", "--format", "svg"]) == 0
+    assert capsys.readouterr().out.rstrip() == tl.draw("jax").svg.rstrip()
+    assert main(["record", "python", "-o", "-"]) == 2
+    assert "a recording is not printed; name a file with -o" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_heat_map_as_text_has_a_sign_for_what_each_answer_loses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["draw", "torch", "--heat", "loss", "--op", "divide"]) == 0
+    _, _, heads, _, *rows = capsys.readouterr().out.splitlines()
+    table = tl.table("torch", op="divide")
+    assert heads.split()[2:] == [label.text for label in table.labels()[1]]
+    for row, answers in zip(rows, table.cells, strict=False):
+        for sign, p in zip(row.split()[2:], answers, strict=True):
+            lost = [cast.loss for cast in p.casts if cast.loss]
+            beyond = any(loss.magnitude or loss.sign or loss.imaginary for loss in lost)
+            assert sign == ("-" if p.dtype is None else "!" if beyond else "~" if lost else "."), p
+    file = tmp_path / "width.txt"
+    assert main(["draw", "numpy", "--heat", "width", "-o", str(file)]) == 0
+    text = file.read_text(encoding="utf-8")
+    assert "+8" in text and ". as wide as the widest operand; +8 is 8 bits wider" in text
+    capsys.readouterr()
+    assert main(["draw", "numpy", "jax", "--heat", "agreement"]) == 0
+    rows = [line.split("|")[1] for line in capsys.readouterr().out.splitlines()[4:] if "|" in line]
+    assert sum(row.count("~") for row in rows) == len(tl.diff("numpy", "jax", tier="array").differing)
+
+
 def test_the_ending_of_a_file_chooses_its_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     begins = {"svg": "<svg", "dot": "digraph", "gv": "digraph", "mmd": "%% ", "txt": "jax: ", "json": "{"}
     for ending, first in begins.items():
@@ -287,7 +321,7 @@ def test_the_ending_of_a_file_chooses_its_format(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     "ask, said",
     [
-        (lambda: tl.draw(3), "nothing to draw in an object of int; draw a system, an order"),  # type: ignore[arg-type]
+        (lambda: tl.draw(3), "nothing to draw in an object of int; draw a system, an order"),
         (lambda: tl.draw("jax", codes="bites"), "unknown codes 'bites'"),
         (lambda: tl.draw(tl.program("a", a="int8")), "a program is drawn under a system"),
         (lambda: tl.draw(tl.Order.parse("a -> b"), "jax"), "drawn by itself"),

@@ -133,6 +133,15 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == f"{file}: {size:,} bytes; open it in a browser\n"
 
 
+def test_a_dash_for_a_file_is_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["explore", "--system", "python", "--op", "add", "-o", "-"]) == 0
+    assert capsys.readouterr().out == page(document(["python"], ["add"])) + "\n"
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     "words, says",
     [

@@ -11,6 +11,7 @@ from typelattice.facts.suggest import short
 
 FEW = 4  # examples shown where there are many of the same sort
 Paragraphs = Iterator[str]  # what a command prints, each with a line break after it
+PRINTED = "-"  # the name of a file that stands for standard output
 
 
 class UsageError(TypelatticeError, ValueError):

@@ -9,9 +9,9 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.bindings import bindings
-from typelattice.cli.command import Command, Paragraphs, UsageError, op_argument
+from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, op_argument
 from typelattice.disk.write import write_bytes
-from typelattice.drawings.heat import HEATS
+from typelattice.drawings.heat import HEATS, Heat, figure, heat, heat_grid
 from typelattice.facts.suggest import short
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.sketch import sketch
@@ -64,15 +64,19 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """The drawing in the format that was asked for, printed or written to a file."""
     format = _format(args)
-    if args.output is None:
-        if format == "png" or args.heat:
-            raise UsageError("draw: name a file with -o for a PNG, and for a heat map")
+    if args.output in (None, PRINTED):
+        if format == "png" or (args.heat and format != "text"):
+            raise UsageError("draw: name a file with -o for a PNG, and for the picture of a heat map")
+        if args.heat:
+            yield layout().grid(heat_grid(_heat(args)))
+            return
         drawing = _drawn(args)
         text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
         yield text.rstrip("\n")
         return
     with interrupts.raised():
-        write_bytes(Path(args.output), _heat(args, format) if args.heat else _content(_drawn(args), format))
+        content = _heat_content(args, format) if args.heat else _content(_drawn(args), format)
+        write_bytes(Path(args.output), content)
     yield f"wrote {args.output}"
 
 
@@ -82,12 +86,10 @@ def _content(drawing: Drawing, format: str) -> bytes:
     return (drawing.to(format).rstrip("\n") + "\n").encode()
 
 
-def _heat(args: Namespace, format: str) -> bytes:
+def _heat(args: Namespace) -> Heat:
     """A heat map of one system, or of how far two agree. Raises UsageError."""
     if args.program or args.highlight:
         raise UsageError("draw: a heat map is of all pairs, without --program and --highlight")
-    if format not in ("svg", "png"):
-        raise UsageError("draw: a heat map is written as .svg or .png")
     if (args.heat == "agreement") != (args.other is not None):
         raise UsageError("draw: --heat agreement is of two systems; loss and width are of one")
     table: tl.Table | tl.Diff = (
@@ -95,10 +97,20 @@ def _heat(args: Namespace, format: str) -> bytes:
         if args.other is None
         else tl.diff(args.system, args.other, op=args.op, tier="array", small=args.small)
     )
+    return heat(table, args.heat)
+
+
+def _heat_content(args: Namespace, format: str) -> bytes:
+    """A heat map as a file. Raises UsageError."""
+    if format not in ("svg", "png", "text"):
+        raise UsageError("draw: a heat map is written as .svg, .png or .txt")
+    found = _heat(args)
+    if format == "text":
+        return (tl.render(heat_grid(found)) + "\n").encode()
     file = BytesIO()
     # No date, and names that do not depend on the moment: the same map is the same file.
     metadata = {"Date": None} if format == "svg" else {}
-    tl.heatmap(table, args.heat).savefig(file, format=format, dpi=200, metadata=metadata)
+    figure(found).savefig(file, format=format, dpi=200, metadata=metadata)
     return file.getvalue()
 
 
@@ -106,7 +118,7 @@ def _format(args: Namespace) -> str:
     """The format that is named, else that of the file's ending. Raises UsageError."""
     if args.format:
         return str(args.format)
-    if args.output is None:
+    if args.output in (None, PRINTED):
         return "text"
     ending = Path(args.output).suffix.removeprefix(".").lower()
     if ending not in ENDINGS:

@@ -6,7 +6,7 @@ import re
 import webbrowser
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
-from typelattice.cli.command import Command, Paragraphs, UsageError
+from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError
 from typelattice.disk.write import check_writable, write_text
 from typelattice.explorer.document import USUAL, document
 from typelattice.explorer.page import page
@@ -30,7 +30,7 @@ def arguments(parser: ArgumentParser) -> None:
         "--op", action="append", default=[], metavar="OP",
         help=f"an operation, as often as wanted (default: {', '.join(USUAL)})",
     )  # fmt: skip
-    parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default: {FILE})")
+    parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default: {FILE}); - prints it")
     parser.add_argument(
         "--edit", nargs="?", const=NEW, metavar="FILE.toml",
         help=f"edit a system file, on a page that is served on this machine alone (default: {NEW})",
@@ -54,8 +54,12 @@ def run(args: Namespace) -> Paragraphs:
     if args.port or args.no_browser:
         raise UsageError("explore: --port and --no-browser go with --edit")
     output = args.output or FILE
-    check_writable(output)
+    if output != PRINTED:
+        check_writable(output)
     text = page(document(args.system, args.op or USUAL, progress_bar()))
+    if output == PRINTED:
+        yield text
+        return
     write_text(output, text)
     yield f"{output}: {len(text.encode()):,} bytes; open it in a browser"
 

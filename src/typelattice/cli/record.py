@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from typelattice.cli import interrupts
-from typelattice.cli.command import Command, Paragraphs, duration
+from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, duration
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import recordings
@@ -40,6 +40,8 @@ def run(args: Namespace) -> Paragraphs:
     from typelattice.conformance.recorder import record
     from typelattice.conformance.registry import library
 
+    if args.output == PRINTED:
+        raise UsageError("record: a recording is not printed; name a file with -o")
     output = Path(args.output or f"{args.library}.json")
     newest, _, older = args.library.partition(SIGN)
     base = newest if older and newest in recorded() else None

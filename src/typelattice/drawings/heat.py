@@ -1,26 +1,75 @@
-"""Heat maps of tables: where systems agree, what is lost, how wide answers are. By matplotlib, an extra."""
+"""Heat maps of tables: where systems agree, what is lost, how wide answers are.
+
+As text they need nothing else, as pictures matplotlib, an extra.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import product
+from math import isnan
 from typing import Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.facts.suggest import short
 from typelattice.rendering.diagram import DrawingError
-from typelattice.rendering.grid import Grid, printable
+from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.study.consensus import Consensus
 from typelattice.study.diffs import Diff, differ
+from typelattice.study.labels import REFUSED
 from typelattice.study.tables import Table
 
-LOSSES = ("nothing is lost", "values are rounded", "values are out of range")
 HEATS = ("loss", "width", "agreement")
+LOSSES = ("nothing is lost", "values are rounded", "values are out of range")
+AGREEMENTS = ("the same", "another answer")
+SIGNS = ".~!"  # of ranks, in text; of more ranks the number
 INCH = 0.42  # of a cell
 NO_VALUE = float("nan")  # of a refusal, which is grey and hatched
 BRIGHT = 0.6  # of a cell's ground, from which on its letters are dark
 Values = list[list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """A table with a value in each cell, NO_VALUE where it is refused.
+
+    `said` is what the values are. They are ranks, each with its name, or numbers on both sides of zero.
+    """
+
+    grid: Grid
+    values: Values
+    said: str
+    ranks: tuple[str, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether anything is refused."""
+        return any(isnan(value) for row in self.values for value in row)
+
+
+def heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
+    """The values of a heat map, as `heatmap` names them. Raises DrawingError for a map that `x` has not."""
+    have = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
+    chosen = have[0] if of is None else of
+    if chosen not in have:
+        what = f"a {type(x).__name__} has no heat map of {short(str(chosen))}"
+        raise DrawingError(f"{what}; it has {' and '.join(have)}")
+    grid = x.grid()
+    match x:
+        case Table() if chosen == "loss":
+            return Heat(grid, _values(x, _lost), "what the worst cast loses", LOSSES)
+        case Table():
+            return Heat(grid, _values(x, _wider), "bits wider than the widest operand")
+        case Diff():
+            pairs = [zip(ps, qs, strict=True) for ps, qs in zip(x.a.cells, x.b.cells, strict=True)]
+            values = [[float(differ(p, q)) for p, q in row] for row in pairs]
+            return Heat(grid, values, "agreement", AGREEMENTS)
+        case _:
+            counts = {(a, b): len(x.by_answer(a, b)) for a, b in product(x.rows, x.columns)}
+            names = ("all alike", *(f"{n} answers" for n in range(2, max(counts.values()) + 1)))
+            return Heat(grid, [[counts[a, b] - 1.0 for b in x.columns] for a in x.rows], "agreement", names)
 
 
 def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
@@ -32,31 +81,39 @@ def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
 
     Raises DrawingError for a map that the value does not have, and without matplotlib.
     """
-    have = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
-    chosen = have[0] if of is None else of
-    if chosen not in have:
-        what = f"a {type(x).__name__} has no heat map of {short(str(chosen))}"
-        raise DrawingError(f"{what}; it has {' and '.join(have)}")
-    grid = x.grid()
-    match x:
-        case Table() if chosen == "loss":
-            return _ranked(grid, _values(x, _lost), "what the worst cast loses", LOSSES)
-        case Table():
-            return _signed(grid, _values(x, _wider), "bits wider than the widest operand")
-        case Diff():
-            pairs = [zip(ps, qs, strict=True) for ps, qs in zip(x.a.cells, x.b.cells, strict=True)]
-            values = [[float(differ(p, q)) for p, q in row] for row in pairs]
-            return _ranked(grid, values, "agreement", ("the same", "another answer"))
-        case _:
-            counts = {(a, b): len(x.by_answer(a, b)) for a, b in product(x.rows, x.columns)}
-            most = max(counts.values())
-            names = ("all alike", *(f"{n} answers" for n in range(2, most + 1)))
-            return _ranked(
-                grid, [[counts[a, b] - 1.0 for b in x.columns] for a in x.rows], "agreement", names
-            )
+    return figure(heat(x, of))
 
 
-def _values(table: Table, value: Any) -> Values:
+def figure(found: Heat) -> Any:
+    """The matplotlib Figure of a heat map. Raises DrawingError without matplotlib."""
+    return _ranked(found) if found.ranks else _signed(found)
+
+
+def heat_grid(found: Heat) -> Grid:
+    """A heat map as a grid of signs, whose notes say what they mean: for a terminal, in place of colours."""
+    cells = tuple(
+        tuple(_cell(found, value, cell) for value, cell in zip(values, row, strict=True))
+        for values, row in zip(found.values, found.grid.cells, strict=True)
+    )
+    notes = [f"{_sign(i, found.ranks)} {name}" for i, name in enumerate(found.ranks)]
+    notes = notes or [f"{_sign(0, ())} as wide as the widest operand; +8 is 8 bits wider"]
+    notes += [f"{REFUSED} refused"] * found.refused
+    title = f"{found.said}: {found.grid.title}"
+    return replace(found.grid, title=title, cells=cells, notes=tuple(notes))
+
+
+def _cell(found: Heat, value: float, cell: Cell) -> Cell:
+    return Cell(REFUSED, ("refused",)) if isnan(value) else Cell(_sign(value, found.ranks), cell.marks)
+
+
+def _sign(value: float, ranks: Sequence[str]) -> str:
+    """A value in a character or two."""
+    if not ranks:
+        return f"{value:+.0f}" if value else SIGNS[0]
+    return SIGNS[int(value)] if len(ranks) <= len(SIGNS) else str(int(value) + 1)
+
+
+def _values(table: Table, value: Callable[[Promotion], float]) -> Values:
     return [[NO_VALUE if p.dtype is None else value(p) for p in row] for row in table.cells]
 
 
@@ -76,42 +133,42 @@ def _wider(p: Promotion) -> float:
     return float(p.dtype.bits - max(widths))
 
 
-def _ranked(grid: Grid, values: Values, said: str, names: Sequence[str]) -> Any:
+def _ranked(found: Heat) -> Any:
     """A map of a few ranks, each with its name."""
-    figure, _, colours = _map(grid, values, "cividis", 0.0, max(len(names) - 1.0, 1.0))
+    figure, _, colours = _map(found, "cividis", 0.0, max(len(found.ranks) - 1.0, 1.0))
     patches = import_module("matplotlib.patches")
-    shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(names)]
-    refused = any(value != value for row in values for value in row)
-    shown += [patches.Patch(facecolor="0.85", hatch="////", edgecolor="0.5", label="refused")] * refused
-    figure.legend(handles=shown, title=said, loc="outside right upper", frameon=False)
+    shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(found.ranks)]
+    shown += [patches.Patch(facecolor="0.85", hatch="////", edgecolor="0.5", label="refused")] * found.refused
+    figure.legend(handles=shown, title=found.said, loc="outside right upper", frameon=False)
     return figure
 
 
-def _signed(grid: Grid, values: Values, said: str) -> Any:
+def _signed(found: Heat) -> Any:
     """A map of numbers on both sides of zero, with a scale."""
-    widest = max((abs(v) for row in values for v in row if v == v), default=1.0) or 1.0
-    figure, axes, _ = _map(grid, values, "PuOr_r", -widest, widest)
-    figure.colorbar(axes.images[0], ax=axes, label=said, shrink=0.7)
+    widest = max((abs(v) for row in found.values for v in row if not isnan(v)), default=1.0) or 1.0
+    figure, axes, _ = _map(found, "PuOr_r", -widest, widest)
+    figure.colorbar(axes.images[0], ax=axes, label=found.said, shrink=0.7)
     return figure
 
 
-def _map(grid: Grid, values: Values, colours: str, low: float, high: float) -> tuple[Any, Any, Any]:
+def _map(found: Heat, colours: str, low: float, high: float) -> tuple[Any, Any, Any]:
     """The figure, its axes, and what colours a value. Raises DrawingError without matplotlib."""
+    grid, values = found.grid, found.values
     try:
         figures, cm = import_module("matplotlib.figure"), import_module("matplotlib.cm")
         scale = import_module("matplotlib.colors").Normalize(low, high)
     except ModuleNotFoundError:
         wanted = "pip install 'typelattice[drawings]'"
         raise DrawingError(f"a heat map needs matplotlib, which is not here: {wanted}") from None
-    wide, high_ = len(grid.columns) * INCH + 3.4, len(grid.rows) * INCH + 1.3
-    figure = figures.Figure(figsize=(wide, high_), layout="constrained")
+    inches = (len(grid.columns) * INCH + 3.4, len(grid.rows) * INCH + 1.3)
+    figure = figures.Figure(figsize=inches, layout="constrained")
     axes = figure.add_subplot()
     painted = cm.ScalarMappable(scale, colours)
     axes.set_facecolor("0.85")
     axes.imshow(values, cmap=colours, norm=scale)
     for i, row in enumerate(grid.cells):
         for j, cell in enumerate(row):
-            empty = values[i][j] != values[i][j]
+            empty = isnan(values[i][j])
             red, green, blue, _ = painted.to_rgba(values[i][j])
             ink = "black" if empty or 0.3 * red + 0.6 * green + 0.1 * blue > BRIGHT else "white"
             axes.text(j, i, _plain(cell.text), ha="center", va="center", color=ink, fontsize=7)

@@ -41,7 +41,8 @@ const quoted = (text) => JSON.stringify(text);
 
 function call({ system, op, operands }, method) {
   const given = operands.map((operand) => quoted(operand.text));
-  return `tl.system(${quoted(system.asked)}).${method}(${[...given, ...(op ? [`op=${quoted(op)}`] : [])].join(", ")})`;
+  const words = [...given, ...(op ? [`op=${quoted(op)}`] : [])].join(", ");
+  return `tl.system(${quoted(system.asked)}).${method}(${words})`;
 }
 
 function pythonOf(cell) {
@@ -59,18 +60,20 @@ function testOf(cell) {
       "",
       `def ${name}():`,
       "    with pytest.raises(tl.PromotionError):",
+      `        ${call(cell, "promote")}`,
     ];
-    return `${[...lines, `        ${call(cell, "promote")}`].join("\n")}\n`;
+    return `${lines.join("\n")}\n`;
   }
-  const dtype = answer.words.split(" ")[0];
+  const expected = `(${quoted(answer.words.split(" ")[0])}, ${answer.weak ? "True" : "False"})`;
   const lines = [
     "import typelattice as tl",
     "",
     "",
     `def ${name}():`,
     `    found = ${call(cell, "promote")}`,
+    `    assert (str(found.dtype), found.weak) == ${expected}`,
   ];
-  return `${[...lines, `    assert (str(found.dtype), found.weak) == (${quoted(dtype)}, ${answer.weak ? "True" : "False"})`].join("\n")}\n`;
+  return `${lines.join("\n")}\n`;
 }
 
 function jsonOf({ system, op, operands, answer, sections, rule, evidence }) {

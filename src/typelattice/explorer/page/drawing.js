@@ -1,4 +1,5 @@
-// The drawing of an order, as the engine laid it out: nodes, arrows between them, boxes around those that go together.
+// The drawing of an order, as the engine laid it out: nodes, arrows between them, boxes around those that
+// go together.
 
 const MARGIN = 10; // pixels around the drawing, for its lines are drawn to its very edge
 

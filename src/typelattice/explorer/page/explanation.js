@@ -2,17 +2,18 @@
 
 /** The answer of a cell with all that the engine wrote of it. */
 function explanation(model, cell, link) {
-  const { answer, evidence } = cell;
+  const { answer, evidence, system } = cell;
+  const names = cell.operands.map((operand) => operand.text).join(" ");
   const badges = [
     answer.kind === "refused" && ["refused", "refused"],
     answer.weak && ["weak", "weak"],
     answer.lossy && ["lossy", "loses something"],
-    evidence.departs && ["departs", `${libraryOf(cell.system)} departs`],
+    evidence.departs && ["departs", `${libraryOf(system)} departs`],
   ].filter(Boolean);
   return element(
     "section",
     { class: "explanation", "aria-label": "Explanation" },
-    element("h2", {}, `${asked(cell)} under ${cell.system.name}`),
+    element("h2", {}, `${asked(cell)} under ${system.name}`),
     element(
       "p",
       { class: `answer ${answer.kind}` },
@@ -25,11 +26,7 @@ function explanation(model, cell, link) {
           "p",
           { class: "note" },
           "The reasons for the answers of so large a system were left out. Ask for one: ",
-          element(
-            "code",
-            {},
-            `typelattice explain ${cell.operands.map((operand) => operand.text).join(" ")} --system ${cell.system.asked}`,
-          ),
+          element("code", {}, `typelattice explain ${names} --system ${system.asked}`),
         ),
     element(
       "dl",

@@ -1,7 +1,9 @@
 // An expression, step by step. Each step is looked up in the tables that the engine wrote, and nothing else.
 
-const TOKEN =
-  /\s*(?:([A-Za-z_][\w.@]*(?::(?:0d|weak))*)|(\d+\.?\d*(?:e[+-]?\d+)?j?)|(\*\*|\/\/|==|!=|<=|>=|<<|>>|[-+*\/%@&|^<>(),]))/y;
+const NAME = /[A-Za-z_][\w.@]*(?::(?:0d|weak))*/;
+const NUMBER = /\d+\.?\d*(?:e[+-]?\d+)?j?/;
+const SIGN = /\*\*|\/\/|==|!=|<=|>=|<<|>>|[-+*\/%@&|^<>(),]/;
+const TOKEN = new RegExp(`\\s*(?:(${NAME.source})|(${NUMBER.source})|(${SIGN.source}))`, "y");
 const BINDING = [
   ["==", "!=", "<", "<=", ">", ">="],
   ["|"],
@@ -106,7 +108,8 @@ function stepsOf(tree) {
   return tree.op ? [...tree.parts.flatMap(stepsOf), tree] : [];
 }
 
-/** What a tree comes to under a system: the operand of the result, and the cell of each step, or why there is none. */
+/** What a tree comes to under a system: the operand of the result; `told` has the cell of each step, or why
+ * there is none. */
 function outcome(model, system, tree, told = new Map()) {
   if (!tree.op) {
     const known = model.operands.find(({ text, code }) => text === tree.operand || code === tree.operand);
@@ -159,7 +162,8 @@ function expressionView(page) {
   const limits = element(
     "p",
     { class: "note" },
-    `Operands are dtypes (int8, float16:0d) and numbers. This page looks each step up; it knows ${names}, no values and no shapes. `,
+    "Operands are dtypes (int8, float16:0d) and numbers. This page looks each step up; ",
+    `it knows ${names}, no values and no shapes. `,
     "For any other expression, and for functions: ",
     element("code", {}, `typelattice explain ${JSON.stringify(text)} --system ${system.name}`),
   );

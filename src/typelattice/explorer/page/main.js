@@ -42,7 +42,7 @@ class Page {
     location.hash = fragmentOf({ ...this.state, ...change });
   }
 
-  /** Keeps a change of the state in the address, without a step in the history and without showing all anew. */
+  /** Keeps a change of the state in the address, with no step in the history and without showing all anew. */
   note(change) {
     this.state = { ...this.state, ...change };
     history.replaceState(null, "", fragmentOf(this.state));

@@ -170,7 +170,8 @@ function coverForm(page, system) {
     element(
       "p",
       { class: "note" },
-      "Click the lower node, then the upper one; or choose them here. a -> b says that a may become b implicitly.",
+      "Click the lower node, then the upper one; or choose them here. ",
+      "a -> b says that a may become b implicitly.",
     ),
   );
 }

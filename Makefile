@@ -11,6 +11,7 @@ FLAGS =
 CALLS = 100000
 LINES = 1000000
 SEED =
+PYODIDE =
 PROGRAMS = 100
 
 .NOTPARALLEL:
@@ -38,7 +39,7 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 	$(VENV)/bin/python -m pytest tests/test_namespace_types.py
 
 docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: every page, the API, a gallery of all systems
-	.venv-docs/bin/python tools/docs/build.py build/docs
+	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)')
 
 browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has to be installed
 	$(VENV)/bin/python -m pytest -m browser tests/browser $(FLAGS)

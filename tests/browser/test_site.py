@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -11,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.browser
 SITE = Path(__file__).parents[2] / "build" / "docs" / "html"
 SIZES = {"phone": (390, "dark"), "desktop": (1280, "light")}
-TELLING = ("index", "gallery/python", "api/engine", "howto/porting")  # one of every sort
+TELLING = ("index", "gallery/index", "gallery/python", "api/engine", "howto/porting", "live")  # of every sort
 
 
 class Reader:
@@ -74,3 +80,65 @@ def test_axe_finds_nothing_serious(reader: Reader, name: str) -> None:
     # What axe would preload, styles of other files, a browser does not give to pages of the disk.
     found = Axe().run(page, options={"preload": False}).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def live(chromium: Any) -> Iterator[Any]:
+    """The page that computes, on a server of its own; what it asks of others goes nowhere."""
+    if not SITE.is_dir():
+        pytest.skip("the site is not built: make docs")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        window = chromium.new_context()
+        page = window.new_page()
+        own = f"http://127.0.0.1:{server.server_port}/"
+        page.asked = []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.route(lambda url: not url.startswith(own), lambda route: route.abort())
+        page.goto(f"{own}live.html")
+        yield page
+        window.close()
+        server.shutdown()
+
+
+def test_the_page_that_computes_fetches_nothing_before_it_is_asked(live: Any) -> None:
+    live.wait_for_load_state("networkidle")
+    own = live.url.removesuffix("live.html")
+    assert [url for url in live.asked if not url.startswith(own) or "pyodide" in url or ".whl" in url] == []
+    assert "without it this page can compute nothing" in live.locator("#live-status").inner_text()
+    live.locator("#live-names").fill("x=int8 y=it's")
+    command = "typelattice explain --system numpy --system jax --system torch -- 'x * 2.0 + y' x=int8"
+    assert live.locator("#live-command").inner_text() == f"{command} 'y=it'\\''s'"
+
+
+def test_the_page_that_computes_says_so_where_it_cannot(live: Any) -> None:
+    live.route("**/pyodide.js", lambda route: route.abort())
+    live.get_by_role("button", name="Ask").click()
+    said = "Python could not be fetched, so this page can compute nothing"
+    live.locator("#live-status", has_text=said).wait_for()
+    assert not live.locator("#live-answer").is_visible()
+
+
+def test_the_page_that_computes_prints_what_the_command_prints(live: Any) -> None:
+    if not (SITE / "_static" / "pyodide").is_dir():
+        pytest.skip("the site has no Pyodide of its own: make docs PYODIDE=folder")
+    live.locator("#live-expression").fill("(x + 300) / y")
+    live.get_by_role("button", name="Ask").click()
+    live.locator("#live-status", has_text="it computed this").wait_for(timeout=120_000)
+    words = ["--system", "numpy", "--system", "jax", "--system", "torch", "--", "(x + 300) / y", "x=int8"]
+    asked = [sys.executable, "-m", "typelattice", "explain", *words, "y=float16:0d"]
+    printed = subprocess.run(asked, capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"})
+    assert live.locator("#live-answer").text_content() == printed.stdout + printed.stderr
+    live.locator("#live-systems").fill("nunpy")
+    live.get_by_role("button", name="Ask").click()
+    live.locator("#live-answer", has_text="did you mean numpy").wait_for()
+
+
+def test_the_page_that_computes_says_that_a_disk_gives_it_no_files(reader: Reader) -> None:
+    page = reader.open(SITE / "live.html")
+    assert "opened from a disk" in page.locator("#live-status").inner_text()
+    assert page.get_by_role("button", name="Ask").is_disabled()

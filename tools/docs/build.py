@@ -1,5 +1,7 @@
 """Builds the documentation site: `python tools/docs/build.py INTO`, or `make docs`.
 
+With `--pyodide FOLDER`, where its files lie, the site has Pyodide itself.
+
 The pages of docs/, the README and the other documents of the repository are laid into INTO/source as they
 are, but for their links, beside pages that are generated: the gallery, the API, the commands, the documents.
 Sphinx makes INTO/html of them, with warnings as errors; then every link of the pages is followed, and those
@@ -11,12 +13,14 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 
 import documents
 import gallery
 import links
+import live
 import reference
 
 HERE = Path(__file__).parent
@@ -24,7 +28,7 @@ ROOT = HERE.parents[1]
 DOCUMENTS = {"README.md": "tour.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
 # Generated pages to which others link.
-MADE = ("api/index.md", "commands.md", "documents.md", "gallery/index.md")
+MADE = ("api/index.md", "commands.md", "documents.md", "gallery/index.md", "live.md")
 NAMED = re.compile(r"(?m)^```(\w+) (\S+\.\w+)$")  # a fence that is a file of a name
 
 
@@ -52,19 +56,19 @@ def page(path: str, places: dict[str, str]) -> tuple[str, list[str]]:
     return NAMED.sub(r"```{code-block} \1\n:caption: \2\n", text), files
 
 
-def sources() -> Iterator[tuple[str, str]]:
+def sources(pyodide: Path | None = None) -> Iterator[tuple[str, str]]:
     """Every page of the site: its path and its text."""
     places = pages()
     for path, place in places.items():
         yield place, page(path, places)[0]
-    for made in (reference.pages(), gallery.pages(), documents.pages()):
+    for made in (reference.pages(), gallery.pages(), documents.pages(), live.pages(pyodide is not None)):
         yield from made
 
 
-def lay_out(source: Path) -> None:
+def lay_out(source: Path, pyodide: Path | None = None) -> None:
     """Writes the pages and what they show into a folder; what did not change keeps its time."""
     written = set()
-    for place, text in sources():
+    for place, text in sources(pyodide):
         written.add(source / place)
         _write(source / place, text.encode())
     places = pages()
@@ -84,16 +88,17 @@ def _write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
 
 
-def build(into: Path) -> int:
+def build(into: Path, pyodide: Path | None) -> int:
     """Makes the site; the exit status is that of Sphinx, or 1 if a link leads nowhere."""
     from sphinx.cmd.build import main as sphinx  # the tests read the pages without it
 
     source, html = into / "source", into / "html"
-    lay_out(source)
+    lay_out(source, pyodide)
     strict = ["--fail-on-warning", "--keep-going", "--quiet", "--jobs", "auto"]
     status = sphinx([*strict, "-c", str(HERE), "-d", str(into / "doctrees"), str(source), str(html)])
     if status:
         return status
+    live.serve_beside(html, pyodide)
     outside, broken = links.follow(html)
     (into / "links.txt").write_text("".join(f"{link}\n" for link in outside), encoding="utf-8")
     for link in broken:
@@ -104,4 +109,7 @@ def build(into: Path) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(build(Path(sys.argv[1])))
+    parser = ArgumentParser()
+    parser.add_argument("into", type=Path)
+    parser.add_argument("--pyodide", type=Path)
+    raise SystemExit(build(**vars(parser.parse_args())))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +21,7 @@ from typelattice.files.text import FOLDER
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording, recorded
 from typelattice.rendering import Gridded
+from typelattice.rendering.drawing import Drawing
 from typelattice.study.changes import changes
 from typelattice.study.check import check
 from typelattice.study.scope import SCALARS
@@ -64,23 +66,36 @@ def table(x: Gridded) -> str:
 
 def scrolling(html: str, name: str, label: str) -> str:
     """HTML as a part of a page, which scrolls, by keyboard too, where it is wider than the screen."""
-    lines = "\n".join(line for line in html.splitlines() if line.strip())
     head = f'<div class="scrolling {name}" tabindex="0" role="region" aria-label="{escape(label)}">'
-    return f"```{{raw}} html\n{head}\n{lines}\n</div>\n```\n"
+    return f"```{{raw}} html\n{head}\n{_lines(html)}\n</div>\n```\n"
+
+
+def _lines(html: str) -> str:
+    """HTML without empty lines, which would end a part of a page."""
+    return "\n".join(line for line in html.splitlines() if line.strip())
 
 
 def _listing() -> str:
     names = tl.systems()
     lines = [HEAD]
     for heading in headings():
-        lines += [f"## {heading.capitalize()}", "", "| system | | dtypes | releases |", "|---|---|---|---|"]
-        lines += [_row(tl.system(name)) for name in names if heading_of(name) == heading] + [""]
+        cards = [_card(tl.system(name)) for name in names if heading_of(name) == heading]
+        lines += [f"## {heading.capitalize()}", "", "```{raw} html", '<ul class="cards">', *cards, "</ul>"]
+        lines += ["```", ""]
     lines += ["```{toctree}", ":hidden:", "", *names, "```", ""]
     return "\n".join(lines)
 
 
-def _row(s: tl.System) -> str:
-    return f"| [{s.name}]({s.name}.md) | {s.title} | {len(s.dtypes)} | {', '.join(releases(s.name))} |"
+def _card(s: tl.System) -> str:
+    """A system in the list: its drawing, small and without words, which leads to its page."""
+    placed = tl.draw(s).placed
+    bare = Drawing(s.name, replace(placed, diagram=replace(placed.diagram, title="", notes=())))
+    known = releases(s.name)
+    said = [f"{len(s.dtypes)} dtypes"] + [f"releases {', '.join(known)}"] * (len(known) > 1)
+    return (
+        f'<li><a href="{s.name}.html"><span class="drawing" aria-hidden="true">{_lines(bare.svg)}</span>'
+        f"<strong>{s.name}</strong></a> {escape(s.title)} <small>{'; '.join(said)}</small></li>"
+    )
 
 
 def _page(s: tl.System) -> str:

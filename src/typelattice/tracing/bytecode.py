@@ -11,6 +11,7 @@ from typelattice.tracing.rewriting import COPY, IN_PLACE, WITNESS
 
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
+LOAD_CONST = OP["LOAD_CONST"]
 TO_IN_PLACE = 13  # from the number of an operator to that of the same in place (CPython's opcode.h, 3.11 on)
 
 
@@ -36,30 +37,31 @@ def with_copies(code: CodeType) -> CodeType:
 def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
     made = bytearray(code)
     found: set[int] = set()
-    extended, before = 0, NOP  # what prefixes say of the argument; the last instruction
-    widened: list[int] = []  # the places of the prefixes
+    at = 0
     pushed, left = 0, 0  # what lies above the items by now, and how many of them are yet to be copied
-    in_place = skip = False
-    for at in range(0, len(code), 2):
-        op, arg = code[at], code[at + 1] | extended << 8
-        if op == EXTENDED:
-            extended, widened = arg, [*widened, at]
+    in_place = False
+    while at < len(code):
+        if not left and not in_place:
+            at = code.find(LOAD_CONST, at)
+            if at < 0:
+                break
+        if at % 2 or code[at] in (EXTENDED, CACHE):
+            at += 2 - at % 2
             continue
-        if op == CACHE or skip:
-            skip = False
-            continue
-        if op == OP["LOAD_CONST"] and arg in marks:
+        op = code[at]
+        arg, first = _argument(code, at)
+        if op == LOAD_CONST and arg in marks:
             count, number, how = int(marks[arg][0]), int(marks[arg][1]), marks[arg][2]
             if number == 0:
-                pushed = int(before == PUSH_NULL)
+                pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
             if at + 2 >= len(code) or code[at + 2] != OP["UNARY_NEGATIVE"]:
                 raise UnknownBytecodeError("a mark is not followed by its sign; trace it with another Python")
-            made[at : at + 4] = bytes((OP["COPY"], count - number + pushed, NOP, 0))
-            for prefix in widened:
-                made[prefix : prefix + 2] = bytes((NOP, 0))
-            pushed, left, skip = pushed + 1, count - 1 - number, True
+            copy = bytes((OP["COPY"], count - number + pushed, NOP, 0))
+            made[first : at + 4] = bytes((NOP, 0)) * ((at - first) // 2) + copy
+            pushed, left = pushed + 1, count - 1 - number
             in_place = how == IN_PLACE
             found.add(arg)
+            at += 2  # over the sign
         elif left:
             pushed += dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
         elif in_place:
@@ -67,10 +69,19 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
                 raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
             made[at + 1] += TO_IN_PLACE
             in_place = False
-        extended, widened, before = 0, [], op
+        at += 2
     if found != marks.keys():
         raise UnknownBytecodeError("a mark was not found; trace it with another Python")
     return bytes(made)
+
+
+def _argument(code: bytes, at: int) -> tuple[int, int]:
+    """The argument of an instruction, and where the first of the prefixes stands that widen it."""
+    arg, first = code[at + 1], at
+    while first > 0 and code[first - 2] == EXTENDED:
+        first -= 2
+        arg |= code[first + 1] << 4 * (at - first)
+    return arg, first
 
 
 def with_witnesses(code: CodeType, witnesses: Sequence[object]) -> CodeType:

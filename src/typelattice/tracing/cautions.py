@@ -91,20 +91,20 @@ def compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield from ((alias.asname or alias.name, COMPILED_BY[root]) for alias in node.names)
 
 
-def conditions(tree: ast.Module) -> Iterator[int]:
-    """The comparisons, by their ids, whose truth alone is asked.
+def conditions(node: ast.AST) -> Iterator[int]:
+    """The comparisons, by their ids, whose truth alone is asked by an expression or a statement.
 
     Python 3.11 places the test of one where it places the comparison, and the test of anything else where it
     places the whole line; a traceback would show that.
     """
     waiting: list[ast.AST | None] = []
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-            waiting.append(node.test)
-        elif isinstance(node, ast.comprehension):
-            waiting += node.ifs
-        elif isinstance(node, ast.match_case):
-            waiting.append(node.guard)
+    match node:
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+            waiting.append(test)
+        case ast.comprehension(ifs=parts):
+            waiting += parts
+        case ast.match_case(guard=guard):
+            waiting.append(guard)
     while waiting:
         match waiting.pop():
             case ast.Compare() as found:

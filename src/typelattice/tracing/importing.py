@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import gc
 import hashlib
 import marshal
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -55,10 +56,10 @@ class Compiler:
                 if hashlib.sha256(stored[32:]).digest() == stored[:32]:
                     code, rows, alone = marshal.loads(stored[32:])
                     return code, [Spot(*row) for row in rows], alone
-        tree = ast.parse(data, path)
-        rewriter = Rewriter(tree)
-        rewritten = rewriter.visit(tree)
-        code = with_copies(compile(rewritten, path, "exec", dont_inherit=True))
+        with _without_collector():
+            tree = ast.parse(data, path)
+            rewriter = Rewriter(tree, data.decode("latin-1"))
+            code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True))
         if kept:
             rows = [astuple(spot) for spot in rewriter.spots]
             self._keep(kept, marshal.dumps((code, rows, rewriter.alone)))
@@ -71,6 +72,20 @@ class Compiler:
             path.parent.mkdir(parents=True, exist_ok=True)
             spare.write_bytes(hashlib.sha256(data).digest() + data)
             os.replace(spare, path)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Within, Python looks for no cycles: trees have none, and their many nodes would set it off again and
+    again, at a third of the time that rewriting takes.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _digest(path: str, data: bytes) -> str:

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import NoneType
+from typing import Any, TypeVar
 
 from typelattice.programs.meanings import OPERATORS
 from typelattice.tracing.cautions import (
+    COMPILED_BY,
     REBINDING,
     SIMPLE,
     compiled_by,
@@ -28,6 +31,14 @@ from typelattice.tracing.cautions import (
 WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
 IN_PLACE = "in-place"
+LOAD, MINUS = ast.Load(), ast.USub()
+SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
+LEAVES = frozenset(  # what a node holds, and nothing is rewritten within
+    (NoneType, str, int, *PLAIN, ast.Global, ast.Nonlocal, ast.TypeIgnore)
+).union(*(base.__subclasses__() for base in SIGNS))
+CONDITIONS_STAND_ALONE = sys.version_info < (3, 12)
+Placed = TypeVar("Placed", bound=Any)
 ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
 
 
@@ -47,21 +58,50 @@ class Spot:
     keywords: tuple[str | None, ...] = ()
 
 
-class Rewriter(ast.NodeTransformer):
-    """Rewrites a tree. `spots` are the operations that it found, `alone` the functions left as they are."""
+class Rewriter:
+    """Rewrites a tree in place, once. `spots` are the operations that it found, `alone` the functions left
+    as they are. `text` is the source, by which a look through the tree is spared.
 
-    def __init__(self, tree: ast.Module) -> None:
+    It is no `ast.NodeTransformer`, which asks each node for its fields: the import of a large package would
+    take twice as long.
+    """
+
+    def __init__(self, tree: ast.Module, text: str) -> None:
         self.spots: list[Spot] = []
         self.alone: list[tuple[str, str]] = []
-        self.rebound = set(declared(tree))
-        self.compilers = dict(compilers(tree))
-        self.conditions = set(conditions(tree)) if sys.version_info < (3, 12) else set()
+        self.rebound = set(declared(tree)) if "global" in text or "nonlocal" in text else set()
+        self.compilers = dict(compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
+        self.conditions: set[int] = set()
+        self.visits: dict[type, Callable[[Any], Any]] = {
+            getattr(ast, name.removeprefix("visit_")): getattr(self, name)
+            for name in dir(self)
+            if name.startswith("visit_") and hasattr(ast, name.removeprefix("visit_"))
+        }
+
+    def visit(self, node: Any) -> Any:
+        """What is put in place of a node."""
+        visit = self.visits.get(type(node))
+        if visit is not None:
+            return visit(node)
+        return node if type(node) in LEAVES else self.inner(node)
+
+    def inner(self, node: Any) -> Any:
+        """The node, with the nodes within it replaced."""
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                for i, each in enumerate(value):
+                    if type(each) not in LEAVES:
+                        value[i] = self.visit(each)
+            elif type(value) not in LEAVES:
+                setattr(node, name, self.visit(value))
+        return node
 
     # -- what is put in place of an operation
 
     def told(
         self,
-        node: ast.AST,
+        node: Any,
         method: str,
         items: Sequence[ast.expr],
         inner: ast.expr | None,
@@ -69,54 +109,54 @@ class Rewriter(ast.NodeTransformer):
         keywords: tuple[str | None, ...] = (),
     ) -> ast.expr:
         """A call of a witness's method with the items and, where there is one, the result of `inner`."""
-        place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
-        self.spots.append(Spot(*place, name, keywords))
-        witness = ast.Constant(f"{WITNESS}{len(self.spots) - 1}")
-        given = [*items, inner] if inner is not None else [*items]
-        call = ast.Call(ast.Attribute(witness, method, ast.Load()), given, [])
-        return _at(node, call, {id(item) for item in items})
+        self.spots.append(
+            Spot(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, name, keywords)
+        )
+        witness = _at(node, ast.Constant(f"{WITNESS}{len(self.spots) - 1}"))
+        given = [*items, _at(node, inner)] if inner is not None else [*items]
+        return _at(node, ast.Call(_at(node, ast.Attribute(witness, method, LOAD)), given, []))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         plain = isinstance(node.left, ast.Constant) and (
             isinstance(node.right, ast.Constant) or isinstance(node.left.value, (str, bytes))
         )
-        self.generic_visit(node)
+        self.inner(node)
         if plain or isinstance(node.left, ast.JoinedStr):
             return node
-        inner = ast.BinOp(_copy(2, 0), node.op, _copy(2, 1))
+        inner = ast.BinOp(_copy(node, 2, 0), node.op, _copy(node, 2, 1))
         return self.told(node, "binary", [node.left, node.right], inner, OPERATORS[type(node.op)])
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        self.generic_visit(node)
+        self.inner(node)
         if isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant):
             return node
-        inner = ast.UnaryOp(node.op, _copy(1, 0))
+        inner = ast.UnaryOp(node.op, _copy(node, 1, 0))
         return self.told(node, "unary", [node.operand], inner, OPERATORS[type(node.op)])
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         parts = [node.left, *node.comparators]
         values = [x.value for x in parts if isinstance(x, ast.Constant)]
         plain = any(isinstance(value, (str, bytes, type(None))) for value in values)
-        self.generic_visit(node)
+        self.inner(node)
         if plain or id(node) in self.conditions or len(node.ops) > 1 or type(node.ops[0]) not in OPERATORS:
             return node
-        inner = ast.Compare(_copy(2, 0), node.ops, [_copy(2, 1)])
+        inner = ast.Compare(_copy(node, 2, 0), node.ops, [_copy(node, 2, 1)])
         items = [node.left, node.comparators[0]]
         return self.told(node, "binary", items, inner, OPERATORS[type(node.ops[0])])
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         plain = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
-        self.generic_visit(node)
+        self.inner(node)
         if plain or not isinstance(node.ctx, ast.Load):
             return node
-        inner = ast.Subscript(_copy(2, 0), _copy(2, 1), ast.Load())
+        inner = ast.Subscript(_copy(node, 2, 0), _copy(node, 2, 1), LOAD)
         return self.told(node, "item", [node.value, node.slice], inner)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
+        self.inner(node)
         if node.attr not in ATTRIBUTES or not isinstance(node.ctx, ast.Load):
             return node
-        inner = ast.Attribute(_copy(1, 0), node.attr, ast.Load())
+        inner = ast.Attribute(_copy(node, 1, 0), node.attr, LOAD)
         return self.told(node, "attribute", [node.value], inner, node.attr)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -133,23 +173,33 @@ class Rewriter(ast.NodeTransformer):
             node.func.value = self.told(node, "forgotten", [node.func.value], None)
             return node
         if not in_order(node):
-            inner = ast.Call(_copy(1, 0), node.args, node.keywords)
+            inner = ast.Call(_copy(node, 1, 0), node.args, node.keywords)
             return self.told(node, "given", [node.func], inner)
         values = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
         items = [node.func, *values, *(keyword.value for keyword in node.keywords)]
         count = len(items)
         names: list[str | None] = ["*"] if any(isinstance(x, ast.Starred) for x in node.args) else []
         inner = ast.Call(
-            _copy(count, 0),
+            _copy(node, count, 0),
+            [_copied_argument(node, x, count, i) for i, x in enumerate(node.args, 1)],
             [
-                ast.Starred(_copy(count, i), ast.Load()) if isinstance(x, ast.Starred) else _copy(count, i)
-                for i, x in enumerate(node.args, 1)
+                _at(node, ast.keyword(k.arg, _copy(node, count, i)))
+                for i, k in enumerate(node.keywords, 1 + len(node.args))
             ],
-            [ast.keyword(k.arg, _copy(count, i)) for i, k in enumerate(node.keywords, 1 + len(node.args))],
         )
         keywords = (*names, *(k.arg for k in node.keywords))
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         return self.told(node, "called", items, inner, name, keywords)
+
+    # -- where the truth of a comparison alone is asked
+
+    def asked(self, node: Any) -> Any:
+        """An expression or a statement with a condition, whose comparisons are left as they are."""
+        if CONDITIONS_STAND_ALONE:
+            self.conditions.update(conditions(node))
+        return self.inner(node)
+
+    visit_If = visit_While = visit_IfExp = visit_Assert = visit_comprehension = asked
 
     # -- statements
 
@@ -160,16 +210,15 @@ class Rewriter(ast.NodeTransformer):
         if rebinds or not same_twice(target, self.rebound):
             return node
         left = _loaded(target)
-        inner = ast.BinOp(_copy(2, 0), node.op, _copy(2, 1, IN_PLACE))
+        inner = ast.BinOp(_copy(node, 2, 0), node.op, _copy(node, 2, 1, IN_PLACE))
         told = self.told(node, "in_place", [left, value], inner, OPERATORS[type(node.op)])
         return ast.copy_location(ast.Assign([target], told), node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        self.generic_visit(node)
+        self.inner(node)
         match node.targets:
             case [ast.Subscript(value=ast.Name() as name)] if name.id not in self.rebound:
-                node.value = self.told(node, "put", [node.value, ast.Name(name.id, ast.Load())], None)
-                ast.copy_location(node.value.args[1], name)  # type: ignore[attr-defined]
+                node.value = self.told(node, "put", [node.value, _at(name, ast.Name(name.id, LOAD))], None)
         return node
 
     # -- what is left as it is: annotations, decorators, patterns, functions that others compile
@@ -199,6 +248,8 @@ class Rewriter(ast.NodeTransformer):
         return node
 
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
+        if CONDITIONS_STAND_ALONE:
+            self.conditions.update(conditions(node))
         node.guard = node.guard and self.visit(node.guard)
         node.body = [self.visit(line) for line in node.body]
         return node
@@ -207,24 +258,24 @@ class Rewriter(ast.NodeTransformer):
         return node
 
 
-def _copy(count: int, number: int, how: str = "") -> ast.expr:
-    """A mark for the value `number` of the `count` that lie on the stack.
+def _copy(node: ast.AST, count: int, number: int, how: str = "") -> ast.expr:
+    """A mark for the value `number` of the `count` that lie on the stack, placed where the node is.
 
     The minus sign keeps the compiler from folding it, and from warning that a string cannot be called.
     """
-    return ast.UnaryOp(ast.USub(), ast.Constant(f"{COPY}{count}.{number}.{how}"))
+    return _at(node, ast.UnaryOp(MINUS, _at(node, ast.Constant(f"{COPY}{count}.{number}.{how}"))))
 
 
-def _at(node: ast.AST, made: ast.expr, skip: set[int]) -> ast.expr:
-    """An expression that was made for a node, placed where the node is, but for parts that have a place."""
-    waiting: list[ast.AST] = [made]
-    while waiting:
-        each = waiting.pop()
-        if id(each) in skip or hasattr(each, "lineno"):
-            continue
-        if isinstance(each, (ast.expr, ast.keyword)):
-            ast.copy_location(each, node)
-        waiting += ast.iter_child_nodes(each)
+def _copied_argument(node: ast.AST, argument: ast.expr, count: int, number: int) -> ast.expr:
+    """A mark for an argument of a call, spread where the argument is."""
+    made = _copy(node, count, number)
+    return _at(node, ast.Starred(made, LOAD)) if isinstance(argument, ast.Starred) else made
+
+
+def _at(node: Any, made: Placed) -> Placed:
+    """A node that was made, placed where another is."""
+    made.lineno, made.col_offset = node.lineno, node.col_offset
+    made.end_lineno, made.end_col_offset = node.end_lineno, node.end_col_offset
     return made
 
 
@@ -232,11 +283,11 @@ def _loaded(target: ast.expr) -> ast.expr:
     """A target as an expression that reads it."""
     match target:
         case ast.Name(id=name):
-            made: ast.expr = ast.Name(name, ast.Load())
+            made: ast.expr = ast.Name(name, LOAD)
         case ast.Attribute(value=value, attr=name):
-            made = ast.Attribute(value, name, ast.Load())
+            made = ast.Attribute(value, name, LOAD)
         case ast.Subscript(value=value, slice=key):
-            made = ast.Subscript(value, key, ast.Load())
+            made = ast.Subscript(value, key, LOAD)
         case _:
             raise TypeError(f"a {type(target).__name__} is no target")
     return ast.copy_location(made, target)

@@ -19,6 +19,7 @@ from processes import large, processes
 from programs import programs
 from promotions import promotions
 from timing import REPEATS, Row, show
+from tracing import tracing
 
 import typelattice as tl
 
@@ -30,6 +31,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "processes": ("Processes, over a bare Python", processes),
     "large": ("A system of 300 dtypes: whole commands", large),
     "programs": ("Programs: lines of code that become steps, replayed under JAX's rules", programs),
+    "tracing": ("Programs under the tracer: what it adds to an operation; whole processes", tracing),
     "explorer": ("The page of `typelattice explore`", explorer),
     "memory": ("Memory that operands leave behind", memory),
 }

@@ -1,0 +1,119 @@
+"""What following a program costs: an operation of small arrays, and scikit-learn's estimators as a whole.
+
+Each loop runs with the tracer and without it, in turn, so that what else the machine does cancels.
+"""
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from processes import spawn
+from timing import REPEATS, Row, absent, compared, measured
+
+from typelattice.tracing.importing import Compiler
+from typelattice.tracing.recorder import Recorder
+
+LOOPS = {  # what is written in the loop
+    "an operator": "x + y",
+    "with a number": "x * 2.0",
+    "in place": "x += y",
+    "a chain": "z = z + y",
+    "an index": "x[1:]",
+    "a scalar": "x[0]",
+    "a method": "x.astype(np.float64)",
+    "a function": "np.add(x, y)",
+    "keywords": "np.sum(x, axis=0, dtype=np.float64)",
+    "several arrays": "np.concatenate([x, y])",
+    "no array": "k + i",
+}
+TIMES = 1_000  # rounds of a loop
+MAY_COST = 1_000  # ns an operation
+COLD, WARM = 3.0, 1.5  # times as long as without the tracer
+ESTIMATORS = """
+import warnings
+import numpy as np
+from sklearn import cluster, decomposition, ensemble, linear_model, mixture, neighbors, neural_network
+from sklearn import preprocessing, svm, tree
+warnings.simplefilter("ignore")
+dice = np.random.default_rng(0)
+X = dice.random((60, 5)).astype(np.float32)
+y = (X[:, 0] > 0.5).astype(int)
+for estimator in (
+    linear_model.LinearRegression(), linear_model.Ridge(), linear_model.Lasso(), linear_model.Lars(),
+    linear_model.BayesianRidge(), linear_model.HuberRegressor(), linear_model.LogisticRegression(),
+    neighbors.KNeighborsClassifier(), svm.SVC(), tree.DecisionTreeClassifier(random_state=0),
+    ensemble.RandomForestClassifier(5, random_state=0), ensemble.AdaBoostClassifier(random_state=0),
+    neural_network.MLPClassifier(max_iter=20, random_state=0), cluster.KMeans(3, random_state=0),
+    cluster.DBSCAN(), cluster.MeanShift(), cluster.AffinityPropagation(random_state=0),
+    mixture.GaussianMixture(2, random_state=0), decomposition.PCA(2), decomposition.NMF(2, random_state=0),
+    decomposition.FastICA(2, random_state=0), preprocessing.StandardScaler(),
+    preprocessing.QuantileTransformer(n_quantiles=10, random_state=0), preprocessing.PowerTransformer(),
+):
+    estimator.fit(X, y)
+"""
+PROCESSES = 5
+
+
+def tracing() -> list[Row]:
+    if absent("numpy"):
+        return [Row("an operation", "numpy", "absent: no numpy")]
+    return [*operations(), *estimators()]
+
+
+def operations() -> list[Row]:
+    """Each loop, as it is and followed: what the tracer adds to a round, in ns and in NumPy's additions."""
+    import numpy as np
+
+    lines = ["import numpy as np", "k = 3", "def empty(x, y, n):", "    for i in range(n): pass"]
+    for i, what in enumerate(LOOPS.values()):
+        lines += [f"def loop{i}(x, y, n):", "    z = x", "    for i in range(n):", f"        {what}"]
+    text = "\n".join(lines)
+    plain: dict[str, Any] = {}
+    followed: dict[str, Any] = {}
+    exec(text, plain)
+    code = Compiler(Recorder()).code("loops", "loops.py", text.encode())
+    assert code is not None
+    exec(code, followed)
+    names = ["empty", *(f"loop{i}" for i in range(len(LOOPS)))]
+
+    def once(scope: Mapping[str, Callable[..., object]], name: str) -> float:
+        x, y = np.ones(3, np.float32), np.full(3, 0.5, np.float32)
+        start = time.process_time()
+        scope[name](x, y, TIMES)
+        return (time.process_time() - start) / TIMES
+
+    rounds = [{name: (once(plain, name), once(followed, name)) for name in names} for _ in range(2 * REPEATS)]
+    # the shortest time is that of a round in which nothing else ran; the others measure the machine
+    best = {name: tuple(min(r[name][which] for r in rounds) for which in (0, 1)) for name in names}
+    addition = best["loop0"][0] - best["empty"][0]
+    rows = []
+    for name, (what, line) in zip(names[1:], LOOPS.items(), strict=True):
+        added = best[name][1] - best[name][0]
+        row = measured(what, line, added * 1e9, MAY_COST, "ns")
+        rows.append(Row(row.what, row.against, row.figures, f"{added / addition:.1f} adds", row.goal, row.met))
+    return rows
+
+
+def estimators() -> list[Row]:
+    """Whole processes that import scikit-learn and fit its estimators; in one run, by turns."""
+    if absent("sklearn"):
+        return [Row("estimators", "scikit-learn", "absent: no scikit-learn")]
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "estimators.py"
+        script.write_text(ESTIMATORS, encoding="utf-8")
+        trace = ["-m", "typelattice", "trace", "--package", "sklearn"]
+        warm = [*trace, "--cache", f"{folder}/cache", str(script)]
+        subprocess.run([sys.executable, *warm], capture_output=True, check=True)
+        ways = {"plain": [str(script)], "cold": [*trace, str(script)], "warm": warm}
+        rounds = [{name: spawn(words) for name, words in ways.items()} for _ in range(PROCESSES)]
+    took = {name: median(r[name] for r in rounds) for name in ways}
+    return [
+        compared("estimators", "without the tracer; nothing cached", took["cold"], took["plain"], COLD),
+        compared("estimators", "without the tracer; with --cache", took["warm"], took["plain"], WARM),
+    ]

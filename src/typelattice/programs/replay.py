@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import heapify, heappop, heappush
-from typing import Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operate import written_into
@@ -61,6 +59,7 @@ class Outcome:
 
 NOT_REACHED = Outcome(None)
 Systems = Mapping[str, System]  # the system of each library that owns steps
+Found = Sequence[Outcome] | Mapping[int, Outcome]  # what earlier steps have come to, by their numbers
 
 
 def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ...]:
@@ -69,7 +68,7 @@ def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ..
     Raises DTypeError or OperandError for an input that is no operand, ProgramError for a step that has no
     owner.
     """
-    engine = _engine(system)
+    engine = engine_of(system)
     found: list[Outcome] = []
     for step in steps:
         found.append(engine(step).outcome(step, found))
@@ -84,7 +83,7 @@ def replay_singly(
     `given` has an outcome for each step, of which later steps are made; None for what it comes to by itself.
     Raises as `replay` does.
     """
-    engine = _engine(system)
+    engine = engine_of(system)
     found: list[Outcome] = []
     taken: list[Outcome] = []
     for step, outcome in zip(steps, given, strict=True):
@@ -93,50 +92,7 @@ def replay_singly(
     return tuple(found)
 
 
-def replay_changed(
-    steps: Sequence[Step],
-    system: System | Systems,
-    found: Sequence[Outcome],
-    instead: Mapping[int, Outcome],
-    made_into: Sequence[Sequence[int]],
-) -> dict[int, Outcome]:
-    """What comes out otherwise if some steps had other outcomes: those steps, and all that change with them.
-
-    `found` are the outcomes as they are, `instead` the others, `made_into` says of each step which later ones
-    are made of it. Raises as `replay` does.
-    """
-    engine = _engine(system)
-    now = _Changed(found, instead)
-    waiting = [later for i in instead for later in made_into[i]]
-    heapify(waiting)
-    last = -1
-    while waiting:
-        i = heappop(waiting)
-        if i == last or i in instead:
-            continue
-        last = i
-        outcome = engine(steps[i]).outcome(steps[i], now)
-        if outcome.operand != found[i].operand:
-            now.changes[i] = outcome
-            for later in made_into[i]:
-                heappush(waiting, later)
-    return now.changes
-
-
-class _Changed(Sequence[Outcome]):
-    """Outcomes of which some are others by now."""
-
-    def __init__(self, found: Sequence[Outcome], instead: Mapping[int, Outcome]) -> None:
-        self.found, self.changes = found, dict(instead)
-
-    def __len__(self) -> int:
-        return len(self.found)
-
-    def __getitem__(self, i: Any) -> Any:
-        return self.changes[i] if i in self.changes else self.found[i]
-
-
-def _engine(system: System | Systems) -> Callable[[Step], _Replay]:
+def engine_of(system: System | Systems) -> Callable[[Step], _Replay]:
     """The replay of each step: under the one system, or under that of the library that owns it."""
     if isinstance(system, System):
         one = _Replay(system)
@@ -163,7 +119,7 @@ class _Replay:
         self.system = system
         self.known: dict[object, Outcome] = {}
 
-    def outcome(self, step: Step, found: Sequence[Outcome]) -> Outcome:
+    def outcome(self, step: Step, found: Found) -> Outcome:
         """What a step comes to, of what the earlier ones have come to."""
         for i in step.parts:
             if found[i].operand is None:
@@ -197,7 +153,7 @@ class _Replay:
                 return self.created(step, found)
         raise TypeError(f"a {type(step).__name__} is no step")
 
-    def dtype(self, asked: AnyDType, found: Sequence[Outcome]) -> DType | Operand:
+    def dtype(self, asked: AnyDType, found: Found) -> DType | Operand:
         """The dtype that is asked for; a Python scalar where one stands for its kind's default dtype."""
         if isinstance(asked, DTypeOf):
             o = found[asked.step].operand
@@ -221,7 +177,7 @@ class _Replay:
         kept = tier == "0d" and o.value is not None and o.kind.rank <= to.kind.rank and fitted(o.value, to)[0]
         return Outcome(of(to, tier=tier, value=o.value if kept else None))
 
-    def created(self, step: Created, found: Sequence[Outcome]) -> Outcome:
+    def created(self, step: Created, found: Found) -> Outcome:
         """An array of the dtype asked for, or of a default one; weak if a Python number is so by itself."""
         like = found[step.like].operand if isinstance(step.like, int) else step.like
         tier: Tier = "0d" if step.shape == () else "array"

@@ -8,6 +8,7 @@ from functools import cache
 from typelattice.programs.functions import FUNCTIONS
 
 TABLE = f"{__file__[:-3]}.txt"
+ASSIGNED = ("copy", "fill")  # what PyTorch's methods write as it is given
 ALL_PARTS = ("nonzero", "unstack", "split", "divmod")  # operations whose several results are of one dtype
 
 
@@ -32,3 +33,14 @@ def alike(name: str, number: int, count: int) -> str:
     if op is not None and op.form == "each":
         return found
     return "argmax" if found in ("max", "min") and number == 1 else ""
+
+
+@cache
+def written(name: str) -> str:
+    """The operation whose result a method of PyTorch writes into the array itself; "" for any other method.
+
+    >>> written("mul_"), written("copy_"), written("mul"), written("requires_grad_")
+    ('mul', 'copy', '', '')
+    """
+    plain = name.removesuffix("_")
+    return plain if plain != name and (plain in ASSIGNED or alike(plain, 0, 1) in FUNCTIONS) else ""

@@ -20,7 +20,7 @@ from typelattice.programs.several import Several
 from typelattice.programs.site import Site
 from typelattice.programs.step import AnyDType, Argument, NamedDType, Ref, Slice
 from typelattice.programs.ufuncs import REDUCED
-from typelattice.tracing.alike import alike
+from typelattice.tracing.alike import ASSIGNED, alike, written
 from typelattice.tracing.libraries import dtype_text
 from typelattice.tracing.rewriting import Spot
 
@@ -78,8 +78,13 @@ class CallReader:
             shares = named.get("q", positional[1] if len(positional) > 1 else None)
             if type(shares) not in SCALARS:
                 raise UnknownCallError("the shares that it is asked for are an array, and promote")
+        name = who.name
+        if who.owner and written(name):
+            name, out = written(name), who.owner[0]
+            if name in ASSIGNED:
+                return self.draft.put(site, self.argument(out), None, self.argument(positional[1]))
         site = Site(site.text, site.place, who.library if who.library != STANDARDS_OWN else site.owner)
-        made = self.made(site, alike(who.name, number, len(positional)), positional, named, number, result)
+        made = self.made(site, alike(name, number, len(positional)), positional, named, number, result)
         if isinstance(out, tuple) and len(out) == 1:
             out = out[0]
         if out is None:

@@ -8,7 +8,8 @@ from itertools import islice
 
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay import Outcome, replay_changed
+from typelattice.programs.replay import Outcome
+from typelattice.programs.replay_changed import replay_changed
 from typelattice.programs.step import Input
 from typelattice.tracing.ran import Ran
 from typelattice.tracing.widths import narrowed, width, width_of

@@ -15,6 +15,7 @@ from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.program import Program
 from typelattice.programs.site import Site
 from typelattice.programs.step import IN_PLACE, LONGEST, Argument, Index, Input, Number, Place, Ref
+from typelattice.tracing.autocast import AutocastError, check, is_on
 from typelattice.tracing.calls import CallReader, UnknownCallError
 from typelattice.tracing.compiled.compilers import compiler_of_functions
 from typelattice.tracing.compiled.inside import Inside
@@ -144,11 +145,14 @@ class Recorder:
                 made = make(site, [self.argument(site, part) for part in parts])
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")
-            except (TypelatticeError, UnknownCallError):
+                if is_on(kind.library):
+                    check(self.draft.steps, range(before, made.step + 1), self.notes, operand)
+            except (TypelatticeError, UnknownCallError) as e:
                 del self.draft.steps[max(before, len(self.notes)) :]  # but for the inputs that it has met
                 steps = [part for part in parts if type(part) is Part]
                 if steps:
-                    made = self.draft.opaque(site, self.name_of(at, key), operand, steps, None)
+                    name = f"{self.name_of(at, key)}{e.under if isinstance(e, AutocastError) else ''}"
+                    made = self.draft.opaque(site, name, operand, steps, None)
                 else:
                     made = self.draft.input(Site(site.text, site.place), operand)
             note = self.settled(made.step, before, operand, kind, result, at.spot)

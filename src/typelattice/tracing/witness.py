@@ -13,6 +13,7 @@ from typing import Any
 from weakref import ref
 
 from typelattice.operands.operand import SCALARS
+from typelattice.tracing.alike import written
 from typelattice.tracing.kinds import ARRAY, ITEMS, NUMBER, TEXT, VALUE
 from typelattice.tracing.links import MANY, Part
 from typelattice.tracing.rewriting import Spot
@@ -140,7 +141,9 @@ class Witness:
         live = self.live
         found = live.get(id(result))
         if found is not None and found[0]() is result and "out" not in self.spot.keywords:
-            return result  # it was handed through
+            method = type(function) is BuiltinFunctionType and function.__self__ is result
+            if not method or not written(function.__name__):
+                return result  # it was handed through
         who = self.who if function is self.function else self.callee(function)
         if who is None:
             return result

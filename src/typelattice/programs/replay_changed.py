@@ -1,0 +1,54 @@
+"""What comes out otherwise if some steps of a replay had other outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from typelattice.engine.system import System
+from typelattice.programs.replay import Outcome, Systems, engine_of
+from typelattice.programs.step import Step
+
+
+def replay_changed(
+    steps: Sequence[Step],
+    system: System | Systems,
+    found: Sequence[Outcome],
+    instead: Mapping[int, Outcome],
+    made_into: Sequence[Sequence[int]],
+) -> dict[int, Outcome]:
+    """What comes out otherwise if some steps had other outcomes: those steps, and all that change with them.
+
+    `found` are the outcomes as they are, `instead` the others, `made_into` says of each step which later ones
+    are made of it. Raises as `replay` does.
+    """
+    engine = engine_of(system)
+    now = _Changed(found, instead)
+    waiting = [later for i in instead for later in made_into[i]]
+    heapify(waiting)
+    last = -1
+    while waiting:
+        i = heappop(waiting)
+        if i == last or i in instead:
+            continue
+        last = i
+        outcome = engine(steps[i]).outcome(steps[i], now)
+        if outcome.operand != found[i].operand:
+            now.changes[i] = outcome
+            for later in made_into[i]:
+                heappush(waiting, later)
+    return now.changes
+
+
+class _Changed(Sequence[Outcome]):
+    """Outcomes of which some are others by now."""
+
+    def __init__(self, found: Sequence[Outcome], instead: Mapping[int, Outcome]) -> None:
+        self.found, self.changes = found, dict(instead)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.changes[i] if i in self.changes else self.found[i]

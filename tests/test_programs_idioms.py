@@ -159,8 +159,8 @@ def test_limits_of_a_dtype_that_a_system_decides_are_numbers_of_unknown_value() 
     assert [str(p.under(s).dtype) for s in ("numpy", "torch")] == ["float64", "float32"]
     made = p.run(np, x=np.ones(3, "int8"))
     assert made[0] == 0.5 + np.finfo(np.float64).eps  # type: ignore[index]
-    known = tl.program("xp.finfo(float32).max")
-    assert known.under("numpy").result.operand.value == float(np.finfo(np.float32).max)  # type: ignore[union-attr]
+    known = tl.program("xp.finfo(float32).max").under("numpy").result.operand
+    assert known is not None and known.value == float(np.finfo(np.float32).max)
 
 
 def test_functions_of_symbols_ask_the_same() -> None:
@@ -252,6 +252,32 @@ def test_a_function_of_a_file_has_the_lines_that_it_needs(tmp_path: Path) -> Non
         "SCALES = {'a': EPS}\nscaled = lambda x: x * SCALES['a']\n\ndef f(x):\n    return scaled(x)\n"
     )
     assert str(tl.program(f"{file}:f", x="float16[3]").under("numpy").dtype) == "float32"
+
+
+@pytest.mark.parametrize("kind", ["float", "complex"])
+def test_a_result_type_of_a_kind_is_that_of_a_namespace(kind: str) -> None:
+    def f(x: Any) -> Any:
+        xp = x.__array_namespace__()
+        return xp.astype(x, xp.result_type(x, x, kind=kind))
+
+    for system in ("numpy", "jax", "torch", "array-api", "mlx"):
+        for dtype in ("bool", "int8", "int64", "float32", "complex64"):
+            xp = tl.namespace(system, np)
+            p = tl.program(f, dtype)
+            if p.under(system).result.operand is None:
+                assert p.under(system)[1].reason == f"has no dtype of kind {kind}"
+                continue
+            said = xp.result_type(xp.asarray([1], dtype=dtype), kind=kind)
+            assert p.under(system).dtype is said is tl.program(
+                f"xp.astype(x, xp.result_type(x, x, kind='{kind}'))", x=dtype
+            ).under(system).dtype
+    with pytest.raises(tl.ProgramError, match="result_type knows no such kind; it is 'float' or 'complex'"):
+        tl.program("xp.result_type(x, kind='int')", x="int8")
+
+
+def test_a_symbol_becomes_no_array_of_objects() -> None:
+    with pytest.raises(tl.ProgramError, match="it asks <symbol x> for an array of NumPy's"):
+        tl.program(lambda x: np.asarray(x), "int8[2]")
 
 
 def test_methods_of_ufuncs_of_symbols_are_steps() -> None:

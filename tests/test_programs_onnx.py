@@ -73,8 +73,8 @@ def test_a_program_that_became_a_model_has_the_same_dtypes_and_values_again() ->
     again.check()
     assert again.under("numpy").dtype is p.under("jax").dtype
     given = {"x": np.asarray([1, 2, 3], "int32"), "y": np.asarray([1, -1, 2], "float16")}
-    expected, made = (q.run(tl.namespace(name, np), **given) for q, name in ((p, "jax"), (again, "numpy")))
-    np.testing.assert_array_equal(np.asarray(made.bare), np.asarray(expected.bare))  # type: ignore[attr-defined]
+    made: list[Any] = [q.run(tl.namespace(s, np), **given) for q, s in ((p, "jax"), (again, "numpy"))]
+    np.testing.assert_array_equal(*[np.asarray(each.bare) for each in made])
 
 
 def test_a_large_constant_is_an_input() -> None:

@@ -222,7 +222,8 @@ def test_functions_of_numpy_take_symbols() -> None:
     x, y = np.ones(3, "float16"), np.ones(3, "float32")
     joined, total = of_numpy(x, y)
     assert [str(p.under("numpy")[i]) for i in p.results] == [str(joined.dtype), str(total.dtype)]
-    for given, expected in zip(p.run(np, x=x, y=y), (joined, total), strict=True):  # type: ignore[call-overload]
+    made: Any = p.run(np, x=x, y=y)
+    for given, expected in zip(made, (joined, total), strict=True):
         np.testing.assert_array_equal(given, expected)
     assert x[0] == 1  # what is given is left as it is
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.engine.answer import PromotionError
+from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
@@ -70,6 +71,23 @@ def _kinds(word: str) -> tuple[Kind, ...]:
     return KINDS[word]
 
 
+def at_least(
+    system: System, d: DType, kind: Any, default: Callable[[Kind], DType | None]
+) -> DType | None:
+    """A dtype, or where it is below a kind, `"float"` or `"complex"`, the one of that kind that it becomes.
+
+    An int becomes the float dtype that division gives it, or the default one where the system does not divide
+    ints; None where there is no default.
+    """
+    if kind not in (None, "float", "complex"):
+        raise ValueError(f"unknown kind {kind!r}; it is 'float' or 'complex'")
+    found: DType | None = d
+    if kind and d.kind.rank < Kind.FLOAT.rank:
+        quotient = system.explain(of(d), of(d), op="divide").dtype
+        found = quotient if quotient and quotient.kind is Kind.FLOAT else default(Kind.FLOAT)
+    return complex_of(found) if found and kind == "complex" else found
+
+
 def float_limits(dtype: DType) -> FInfo:
     """The limits of a float dtype, or of the parts of a complex one. Raises NamespaceError of any other."""
     d = part_of(dtype)
@@ -102,17 +120,11 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
     def result_type(*arrays_and_dtypes: Any, kind: str | None = None) -> DType:
         """The dtype at which arrays, dtypes and Python scalars meet under the system.
 
-        `kind`, `"float"` or `"complex"`: at least of that kind; an int becomes the float dtype that division
-        gives it, or where the system does not divide ints, the default one. Raises PromotionError of a
-        refusal.
+        `kind`, `"float"` or `"complex"`: at least of that kind, as `at_least` says. Raises PromotionError of
+        a refusal.
         """
         d = context.system.promote(*map(operand, arrays_and_dtypes)).result
-        if kind not in (None, "float", "complex"):
-            raise ValueError(f"unknown kind {kind!r}; it is 'float' or 'complex'")
-        if kind and d.kind.rank < Kind.FLOAT.rank:
-            quotient = context.system.explain(of(d), of(d), op="divide").dtype
-            d = quotient if quotient and quotient.kind is Kind.FLOAT else context.default(Kind.FLOAT)
-        return complex_of(d) if kind == "complex" else d
+        return at_least(context.system, d, kind, context.default) or d
 
     def can_cast(from_: Any, to: Any, /) -> bool:
         """Whether a dtype, or an array's, becomes another implicitly: the two meet at it."""

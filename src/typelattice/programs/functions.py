@@ -17,6 +17,7 @@ FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for
 TYPED = ("accumulate", "cumulative")  # classes of operations that give the dtype that they are told
 COMPUTED_IN = ("arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo")
 MAY_BE_NAMED = {  # what functions of a form may be given by name, beside their operands
+    "promotion": ("kind",),
     "reduction": ("axis", "keepdims", "dim", "keepdim", "correction", "ddof", "unbiased", "ord", "offset"),
     "along": ("axis", "dim", "n", "descending", "stable", "include_initial"),
     "several": ("axis", "dim"),
@@ -83,6 +84,8 @@ def _operation(
         operands, rest = list(args[0]), args[1:]
     elif op.form == "promotion":
         operands, rest = [_as_operand(draft, x) for x in args], []
+        if given.get("kind") not in (None, "float", "complex"):
+            raise site.refuse(f"{name} knows no such kind; it is 'float' or 'complex'")
     elif op.name == "clip":
         operands, rest = _with_bounds(args, given), []
     elif op.form in ("whole", "reduction", "along", "parts", "indexed"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,6 +24,7 @@ from typelattice.programs.reading import (
     Read,
 )  # fmt: skip
 from typelattice.programs.several import Several
+from typelattice.programs.shapes import size
 from typelattice.programs.site import Site
 from typelattice.programs.step import Argument, DTypeOf, NamedDType, Ref, Slice
 
@@ -102,8 +102,8 @@ class Meanings:
                 return len(shape)
             case "shape" if shape is not None and None not in shape:
                 return shape
-            case "size" if shape is not None and None not in shape:
-                return math.prod(shape)  # type: ignore[arg-type]
+            case "size" if (count := size(shape)) is not None:
+                return count
             case "shape" | "ndim" | "size":
                 given = "its operand a shape, e.g. float32[3,4]"
                 raise self.site(node).refuse(f"the shape is not known; give {given}")

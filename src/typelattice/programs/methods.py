@@ -84,14 +84,14 @@ def _tolist(
 
 def _view(
     draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument:
+) -> Argument | Several:
     """The same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
     if not args and not given:
         return x
     asked = given.get("dtype", args[0] if args else None)
     if isinstance(asked, str) or (_is_dtype(asked) and not draft.is_scalar(asked)):
         return bits_of(draft, site, x, asked)
-    return call_function(draft, site, "reshape", [x, *args], given)  # type: ignore[return-value]
+    return call_function(draft, site, "reshape", [x, *args], given)
 
 
 def _view_as(

@@ -14,7 +14,7 @@ from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.range import fitted
 from typelattice.operands.operand import BOOL, WORDS, Operand, Tier, of, scalar
 from typelattice.programs.python_numbers import computed
-from typelattice.programs.several import COMPUTED, ITSELF, OF_OPERAND, dtype_from
+from typelattice.programs.results import result_of
 from typelattice.programs.step import (
     IN_PLACE,
     AnyDType,
@@ -126,12 +126,12 @@ class _Replay:
                 return NOT_REACHED
         match step:
             case Call(name, _, _, operands):
-                made = tuple(found[i].operand for i in operands)
+                made = tuple([o for i in operands if (o := found[i].operand)])
                 asked = None if step.dtype is None else self.dtype(step.dtype, found)
                 number = step.keywords[-1] if step.keywords else None
-                key = name, made, step.operator, asked, number, _tier(step, made)  # type: ignore[arg-type]
+                key = name, made, step.operator, asked, number, _tier(step, made)
                 if key not in self.known:
-                    self.known[key] = self.called(step, made, asked)  # type: ignore[arg-type]
+                    self.known[key] = self.called(step, made, asked)
                 return self.known[key]
             case Number(value=value):
                 return Outcome(self.system.operand(value))
@@ -215,17 +215,8 @@ class _Replay:
         p = self.system.explain(*operands, op=name)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
-        made = of(p.dtype, p.weak, tier)
-        source = dtype_from(name, dict(step.keywords)) if step.keywords else ITSELF
-        if source == COMPUTED and p.compute is not None:
-            made = of(p.compute, p.weak, tier)
-        elif source != ITSELF:
-            of_which = operands[0] if source.endswith(OF_OPERAND) else made
-            other = self.system.explain(of_which, op=source.removesuffix(OF_OPERAND))
-            if other.dtype is None:
-                return Outcome(None, other, other.reason)
-            made = of(other.dtype, other.weak, tier)
-        return Outcome(made, p)
+        given, why = result_of(self.system, p, step, operands, tier)
+        return Outcome(given, p, why)
 
     def in_place(self, name: str, operands: Sequence[Operand], tier: Tier) -> Outcome:
         """What `x *= y` comes to: the operation, whose result is written into x as that of `+=` is."""

@@ -62,8 +62,9 @@ def count_of(op: Operation, operands: int, shape: Shape | None, rest: Sequence[A
             return None if shape is None else len(shape)
         case "unstack":
             at = rest[0] if rest else 0
-            known = shape is not None and isinstance(at, int) and -len(shape) <= at < len(shape)
-            return shape[at] if known else None  # type: ignore[index]
+            if shape is None or not isinstance(at, int) or not -len(shape) <= at < len(shape):
+                return None
+            return shape[at]
         case "split":
             return rest[0] if rest and isinstance(rest[0], int) else None
     return len(PARTS[op.name])

@@ -120,9 +120,10 @@ def plain_axes(x: Argument) -> tuple[int, ...] | None:
     """Axes or lengths that are given as an int or several; None for anything else."""
     if isinstance(x, int) and not isinstance(x, bool):
         return (x,)
-    if isinstance(x, tuple) and all(isinstance(i, int) and not isinstance(i, bool) for i in x):
-        return x  # type: ignore[return-value]
-    return None
+    if not isinstance(x, tuple):
+        return None
+    axes = tuple(i for i in x if isinstance(i, int) and not isinstance(i, bool))
+    return axes if len(axes) == len(x) else None
 
 
 def _named(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
@@ -230,7 +231,8 @@ def _whole(
         case "cross":
             return broadcast([shape, operands[1]])
         case "vecdot" if not keywords and shape and operands[1]:
-            return broadcast([shape, operands[1]])[:-1]  # type: ignore[index]
+            whole = broadcast([shape, operands[1]])
+            return None if whole is None else whole[:-1]
         case "tensordot":
             return _contracted(shape, operands[1] or (), _named(args, keywords, "axes", "axis"))
         case "tile":

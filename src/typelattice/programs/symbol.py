@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.range import Value
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, OperandError
 from typelattice.programs.caller import here
@@ -26,7 +27,7 @@ class Symbol:
 
     __slots__ = ("_ref", "_xp")
     __array_priority__ = 1e6  # a NumPy array at the left leaves an operation to us
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # == makes a step, so that no key can be found
 
     def __init__(self, xp: Any, ref: Ref) -> None:
         self._xp, self._ref = xp, ref
@@ -111,6 +112,10 @@ class Symbol:
             raise AttributeError(f"a symbol has no attribute {name!r}; use functions of its namespace")
         return lambda *args, **named: self._xp._method(self, name, args, named)
 
+    def __array__(self, *args: object, **named: object) -> NoReturn:
+        what = "leave numpy.asarray out, or call asarray of its namespace"
+        raise here().refuse(f"it asks {self!r} for an array of NumPy's, whose values are not known; {what}")
+
     # -- elements
 
     def __getitem__(self, key: Any) -> Symbol:
@@ -136,7 +141,7 @@ class SymbolDType:
     """The dtype of a symbol, which is another under each system."""
 
     __slots__ = ("ref",)
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # what it equals is not known
 
     def __init__(self, ref: Ref) -> None:
         self.ref = ref
@@ -163,7 +168,8 @@ def argument(xp: Any, x: Any) -> Argument:
         case slice():
             return Slice(*(argument(xp, bound) for bound in (x.start, x.stop, x.step)))
     if type(x) in SCALARS:
-        return x  # type: ignore[no-any-return]
+        number: Value = x
+        return number
     if isinstance(x, type) and x in SCALARS:
         return NamedDType(x.__name__)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
 from typing import Any
 
 from typelattice.facts.dtypes import dtype
@@ -77,8 +76,7 @@ class Symbols:
         if number is not None or name == "newaxis":
             return number
         if name in FUNCTIONS or name in MAKERS:
-            function: Callable[..., Any] = lambda *args, **named: self._called(name, args, named)  # noqa: E731
-            return function
+            return lambda *args, **named: self._called(name, args, named)
         found = dtype_named(name, None)
         if found is None:
             raise AttributeError(

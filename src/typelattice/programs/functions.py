@@ -42,6 +42,13 @@ BOUNDS = (("min", "a_min", "clip_value_min"), ("max", "a_max", "clip_value_max")
 IGNORED = ("casting", "order", "subok", "name", "device", "copy", "requires_grad", "stream")
 
 
+def is_function(name: str, library: str | None) -> bool:
+    """Whether a library's function of a name is known, as an operation or as a way to make an array."""
+    if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or meaning("same", name, library):
+        return True
+    return meaning("function", name, library) is not None
+
+
 def call_function(
     draft: Draft, site: Site, name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]
 ) -> Argument | Several:

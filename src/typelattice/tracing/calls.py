@@ -13,7 +13,7 @@ from typelattice.facts.operations import Operation
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
 from typelattice.programs.draft import Draft
-from typelattice.programs.functions import FUNCTIONS, call_function
+from typelattice.programs.functions import FUNCTIONS, call_function, is_function
 from typelattice.programs.makers import PYTHONS
 from typelattice.programs.names import meaning
 from typelattice.programs.several import Several
@@ -108,6 +108,8 @@ class CallReader:
             return self.spaced(site, name, positional, named, result)
         if function in MADE and positional and isinstance(positional[0], (list, tuple)):
             return self.listed(site, positional, named, result)
+        if not is_function(name, site.owner):
+            raise UnknownCallError("no operation has its name")
         op = FUNCTIONS.get(name)
         if op is not None and op.form == "each":
             return self.draft.call(site, FUNCTIONS["reshape"], [self.argument(positional[number])])

@@ -37,15 +37,16 @@ class Compiler:
 
     def code(self, name: str, path: str, data: bytes) -> CodeType | None:
         """The rewritten code of a module; None, and the reason noted, if it has to run as it is."""
-        try:
-            code, spots, alone = self.compiled(path, data)
-        except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
-            self.recorder.left_alone[name] = _why(e)
-            return None
-        for function, why in alone:
-            self.recorder.left_alone[f"{name}.{function}"] = why
-        self.recorder.sources[path] = source(decode_source(data))
-        return with_witnesses(code, [Witness(self.recorder, path, spot) for spot in spots])
+        with _without_collector():
+            try:
+                code, spots, alone = self.compiled(path, data)
+            except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
+                self.recorder.left_alone[name] = _why(e)
+                return None
+            for function, why in alone:
+                self.recorder.left_alone[f"{name}.{function}"] = why
+            self.recorder.sources[path] = source(decode_source(data))
+            return with_witnesses(code, [Witness(self.recorder, path, spot) for spot in spots])
 
     def compiled(self, path: str, data: bytes) -> tuple[CodeType, list[Spot], list[tuple[str, str]]]:
         """The code with its copies, the places of the operations, and the functions that were left alone."""
@@ -56,10 +57,9 @@ class Compiler:
                 if hashlib.sha256(stored[32:]).digest() == stored[:32]:
                     code, rows, alone = marshal.loads(stored[32:])
                     return code, [Spot(*row) for row in rows], alone
-        with _without_collector():
-            tree = ast.parse(data, path)
-            rewriter = Rewriter(tree, data.decode("latin-1"))
-            code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True))
+        tree = ast.parse(data, path)
+        rewriter = Rewriter(tree, data.decode("latin-1"))
+        code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True))
         if kept:
             rows = [astuple(spot) for spot in rewriter.spots]
             self._keep(kept, marshal.dumps((code, rows, rewriter.alone)))
@@ -77,7 +77,7 @@ class Compiler:
 @contextmanager
 def _without_collector() -> Iterator[None]:
     """Within, Python looks for no cycles: trees have none, and their many nodes would set it off again and
-    again, at a third of the time that rewriting takes.
+    again, which takes a third of the time.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -172,7 +172,8 @@ class Recorder:
             known = read_operand(step.value) if isinstance(step, Number) else operand
             self.notes.append(Note(Part(i), known, mark))
         shape = (None,) * _dimensions(result)
-        self.draft.steps[number] = replace(self.draft.steps[number], shape=shape)
+        if self.draft.steps[number].shape != shape:
+            self.draft.steps[number] = replace(self.draft.steps[number], shape=shape)
         return self.notes[number]
 
     def input(self, at: Witness, x: Any, kind: ArrayKind, position: int) -> Part | None:
@@ -232,7 +233,7 @@ class Recorder:
             self.unread.add(kind.mark(x))
             return None
         self.libraries.setdefault(kind.library)
-        return replace(found, value=None)  # type: ignore[no-any-return]
+        return found if found.value is None else replace(found, value=None)  # type: ignore[no-any-return]
 
     def argument(self, site: Site, part: Any) -> Argument:
         """What a step is given for a part of a key. Raises UnknownCallError for what is no operand."""

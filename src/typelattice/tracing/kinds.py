@@ -112,6 +112,8 @@ def _size(cls: type) -> Callable[[Any], int]:
     found = getattr(cls, "nbytes", None)
     if type(found) is GetSetDescriptorType:  # written in C: a number
         return attrgetter("nbytes")
+    if found is None and hasattr(cls, "_num_elements"):  # TensorFlow's
+        return lambda x: x._num_elements() * x.dtype.size
     return _checked if found is not None else lambda x: 0
 
 

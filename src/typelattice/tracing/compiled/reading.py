@@ -109,7 +109,7 @@ class Reading:
         notes = seen | self.notes
         return Told(
             tuple((self.recorder.notes[number], size) for number, size in notes.items()),
-            tuple(self.steps.get(v) for v in self.graph.outputs),
+            tuple(self.steps.get(self.same.get(v, v)) for v in self.graph.outputs),
         )
 
     def count(self, number: Part, size: int) -> None:

@@ -1,0 +1,172 @@
+"""TensorFlow: what `tf.function` made, read from the graph of the concrete function that it called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from os.path import dirname
+from typing import Any
+
+from typelattice.facts.errors import TypelatticeError
+from typelattice.operands.adapters.tensorflow import read
+from typelattice.operands.operand import SCALARS, Operand
+from typelattice.tracing.compiled.graph import Graph, Node, Span, Variable
+
+LIBRARY = "tensorflow"
+MODULE = "tensorflow.python.eager.polymorphic_function."
+TRACER = "SymbolicTensor"
+MOST = 20_000  # operations of a graph that are read
+EDGES = ("Identity", "IdentityN", "ReadVariableOp")
+LEFT_OUT = ("Placeholder", "Const", "NoOp", "Assert")
+LAST_IS_AXIS = ("ConcatV2",)
+WITHIN = {"PartitionedCall": "f", "StatefulPartitionedCall": "f", "StatelessWhile": "body", "While": "body"}
+BRANCHES = ("StatelessIf", "If")
+
+
+def is_compiled(cls: type) -> bool:
+    """Whether the objects of a class are functions that TensorFlow compiles."""
+    return cls.__name__ == "Function" and cls.__module__.startswith(MODULE)
+
+
+def is_own(function: Any) -> bool:
+    """Whether a compiled function is TensorFlow's own, as none is that programs call."""
+    return False
+
+
+def is_tracer(cls: type) -> bool:
+    """Whether the objects of a class stand for tensors while a function is compiled."""
+    return cls.__name__ == TRACER
+
+
+def variable(x: Any) -> Any:
+    """A symbolic tensor stands for itself."""
+    return x
+
+
+def raw(variable: Any) -> Any:
+    """The symbolic tensor of a graph's variable."""
+    return variable[0].deref()
+
+
+def leaves(x: Any) -> list[Any]:
+    """The leaves of nested arguments or results, in TensorFlow's order."""
+    return list(sys.modules["tensorflow"].nest.flatten(x))
+
+
+def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
+    """What a function computes of some arguments, with which it was called already."""
+    concrete = function.get_concrete_function(*args, **named)
+    reader = _Reader()
+    inputs = [reader.known(t, 0) for t in concrete.graph.inputs]
+    captured = list(concrete.captured_inputs)
+    own = inputs[: len(inputs) - len(captured)]
+    variables = {id(known.handle): known for known in concrete.variables}
+    for v, tensor in zip(inputs[len(own) :], captured, strict=True):
+        reader.constants[v] = known = variables.get(id(tensor), tensor)
+        reader.names[v] = getattr(known, "name", "a constant").partition(":")[0]
+    reader.read(concrete.graph, 0)
+    if len(reader.nodes) > MOST:
+        return None
+    outputs = tuple(reader.known(t, 0) for t in concrete.graph.outputs)
+    return Graph(
+        _inputs(leaves((args, named)), own), tuple(reader.nodes), outputs,
+        reader.operands, reader.sizes, reader.numbers, reader.constants, reader.names,
+    )  # fmt: skip
+
+
+def _inputs(given: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variable | None, ...]:
+    """The variable of each leaf: of tensors and of NumPy's arrays, as Python's numbers are constants."""
+    module = sys.modules["tensorflow"]
+    kinds = module.Tensor, sys.modules["numpy"].ndarray, sys.modules["numpy"].generic
+    own = [isinstance(x, kinds) for x in given]
+    if sum(own) != len(variables):
+        return ()
+    names = iter(variables)
+    return tuple(next(names) if is_input else None for is_input in own)
+
+
+class _Reader:
+    """Reads a graph and those within it. A variable is a tensor, with the number of the graph's reading."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.operands: dict[Variable, Operand] = {}
+        self.sizes: dict[Variable, int] = {}
+        self.numbers: dict[Variable, Any] = {}
+        self.constants: dict[Variable, object] = {}
+        self.names: dict[Variable, str] = {}
+        self.readings = 0
+
+    def read(self, graph: Any, number: int) -> None:
+        """Adds the operations of a graph."""
+        for op in graph.get_operations():
+            if len(self.nodes) > MOST:
+                break
+            self.operation(graph, op, number)
+
+    def operation(self, graph: Any, op: Any, number: int) -> None:
+        """Adds one operation; of one that runs a graph its operations."""
+        takes = [self.known(t, number) for t in op.inputs]
+        gives = [self.known(t, number) for t in op.outputs]
+        if op.type == "Const":
+            self.constant(op, gives)
+        if op.type in LEFT_OUT:
+            return
+        if op.type in EDGES:
+            self.nodes += [Node("", (a,), (b,)) for a, b in zip(takes, gives, strict=True)]
+            return
+        inner = [*self.inner(graph, op)]
+        for inside in inner:
+            self.readings += 1
+            given = takes[1:] if op.type in BRANCHES else takes
+            entered = [self.known(t, self.readings) for t in inside.inputs]
+            self.nodes += [Node("", (a,), (b,)) for a, b in zip(given, entered, strict=False)]
+            self.read(inside, self.readings)
+            made = [self.known(t, self.readings) for t in inside.outputs]
+            if inside is inner[0]:  # of two branches the first stands for what comes out
+                self.nodes += [Node("", (a,), (b,)) for a, b in zip(made, gives, strict=False)]
+        if not inner:
+            taken = takes[:-1] if op.type in LAST_IS_AXIS else takes
+            self.nodes.append(Node(op.type, tuple(taken), tuple(gives), _span(op)))
+
+    def inner(self, graph: Any, op: Any) -> Iterator[Any]:
+        """The graphs that an operation runs."""
+        names = ("then_branch", "else_branch") if op.type in BRANCHES else (WITHIN.get(op.type),)
+        for name in names:
+            if name is not None:
+                yield graph._get_function(op.get_attr(name).name).graph
+
+    def constant(self, op: Any, gives: Sequence[Variable]) -> None:
+        """Notes the number that a constant is, if it is one."""
+        value = sys.modules["tensorflow"].get_static_value(op.outputs[0])
+        number = value.item() if getattr(value, "shape", None) == () else None
+        if type(number) in SCALARS:
+            self.numbers[gives[0]] = number
+
+    def known(self, tensor: Any, number: int) -> Variable:
+        """The variable of a tensor, with all that is known of it."""
+        found = tensor.ref(), number
+        if found not in self.operands:
+            self.names.setdefault(found, tensor.op.name)
+            operand = _operand(tensor)
+            if operand is not None:
+                self.operands[found] = operand
+                self.sizes[found] = (tensor.shape.num_elements() or 0) * tensor.dtype.size
+        return found
+
+
+def _operand(tensor: Any) -> Operand | None:
+    """What a tensor is; None of one that holds no numbers, such as the handle of a variable."""
+    try:
+        return read(tensor)
+    except TypelatticeError:
+        return None
+
+
+def _span(op: Any) -> Span | None:
+    """Where the program asked for an operation, past TensorFlow's own files; only the line is known."""
+    own = dirname(sys.modules["tensorflow"].__file__ or "")
+    for frame in reversed(op.traceback or ()):
+        if not frame.filename.startswith(own) and not frame.filename.startswith("<"):
+            return Span(frame.filename, frame.lineno)
+    return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import string
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +156,7 @@ def test_what_is_no_program_is_refused(text: str, match: str) -> None:
         tl.program(text, a="int8", b="int8")
 
 
-def test_nothing_is_evaluated(tmp_path: object) -> None:
+def test_nothing_is_evaluated() -> None:
     harmful = ("__import__('os').system('x')", "open('x')", "(lambda: open)()()", "exec('1')")
     for text in (*harmful, "a.__class__", "[open(b) for b in 'ab']", "{'a': exec}['a']('1')"):
         with pytest.raises(tl.ProgramError):
@@ -168,14 +167,16 @@ def test_random_texts_give_an_error_or_an_expression() -> None:
     dice = random.Random(9407)
     pieces = [*"ab12.()[]+-*/%&|^<>=~,'\" \n\\@:"]
     pieces += ["sqrt(", "where(", ".astype(", "float32", "1j", "and", "lambda", "é", "\ud800"]
+    read = refused = 0
     for _ in range(3000):
         text = "".join(dice.choices(pieces, k=dice.randint(1, 12)))
         try:
             f = tl.program(text, **{n: "int8" for n in "ab" if n in _words(text)})
             f.under(tl.system("numpy"))
+            read += 1
         except (tl.ProgramError, tl.DTypeError):
-            continue
-    assert set(string.ascii_lowercase)
+            refused += 1
+    assert read > 25 and refused > 1000
 
 
 def test_every_operator_is_an_operation() -> None:
@@ -425,14 +426,12 @@ def test_two_files_may_mean_different_dtypes_by_one_name(
 def test_shapes_follow_from_those_of_operands(text: str, shape: tuple[int, ...]) -> None:
     p = tl.program(text, m="float32[3,4]")
     assert p.steps[-1].shape == shape
-    np = pytest.importorskip("numpy")
     compat = pytest.importorskip("array_api_compat.numpy")
     made = np.swapaxes(np.ones((3, 4)), 0, 1) if "swap" in text else p.run(compat, m=np.ones((3, 4)))
     assert made.shape == shape
 
 
 def test_an_error_of_the_namespace_names_the_step() -> None:
-    np = pytest.importorskip("numpy")
     p = tl.program("y = x + 1\nz = xp.reshape(y, (5,))", x="float32[?]")
     with pytest.raises(ValueError, match="cannot reshape") as refused:
         p.run(np, x=np.ones(3))
@@ -465,7 +464,6 @@ SEVERAL = [  # text, its operands, what its result is under NumPy's rules
 def test_each_of_several_results_is_a_step_and_of_what_numpy_gives(
     text: str, operands: dict[str, str], dtype: str
 ) -> None:
-    np = pytest.importorskip("numpy")
     compat = pytest.importorskip("array_api_compat.numpy")
     p = tl.program(text, **operands)
     assert str(p.under("numpy").dtype) == dtype

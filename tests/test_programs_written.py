@@ -250,6 +250,21 @@ def test_what_depends_on_the_value_of_a_symbol_is_refused_at_its_place(function:
     assert str(refused.value).startswith(f"{here}, line ") or "nothing" in said or "unsupported" in said
 
 
+def test_attributes_and_pythons_functions_of_a_symbol_are_steps() -> None:
+    def f(x: Any) -> Any:
+        quotient, rest = divmod(x, 2)
+        return x.mT, x[0, ...].T, round(x, 1), quotient + rest, divmod(7, x)[1], x.real
+
+    p = tl.program(f, "float32[3,4,5]")
+    x = np.ones((3, 4, 5), "float32")
+    made = (x.mT, x[0].T, np.round(x, 1), x, x, x.real)
+    assert [p.steps[i].shape for i in p.results] == [each.shape for each in made]
+    assert {str(p.under("numpy")[i]) for i in p.results} == {"float32"}
+    assert str(tl.program(lambda x: x.imag, "complex64").under("numpy").dtype) == "float32"
+    with pytest.raises(tl.ProgramError, match=r"T of an array of 3 axes; write permute_dims\(x, axes\)"):
+        tl.program(lambda x: x.T, "float32[3,4,5]")
+
+
 def test_the_dtype_of_an_input_is_known_and_may_be_asked_for() -> None:
     def f(x: Any) -> Any:
         xp = x.__array_namespace__()

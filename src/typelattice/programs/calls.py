@@ -15,7 +15,7 @@ from typelattice.programs.makers import MAKERS, cast_to
 from typelattice.programs.methods import METHODS, call_method
 from typelattice.programs.names import meaning
 from typelattice.programs.python_functions import OF_PYTHON, UNKNOWN, of_math, of_python
-from typelattice.programs.reading import Dotted, Function, Method, Read, Reading
+from typelattice.programs.reading import Dotted, Function, Method, Read, Reading, Scope
 from typelattice.programs.site import Site
 from typelattice.programs.step import Argument, DTypeOf, NamedDType, ProgramError, Ref
 from typelattice.programs.ufuncs import is_ufunc_method, ufunc_method
@@ -47,7 +47,7 @@ class Calls(Loops):
         )
         return self.site(node).refuse(f"it is {why}")
 
-    def called(self, node: ast.Call, scope: dict[str, Any]) -> Reading:
+    def called(self, node: ast.Call, scope: Scope) -> Reading:
         """What a call gives."""
         owner: str | None = None
         if isinstance(node.func, ast.Attribute):
@@ -74,7 +74,7 @@ class Calls(Loops):
         name, owner = self.function_name(node, function, owner)
         return self.named_function(node, name, owner, args, named)
 
-    def items(self, nodes: Sequence[ast.expr], scope: dict[str, Any]) -> Reading:
+    def items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
         """What expressions in a row give; one with a star, before a list that is known, gives its items."""
         found: list[Read] = []
         for each in nodes:
@@ -87,7 +87,7 @@ class Calls(Loops):
             found.extend(items)
         return found
 
-    def keywords(self, node: ast.Call, scope: dict[str, Any]) -> Reading:
+    def keywords(self, node: ast.Call, scope: Scope) -> Reading:
         """The arguments of a call by name; those of a known dictionary with two stars are its items."""
         found: dict[str, Read] = {}
         for keyword in node.keywords:
@@ -101,7 +101,7 @@ class Calls(Loops):
         return found
 
     def looked_up(
-        self, node: ast.Call, of: Mapping[Any, Read], method: str, scope: dict[str, Any]
+        self, node: ast.Call, of: Mapping[Any, Read], method: str, scope: Scope
     ) -> Reading:
         """What a method of a dictionary gives."""
         args = yield self.items(node.args, scope)

@@ -11,14 +11,14 @@ from typelattice.operands.notation import WIDEST
 from typelattice.programs.calls import Calls
 from typelattice.programs.dictionaries import key_of
 from typelattice.programs.meanings import OPERATORS
-from typelattice.programs.reading import Function, Read, Reading
+from typelattice.programs.reading import Function, Read, Reading, Scope
 from typelattice.programs.step import Slice
 
 
 class Expressions(Calls):
     """Reads expressions into a draft; names mean what the scope says."""
 
-    def expression(self, node: ast.expr, scope: dict[str, Any]) -> Reading | Read:
+    def expression(self, node: ast.expr, scope: Scope) -> Reading | Read:
         """What an expression is: a name or a constant at once, else as a reading of its parts.
 
         Raises ProgramError at its place.
@@ -36,7 +36,7 @@ class Expressions(Calls):
                 return value
         raise self.refused(node)
 
-    def compound(self, node: ast.expr, scope: dict[str, Any]) -> Reading:
+    def compound(self, node: ast.expr, scope: Scope) -> Reading:
         """What an expression of several parts is. Raises ProgramError at its place."""
         match node:
             case ast.BinOp(left=a, right=b, op=op):
@@ -97,7 +97,7 @@ class Expressions(Calls):
         raise self.refused(node)
 
     def chained(
-        self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: dict[str, Any]
+        self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
     ) -> Reading:
         """`a < x < b`: Python asks whether `a < x` is true, and only then compares x with b."""
         left = yield self.expression(parts[0], scope)
@@ -109,7 +109,7 @@ class Expressions(Calls):
             found, left = self.compared(node, op, left, right), right
         return found
 
-    def dictionary(self, node: ast.Dict, scope: dict[str, Any]) -> Reading:
+    def dictionary(self, node: ast.Dict, scope: Scope) -> Reading:
         """A dictionary that is written out, others within it with two stars."""
         found: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
@@ -122,7 +122,7 @@ class Expressions(Calls):
                 raise self.site(node).refuse("two stars before what is no dictionary; write its keys out")
         return found
 
-    def text_of(self, parts: Sequence[ast.expr], scope: dict[str, Any]) -> Reading:
+    def text_of(self, parts: Sequence[ast.expr], scope: Scope) -> Reading:
         """A text with values in it; of one whose value is not known there is nothing in it."""
         found = ""
         for part in parts:

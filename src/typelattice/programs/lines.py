@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from typelattice.facts.suggest import clipped, nearest
 from typelattice.programs.draft import Draft
 from typelattice.programs.expressions import Expressions
 from typelattice.programs.meanings import OPERATORS
-from typelattice.programs.reading import ASKS, WHERE, Dotted, Function, Read, Reading
+from typelattice.programs.reading import ASKS, WHERE, Dotted, Function, Read, Reading, Scope
 from typelattice.programs.site import Site
 from typelattice.programs.step import IN_PLACE, LONGEST, Place, ProgramError
 
@@ -66,7 +67,7 @@ class Lines(Expressions):
 
     # -- lines
 
-    def block(self, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> Reading:
+    def block(self, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
         """What lines return; UNRETURNED if nothing."""
         for line in lines:
             match line:
@@ -89,7 +90,7 @@ class Lines(Expressions):
         return UNRETURNED
 
     def loop(
-        self, line: ast.For, target: ast.expr, over: Read, body: Sequence[ast.stmt], scope: dict[str, Any]
+        self, line: ast.For, target: ast.expr, over: Read, body: Sequence[ast.stmt], scope: Scope
     ) -> Reading:
         """The passes of a loop over what is known."""
         for each in self.over(line, over):
@@ -99,7 +100,7 @@ class Lines(Expressions):
                 return found
         return UNRETURNED
 
-    def line(self, line: ast.stmt, scope: dict[str, Any]) -> Reading:
+    def line(self, line: ast.stmt, scope: Scope) -> Reading:
         """A line that returns nothing."""
         match line:
             case ast.Expr(value=x):
@@ -131,14 +132,14 @@ class Lines(Expressions):
                 )
                 raise self.site(line).refuse(f"it is {why}")
 
-    def assigned(self, target: ast.expr, value: Read, scope: dict[str, Any]) -> Reading | None:
+    def assigned(self, target: ast.expr, value: Read, scope: Scope) -> Reading | None:
         """An assignment to a name, to several, or to elements of an array."""
         if isinstance(target, ast.Subscript):
             return self.put(target, value, scope)
         self.assign(target, value, scope)
         return None
 
-    def put(self, target: ast.Subscript, value: Read, scope: dict[str, Any]) -> Reading:
+    def put(self, target: ast.Subscript, value: Read, scope: Scope) -> Reading:
         """An assignment to elements of an array."""
         if not isinstance(target.value, ast.Name):
             raise self.site(target).refuse(ELEMENTS.get(type(target.value), NAMELESS))
@@ -151,7 +152,7 @@ class Lines(Expressions):
         scope[target.value.id] = self.draft.put(self.site(target), x, key, given)
 
     def in_place(
-        self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: dict[str, Any]
+        self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope
     ) -> Reading:
         """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
         if isinstance(target, ast.Attribute):
@@ -175,7 +176,7 @@ class Lines(Expressions):
         if self.calls >= DEEPEST:
             raise self.site(node).refuse(f"more than {DEEPEST} calls within one another; write a loop out")
         known = parameters(function.node)
-        given = dict(zip(known, args, strict=False))
+        given: dict[str, Any] = dict(zip(known, args, strict=False))
         if function.node.args.vararg or function.node.args.kwarg:
             raise self.site(node).refuse(f"{function.name} has parameters with a star; name each")
         if len(given) < len(args) or {*named} - {*known}:
@@ -185,7 +186,7 @@ class Lines(Expressions):
         if missing:
             raise self.site(node).refuse(f"{function.name} needs {missing[0]}; give it")
         self.calls += 1
-        found = yield self.block(function.lines, {**function.scope, **given})
+        found = yield self.block(function.lines, ChainMap(given, function.scope))
         self.calls -= 1
         return None if found is UNRETURNED else found
 

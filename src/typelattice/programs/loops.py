@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typelattice.programs.meanings import Meanings
-from typelattice.programs.reading import ASKS, Read, Reading
+from typelattice.programs.reading import ASKS, Read, Reading, Scope
 from typelattice.programs.several import Several
 
 MOST_PASSES = 1_000_000  # of all loops of a source together
@@ -18,7 +19,7 @@ class Loops(Meanings):
 
     passed = 0
 
-    def expression(self, node: ast.expr, scope: dict[str, Any]) -> Reading | Read:
+    def expression(self, node: ast.expr, scope: Scope) -> Reading | Read:
         """What an expression is."""
         raise NotImplementedError
 
@@ -34,18 +35,18 @@ class Loops(Meanings):
         return tuple(over)
 
     def comprehended(
-        self, items: Sequence[ast.expr], generators: Sequence[ast.comprehension], scope: dict[str, Any]
+        self, items: Sequence[ast.expr], generators: Sequence[ast.comprehension], scope: Scope
     ) -> Reading:
         """What each pass of a comprehension gives: a value for each of `items`."""
         found: list[tuple[Read, ...]] = []
-        yield self.passes(items, generators, {**scope}, found)
+        yield self.passes(items, generators, ChainMap({}, scope), found)
         return found
 
     def passes(
         self,
         items: Sequence[ast.expr],
         generators: Sequence[ast.comprehension],
-        scope: dict[str, Any],
+        scope: Scope,
         found: list[tuple[Read, ...]],
     ) -> Reading:
         """The passes of the first loop, with those of the loops within it; `found` takes what they give."""
@@ -64,7 +65,7 @@ class Loops(Meanings):
             if taken:
                 yield self.passes(items, within, scope, found)
 
-    def assign(self, target: ast.expr, value: Read, scope: dict[str, Any]) -> None:
+    def assign(self, target: ast.expr, value: Read, scope: Scope) -> None:
         """Binds a name, or several names to as many values."""
         match target:
             case ast.Name(id=name):

@@ -14,15 +14,7 @@ from typelattice.programs.dtype_questions import Limits, dtype_attribute, limit,
 from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.makers import PYTHONS
 from typelattice.programs.names import constant, dtype_named
-from typelattice.programs.reading import (
-    ASKS,
-    LENGTH,
-    WHERE,
-    Dotted,
-    Function,
-    Method,
-    Read,
-)  # fmt: skip
+from typelattice.programs.reading import ASKS, LENGTH, WHERE, Dotted, Function, Method, Read, Scope
 from typelattice.programs.several import Several
 from typelattice.programs.shapes import size
 from typelattice.programs.site import Site
@@ -60,7 +52,7 @@ class Meanings:
 
     # -- names
 
-    def name(self, node: ast.AST, name: str, scope: dict[str, Any]) -> Read:
+    def name(self, node: ast.AST, name: str, scope: Scope) -> Read:
         """What a name is bound to."""
         if name in scope:
             self.used.add(name)

@@ -9,9 +9,9 @@ from typing import Any
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range import Value
+from typelattice.operands.notation import WIDEST
 from typelattice.operands.operand import SCALARS, Operand, scalar
 
-WIDEST = 4096  # bits of the integers that are computed with
 SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, Kind.COMPLEX: 1j}
 
 

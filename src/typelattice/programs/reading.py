@@ -7,7 +7,7 @@ no depth of code is too deep. What has no parts is read at once, and yielded as 
 from __future__ import annotations
 
 import ast
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any, TypeAlias
@@ -31,6 +31,9 @@ ASKS = "asks for the value of an array, and its steps depend on that"
 WHERE = "write where(condition, x, y), or each branch as a program of its own"
 
 
+Scope: TypeAlias = MutableMapping[str, Any]  # what names are bound to
+
+
 @dataclass(frozen=True, slots=True)
 class Dotted:
     """A name that is bound to nothing here: a library, a function of one, or a dtype that a file defines."""
@@ -48,7 +51,7 @@ class Function:
     """A function that the source defines."""
 
     node: ast.FunctionDef | ast.Lambda
-    scope: dict[str, Any]
+    scope: Scope
 
     @property
     def name(self) -> str:

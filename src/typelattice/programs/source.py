@@ -11,7 +11,7 @@ from typelattice.facts.suggest import clipped, nearest, short
 from typelattice.programs.draft import Draft
 from typelattice.programs.inputs import is_operand
 from typelattice.programs.lines import UNRETURNED, Lines, parameters
-from typelattice.programs.reading import Function, Reading, run
+from typelattice.programs.reading import Function, Reading, Scope, run
 from typelattice.programs.site import Site
 from typelattice.programs.step import LONGEST, Argument, Place, ProgramError
 from typelattice.programs.syntax import parse
@@ -33,7 +33,7 @@ def read(
     clean = clean if "\n" in clean else clean.strip()
     source = Lines(Draft(), clean if not file else text, file, bound)
     lines = _parsed(source)
-    scope: dict[str, Any] = {}
+    scope: Scope = {}
     if function is not None or _is_function(lines):
         found = run(_function(source, lines, scope, function))
     else:
@@ -92,15 +92,15 @@ def _given(source: Lines, name: str) -> Argument:
     return source.draft.input(Site(name), given)
 
 
-def _script(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> Reading:
+def _script(source: Lines, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """Lines, the last of which is the result: an expression, or what is assigned."""
-    scope |= _bound(source, [*source.bound])
+    scope.update(_bound(source, [*source.bound]))
     found = yield _lines(source, lines, scope)
     _check_used(source, lines)
     return found
 
 
-def _lines(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any]) -> Reading:
+def _lines(source: Lines, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """What lines return, or the last of them gives."""
     *before, last = lines
     found = yield source.block(before, scope)
@@ -149,7 +149,7 @@ def _needed(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
     return [line for line in lines if line in needed]
 
 
-def _function(source: Lines, lines: Sequence[ast.stmt], scope: dict[str, Any], name: str | None) -> Reading:
+def _function(source: Lines, lines: Sequence[ast.stmt], scope: Scope, name: str | None) -> Reading:
     """The function of a name, or the last one, called with what its parameters are bound to."""
     defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
     if name is not None and name not in defined:

@@ -74,12 +74,38 @@ class Symbol:
     @property
     def T(self) -> Symbol:
         """The transpose of a matrix."""
-        if self.ndim != 2:
-            raise here().refuse(f"T of an array of {self.ndim} axes; write permute_dims(x, axes)")
+        shape = self._xp.draft.shape(self._ref)
+        if shape is not None and len(shape) != 2:
+            raise here().refuse(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
+        return self.mT
+
+    @property
+    def mT(self) -> Symbol:
+        """The transpose of each matrix of a stack."""
         found: Symbol = self._xp._called("matrix_transpose", (self,), {})
         return found
 
-    mT = T
+    @property
+    def real(self) -> Symbol:
+        """The real parts."""
+        found: Symbol = self._xp._called("real", (self,), {})
+        return found
+
+    @property
+    def imag(self) -> Symbol:
+        """The imaginary parts."""
+        found: Symbol = self._xp._called("imag", (self,), {})
+        return found
+
+    def __round__(self, decimals: int = 0) -> Symbol:
+        found: Symbol = self._xp._called("round", (self, decimals) if decimals else (self,), {})
+        return found
+
+    def __divmod__(self, other: Any) -> Any:
+        return self._xp._called("divmod", (self, other), {})
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return self._xp._called("divmod", (other, self), {})
 
     # -- Python's own questions, which have no answer
 

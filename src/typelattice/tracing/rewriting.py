@@ -113,8 +113,11 @@ class Rewriter:
             Spot(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, name, keywords)
         )
         witness = _at(node, ast.Constant(f"{WITNESS}{len(self.spots) - 1}"))
+        told = _at(node, ast.Attribute(witness, method, LOAD))
+        # Python places the call of a method on the line where the method's name ends
+        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset
         given = [*items, _at(node, inner)] if inner is not None else [*items]
-        return _at(node, ast.Call(_at(node, ast.Attribute(witness, method, LOAD)), given, []))
+        return _at(node, ast.Call(told, given, []))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         plain = isinstance(node.left, ast.Constant) and (

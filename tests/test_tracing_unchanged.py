@@ -1,4 +1,4 @@
-"""A program that is followed behaves as it does by itself, is bounded in memory, and leaves nothing behind."""
+"""A program that is followed behaves as by itself; memory is bounded, and nothing is written unasked."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ def ways(name: str = "a_program") -> tuple[ModuleType, ModuleType]:
 
 def test_doctests_pass_as_they_do() -> None:
     for module in ways():
-        examples = doctest.DocTestFinder(recurse=True).find(module, "a_program", module=False, globs=vars(module))
+        finder = doctest.DocTestFinder()
+        examples = finder.find(module, "a_program", module=False, globs=vars(module))
         assert sorted(len(each.examples) for each in examples if each.examples) == [1, 2]
         runner = doctest.DocTestRunner(verbose=False)
         for each in examples:

@@ -85,9 +85,10 @@ def _cause(found: Findings, cause: Cause, names: dict[str, str]) -> str:
 
 
 def _parts(found: Findings, system: str, parts: Sequence[Part], names: dict[str, str]) -> Iterator[str]:
-    yield element("h2", text(f"Under {system} {counted(len(parts), 'place')} would part"))
     if not parts:
-        yield element("p", text("Every step comes out alike."))
+        yield element("h2", text(f"Under {system} every step comes out alike"))
+        return
+    yield element("h2", text(f"Under {system} {counted(len(parts), 'place')} would part"))
     for part in parts[:MOST]:
         head = element("h3", _linked(found, part.steps[0], names))
         lines = "<br>".join(map(text, part_lines(found.ran, part)))

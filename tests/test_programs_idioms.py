@@ -73,33 +73,56 @@ OF_NUMPY = [  # texts that NumPy evaluates as they stand, of an array x
     "x.sum(**{'dtype': np.float32})",
     "x * len(f'{1}{2}')",
     "np.concatenate([*[x, x], x])",
+    "np.percentile(x.real.astype('float32'), 50)",
+    "np.quantile(x.real.astype('float16'), 0.5, axis=0)",
+    "np.linalg.norm(x, 1)",
+    "np.linalg.norm(x[None, :], None, 1)",
+    "np.transpose(x[None, :, None], (2, 0, 1)) * 2",
+    "x[None, :, None].transpose() * 2",
+    "x[None, :].transpose(1, 0) * 2",
+    "np.transpose(x[None, :], axes=(0, 1))",
 ]
 
 
-def described(text: str, x: Any, **libraries: Any) -> str:
-    """What the last line of a text gives for an array: its dtype, or the Python number that it is."""
+def evaluated(text: str, x: Any, **libraries: Any) -> Any:
+    """What the last line of a text gives for an array."""
     *lines, last = text.split("\n")
     scope = {"x": x, **libraries}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec("\n".join(lines), scope)
-        made = eval(last, scope)
+        return eval(last, scope)
+
+
+def described(made: Any) -> str:
+    """The dtype of a value, or the Python number that it is."""
     return f"Python {type(made).__name__}" if type(made) in (bool, int, float, complex) else str(made.dtype)
 
 
 @pytest.mark.parametrize("text", OF_NUMPY)
 def test_idioms_of_numpy_give_the_dtypes_that_it_computes(text: str) -> None:
     for dtype in DTYPES:
-        bound = {"x": f"{dtype}[3]"} if _has(text, "x") else {}
+        bound = {"x": f"{dtype}[3]"} if names_in(text, "x") else {}
         p = tl.program(text, **bound)
-        assert str(p.under("numpy").result) == described(text, np.ones(3, dtype), np=np), dtype
+        made = evaluated(text, np.ones(3, dtype), np=np)
+        assert str(p.under("numpy").result) == described(made), dtype
+        assert fits(p.steps[p.results[0]].shape, np.shape(made)), dtype
         assert str(tl.program(str(p))) == str(p)
 
 
-def _has(text: str, name: str) -> bool:
+def fits(shape: tuple[int | None, ...] | None, real: tuple[int, ...]) -> bool:
+    """Whether a shape, as far as it is known, is the real one."""
+    if shape is None:
+        return True
+    return len(shape) == len(real) and all(a in (None, b) for a, b in zip(shape, real, strict=True))
+
+
+def names_in(text: str, name: str) -> bool:
+    """Whether a name occurs in a text."""
     return re.search(rf"\b{name}\b", text) is not None
 
 
+GIVEN = {"x": "int8[3]", "y": "float64[3]"}
 CASTS = [  # PyTorch's methods, and the dtype of the result
     ("x.to(torch.float16)", "float16"),
     ("x.to(dtype=torch.float16)", "float16"),
@@ -129,12 +152,17 @@ CASTS = [  # PyTorch's methods, and the dtype of the result
     ("y.float() * torch.finfo(torch.float64).eps", "float32"),
     ("x.half() * torch.finfo((x * y).dtype).eps", "float16"),
     ("x.detach().cpu().float()", "float32"),
+    ("x[None, :].transpose(-2, -1) * 2", "int8"),
+    ("x[None, :].t() * 2", "int8"),
+    ("x.expand(2, -1) * 2", "int8"),
+    ("y.masked_fill(y > 0, 1)", "float64"),
+    ("y.float().quantile(0.5)", "float32"),
 ]
 
 
 @pytest.mark.parametrize(("text", "dtype"), CASTS)
 def test_methods_of_tensors_are_steps(text: str, dtype: str) -> None:
-    p = tl.program(text, **{n: d for n, d in {"x": "int8[3]", "y": "float64[3]"}.items() if _has(text, n)})
+    p = tl.program(text, **{n: d for n, d in GIVEN.items() if names_in(text, n)})
     assert str(p.under("torch").dtype) == dtype
     assert tl.Program.from_json(p.to_json()).steps == p.steps
     p.explicit("torch").check()
@@ -213,6 +241,11 @@ def test_functions_of_symbols_ask_the_same() -> None:
         ("x.flags.writeable = 1\nx", "an attribute that is set; give the value a name"),
         ("x.real[0] = 1\nx", "elements of an attribute; write into the array itself"),
         ("x[0][1] = 1\nx", "elements of elements; give all indices at once: x[i, j] = y"),
+        ("x.at[0].sort(1)", "elements are written by set, add, multiply, mul, divide, power, min, max"),
+        ("x.at[0] + 1", "a function that is not called; call it"),
+        ("x.transpose(x)", "the axes are not known; give numbers"),
+        ("x.expand(x)", "the lengths are not known; give numbers"),
+        ("x.masked_fill(1)", "it takes an array, a mask and a value; give those"),
         ("np.clip(*x)", "arguments with a star, of which nobody knows how many there are; write them out"),
         ("x.item()", "item takes an array of one element, and this has 3; index it first"),
         ("x.tolist()", "it takes the values out of an array; compute with the array, or with x[0].item()"),
@@ -236,7 +269,7 @@ def test_functions_of_symbols_ask_the_same() -> None:
 )
 def test_what_cannot_be_known_is_refused_with_what_to_do(text: str, said: str) -> None:
     with pytest.raises(tl.ProgramError, match=re.escape(said)):
-        tl.program(text, **({"x": "int8[3]"} if _has(text, "x") else {}))
+        tl.program(text, **({"x": "int8[3]"} if names_in(text, "x") else {}))
 
 
 def test_a_name_that_stands_where_nothing_is_read_occurs() -> None:

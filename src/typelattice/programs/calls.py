@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from typelattice.facts.operations import operation
 from typelattice.facts.suggest import short
 from typelattice.programs.dictionaries import of_dictionary
 from typelattice.programs.dtype_questions import CLASSES, QUESTIONS, question
@@ -15,7 +16,7 @@ from typelattice.programs.makers import MAKERS, cast_to
 from typelattice.programs.methods import METHODS, call_method
 from typelattice.programs.names import meaning
 from typelattice.programs.python_functions import OF_PYTHON, UNKNOWN, of_math, of_python
-from typelattice.programs.reading import Dotted, Function, Method, Read, Reading, Scope
+from typelattice.programs.reading import Dotted, Elements, Function, Method, Read, Reading, Scope
 from typelattice.programs.site import Site
 from typelattice.programs.step import Argument, DTypeOf, NamedDType, ProgramError, Ref
 from typelattice.programs.ufuncs import is_ufunc_method, ufunc_method
@@ -27,6 +28,15 @@ REFUSED: Mapping[type[ast.AST], str] = {
     ast.Await: "await; call the function without it",
     ast.Yield: "yield; return the result",
     ast.NamedExpr: "a name given within an expression; give it on a line before",
+}
+WRITING = {  # what `x.at[key]` computes with elements, by its method
+    "add": "add",
+    "multiply": "multiply",
+    "mul": "multiply",
+    "divide": "divide",
+    "power": "pow",
+    "min": "minimum",
+    "max": "maximum",
 }
 NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # what gives one of an array
 
@@ -55,6 +65,9 @@ class Calls(Loops):
             owner = of.owner if isinstance(of, Dotted) else None
             if isinstance(of, Mapping):
                 return (yield self.looked_up(node, of, node.func.attr, scope))
+            if isinstance(of, Elements):
+                args = yield self.items(node.args, scope)
+                return self.written(node, of, node.func.attr, [self.argument(node, x) for x in args])
             function = self.method(node.func, of, node.func.attr)
         else:
             function = yield self.expression(node.func, scope)
@@ -107,6 +120,17 @@ class Calls(Loops):
         args = yield self.items(node.args, scope)
         return of_dictionary(self.site(node), of, method, [self.plain(x) for x in args])
 
+    def written(self, node: ast.Call, to: Elements, method: str, args: Sequence[Argument]) -> Ref:
+        """The array that `x.at[key].set(y)` gives: with other elements, of its own dtype."""
+        site = self.site(node)
+        if method not in ("set", *WRITING) or len(args) != 1:
+            raise site.refuse(f"elements are written by set, {', '.join(WRITING)}, of one value")
+        if method == "set":
+            return self.draft.put(site, to.of, to.key, args[0])
+        elements = self.draft.index(site, to.of, to.key)
+        made = self.draft.call(site, operation(WRITING[method]), [elements, args[0]])
+        return self.draft.put(site, to.of, to.key, made)
+
     def method(self, node: ast.Attribute, of: Read, name: str) -> Read:
         """What is called by `of.name(...)`: a method of an array, or a function."""
         if isinstance(of, Ref):
@@ -158,6 +182,9 @@ class Calls(Loops):
             raise site.refuse(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
         if name.startswith("math."):
             return of_math(self.draft, site, name.removeprefix("math."), args, known)
+        if name == "at" and args and isinstance(args[0], Ref):  # array-api-extra's
+            of = args[0]
+            return Elements(of, self.argument(node, known[1])) if len(args) > 1 else Method(of, name)
         if name in QUESTIONS:
             asked = self.asked(node, args, named)
             return question(self.draft, Site(site.text, site.place, owner), name, asked)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.suggest import nearest, short
+from typelattice.programs.arranging import ARRANGERS
 from typelattice.programs.draft import Draft
 from typelattice.programs.makers import MAKERS, asked_dtype, cast_to
 from typelattice.programs.names import dtype_named, meaning
@@ -18,7 +19,9 @@ TYPED = ("accumulate", "cumulative")  # classes of operations that give the dtyp
 COMPUTED_IN = ("arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo")
 MAY_BE_NAMED = {  # what functions of a form may be given by name, beside their operands
     "promotion": ("kind",),
-    "reduction": ("axis", "keepdims", "dim", "keepdim", "correction", "ddof", "unbiased", "ord", "offset"),
+    "reduction": (
+        "axis", "keepdims", "dim", "keepdim", "correction", "ddof", "unbiased", "ord", "offset", "q",
+    ),
     "along": ("axis", "dim", "n", "descending", "stable", "include_initial"),
     "several": ("axis", "dim"),
     "whole": (
@@ -36,6 +39,7 @@ KEYWORDS = {
     "dims": "axes",
 }  # as the standard has it
 ALONG = ("reduction", "along", "several", "indexed")  # forms whose first further argument is an axis
+BEFORE_AXIS = {"norm": "ord", "percentile": "q", "quantile": "q"}  # what comes before the axis, by operation
 BY_AXIS = ("expand_dims", "squeeze", "flip")  # operations of another form of which that holds, too
 VARIADIC = ("reshape", "broadcast_to", "permute_dims")  # those that may be given lengths, or axes, one by one
 BOUNDS = (("min", "a_min", "clip_value_min"), ("max", "a_max", "clip_value_max"))  # what clip calls them
@@ -68,11 +72,12 @@ def call_function(
     name = meaning("function", name, library) or name
     if name in MAKERS:
         return MAKERS[name](draft, site, args, given)
+    if name in ARRANGERS and args:
+        return ARRANGERS[name](draft, site, args, given)
     if name not in FUNCTIONS:
         known = "the array API standard's, by any name that a library has for them"
-        raise site.refuse(
-            f"unknown function {short(name)}{nearest(name, (*FUNCTIONS, *MAKERS))}; functions are {known}"
-        )
+        near = nearest(name, (*FUNCTIONS, *MAKERS, *ARRANGERS))
+        raise site.refuse(f"unknown function {short(name)}{near}; functions are {known}")
     return _operation(draft, site, name, FUNCTIONS[name], list(args), given)
 
 
@@ -113,6 +118,9 @@ def _operation(
     rest = [draft.static(x) for x in rest]
     if op.name in VARIADIC and len(rest) > 1:
         rest = [tuple(rest)]
+    if rest and op.name in BEFORE_AXIS:
+        before, *rest = rest
+        given |= {} if before is None else {BEFORE_AXIS[op.name]: before}
     if rest and op.name not in ("reshape", "broadcast_to") and (op.form in ALONG or op.name in BY_AXIS):
         given["axis"], *rest = rest
     if gives_several(op) and dtype is None:

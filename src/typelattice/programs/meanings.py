@@ -14,7 +14,7 @@ from typelattice.programs.dtype_questions import Limits, dtype_attribute, limit,
 from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.makers import PYTHONS
 from typelattice.programs.names import constant, dtype_named
-from typelattice.programs.reading import ASKS, LENGTH, WHERE, Dotted, Function, Method, Read, Scope
+from typelattice.programs.reading import ASKS, LENGTH, WHERE, Dotted, Elements, Function, Method, Read, Scope
 from typelattice.programs.several import Several
 from typelattice.programs.shapes import size
 from typelattice.programs.site import Site
@@ -114,7 +114,7 @@ class Meanings:
                 raise self.site(node).refuse("a dictionary; take one of its values, or give them names")
             case Limits(name=name):
                 raise self.site(node).refuse(f"{name} gives several numbers; take one: {name}(dtype).max")
-            case Dotted() | Function() | Method():
+            case Dotted() | Elements() | Function() | Method():
                 raise self.site(node).refuse("a function that is not called; call it")
         return x
 
@@ -124,7 +124,7 @@ class Meanings:
 
     def plain(self, x: Read) -> Any:
         """A known number in place of the step that gives it."""
-        others = (Dotted, Function, Limits, Mapping, Method, Several)
+        others = (Dotted, Elements, Function, Limits, Mapping, Method, Several)
         return x if isinstance(x, others) else self.draft.static(x)
 
     def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
@@ -193,6 +193,8 @@ class Meanings:
                 return x[at]
             except IndexError as e:
                 raise self.site(node).refuse(f"{e}; give another index") from None
+        if isinstance(x, Method) and x.name == "at":
+            return Elements(x.of, self.argument(node, at))
         if isinstance(x, Mapping):
             value: Read = looked_up(self.site(node), x, at)
             return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from typelattice.facts.operations import operation
+from typelattice.programs.arranging import ARRANGERS
 from typelattice.programs.draft import Draft
 from typelattice.programs.functions import FUNCTIONS, call_function
 from typelattice.programs.makers import MAKERS, asked_dtype, bits_of
@@ -38,7 +39,7 @@ def call_method(
 
 def is_method(name: str) -> bool:
     """Whether arrays of a library have a method of this name."""
-    known = name in METHODS or name in FUNCTIONS or name in MAKERS
+    known = any(name in each for each in (METHODS, FUNCTIONS, MAKERS, ARRANGERS))
     return known or dtype_named(name, "torch") is not None or meaning("same", name, None) is not None
 
 

@@ -74,7 +74,15 @@ class Method:
     name: str
 
 
-Read: TypeAlias = "Argument | Dotted | Function | Limits | Mapping[Any, Any] | Method | Several"
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """`x.at[key]`, elements that a new array has others of: JAX's way to write."""
+
+    of: Ref
+    key: Argument
+
+
+Read: TypeAlias = "Argument | Dotted | Elements | Function | Limits | Mapping[Any, Any] | Method | Several"
 Reading: TypeAlias = Generator[Any, Any, Any]
 
 

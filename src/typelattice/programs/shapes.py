@@ -52,6 +52,8 @@ def result_shape(
     match op.form:
         case "elementwise" | "choice":
             return broadcast(operands)
+        case "reduction" if isinstance(keywords.get("q"), tuple):
+            return None  # one result for each of several quantiles
         case "reduction":
             return _reduced(first, _named(args, keywords, "axis", "dim"), _kept(keywords), _axes_of(op))
         case "along" if op.name == "diff":

@@ -260,3 +260,9 @@ def test_a_system_of_many_nodes_stays_usable(visit: Visitor, tmp_path: Path) -> 
     cell(page, "n3_4", "n5_2").hover()
     assert lit(page, "operand") == {"n3_4", "n5_2"} and lit(page, "join") == {"n5_4"}
     assert "typelattice explain n3_4 n5_2 --system" in page.locator(".explanation").inner_text()
+    cell(page, "n7_13", "n7_13").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("location.hash") == "#pair=n7_13,n7_14" and lit(page, "join") == {"n7_14"}
+    parts = ("thead th[title=n7_14]", "td.chosen")
+    head, below = (page.locator(f"table.grid {part}").bounding_box() for part in parts)
+    assert below["x"] == head["x"] and below["width"] == head["width"]  # the column stands under its label

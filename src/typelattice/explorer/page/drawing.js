@@ -27,10 +27,12 @@ function picture(layout, covers, choose) {
   if (first) first.setAttribute("tabindex", "0");
   image.addEventListener("keydown", (event) => walk(event, [...nodes.values()]));
   const arrows = covers.map(([a, b]) => [a, b]);
+  const reversed = covers.map(([a, b]) => [b, a]);
 
-  /** Takes all light away. */
-  function dim() {
-    image.classList.remove("lit");
+  /** Takes the marks of what was lit away; `on` says whether something else is to be lit. Dimming the rest
+   * takes longest, and is not undone from one answer to the next. */
+  function clear(on) {
+    image.classList.toggle("lit", on);
     for (const part of image.querySelectorAll(".operand, .way, .join, .lost, .above")) {
       part.classList.remove("operand", "way", "join", "lost", "above");
     }
@@ -38,18 +40,12 @@ function picture(layout, covers, choose) {
 
   return {
     image,
-    dim,
+    /** Takes all light away. */
+    dim: () => clear(false),
     /** Lights the ways from some nodes up to one, and marks the bounds that lost. */
     light({ nodes: from, to, lost }) {
-      dim();
-      if (!from.length) return;
-      image.classList.add("lit");
-      const below = to
-        ? reached(
-            arrows.map(([a, b]) => [b, a]),
-            to,
-          )
-        : new Set();
+      clear(from.length > 0);
+      const below = to ? reached(reversed, to) : new Set();
       for (const start of from) {
         const between = [...reached(arrows, start)].filter((node) => below.has(node));
         lightUp(new Set(between), "way");
@@ -60,8 +56,7 @@ function picture(layout, covers, choose) {
     },
     /** Lights a node and all that lies above it. */
     above(node) {
-      dim();
-      image.classList.add("lit");
+      clear(true);
       lightUp(reached(arrows, node), "above");
       nodes.get(node)?.classList.add("operand");
     },

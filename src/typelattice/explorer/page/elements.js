@@ -18,7 +18,8 @@ function filled(made, attributes, children) {
     else if (value === true) made.setAttribute(key, "");
     else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  const there = children.flat().filter((child) => child !== null && child !== undefined);
+  if (there.length) made.append(...there);
   return made;
 }
 

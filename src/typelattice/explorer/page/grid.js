@@ -1,27 +1,38 @@
 // A table of cells that arrow keys walk through. Hovering shows a cell, focus or a click chooses it.
 
+// Of a table of more cells the rows are boxes of equal cells, and a browser leaves out those out of sight.
+// The columns of a table are as wide as the widest of all their cells, which it has to measure.
+const MOST_MEASURED = 10000;
+
 /** The grid: rows and columns are labels, `fill` puts text and classes into a cell. */
 function grid({ caption, corner, rows, columns, fill, chosen, show, choose }) {
-  const head = columns.map((label) =>
-    element("th", { scope: "col", class: `label ${label.kind}`, title: label.text }, label.code),
-  );
+  const large = rows.length * columns.length > MOST_MEASURED;
+  const role = (name) => (large ? name : null); // a box has to say that it is a part of a table
+  const labelled = (label, scope, header) =>
+    element(
+      "th",
+      { scope, role: role(header), class: `label ${label.kind}`, title: label.text },
+      label.code,
+    );
+  const head = columns.map((label) => labelled(label, "col", "columnheader"));
   const body = rows.map((label, i) => {
     const cells = columns.map((_, j) =>
-      fill(element("td", { tabindex: -1, "data-row": i, "data-column": j }), i, j),
+      fill(element("td", { tabindex: -1, role: role("gridcell"), "data-row": i, "data-column": j }), i, j),
     );
-    return element(
-      "tr",
-      {},
-      element("th", { scope: "row", class: `label ${label.kind}`, title: label.text }, label.code),
-      ...cells,
-    );
+    return element("tr", { role: role("row") }, labelled(label, "row", "rowheader"), ...cells);
   });
   const table = element(
     "table",
-    { class: "grid", role: "grid", "aria-label": caption },
-    element("thead", {}, element("tr", {}, element("td", {}, corner), ...head)),
-    element("tbody", {}, ...body),
+    { class: large ? "grid large" : "grid", role: "grid", "aria-label": caption },
+    element(
+      "thead",
+      { role: role("rowgroup") },
+      element("tr", { role: role("row") }, element("td", { role: role("gridcell") }, corner), ...head),
+    ),
+    element("tbody", { role: role("rowgroup") }, ...body),
   );
+  table.style.setProperty("--columns", columns.length + 1);
+  table.style.setProperty("--letters", Math.max(...[...rows, ...columns].map(({ code }) => code.length), 0));
   const at = (i, j) => table.tBodies[0].rows[i]?.cells[j + 1];
   const place = (cell) => [Number(cell.dataset.row), Number(cell.dataset.column)];
   const stop = at(...(chosen ?? [0, 0]));

@@ -17,6 +17,7 @@ SCRIPTS = (
     "elements", "model", "state", "grid", "drawing", "copies", "explanation", "table", "laws", "answers",
     "compare", "search", "expression", "workbench", "main",
 )  # fmt: skip
+STYLES = ("page", "table", "drawing", "answer", "bench", "media")  # what stands later counts more
 POLICY_OF_SERVED = "frame-ancestors 'none'"  # which only a server can say; the rest stands in the page
 
 
@@ -31,7 +32,7 @@ def page(shown: Document, desk: Mapping[str, object] | None = None) -> str:
     """
     script = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
     kinds = "".join(f" --{kind}: {colour};" for kind, colour in KINDS.items() if kind)
-    style = f":root {{{kinds} }}\n{_read('style.css')}"
+    style = f":root {{{kinds} }}\n" + "".join(_read(f"{name}.css") for name in STYLES)
     rules = ["default-src 'none'", f"script-src {_hash(script)}", f"style-src {_hash(style)}"]
     rules += ["base-uri 'none'", "form-action 'none'", *(["connect-src 'self'"] if desk else [])]
     return Template(_read("index.html")).substitute(

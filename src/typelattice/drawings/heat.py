@@ -161,7 +161,7 @@ def _map(found: Heat, colours: str, low: float, high: float) -> tuple[Any, Any, 
         wanted = "pip install 'typelattice[drawings]'"
         raise DrawingError(f"a heat map needs matplotlib, which is not here: {wanted}") from None
     inches = (len(grid.columns) * INCH + 3.4, len(grid.rows) * INCH + 1.3)
-    figure = figures.Figure(figsize=inches, layout="constrained")
+    figure = figures.Figure(figsize=inches, layout="compressed")
     axes = figure.add_subplot()
     painted = cm.ScalarMappable(scale, colours)
     axes.set_facecolor("0.85")

@@ -26,12 +26,12 @@ def drawings() -> list[Row]:
     return rows
 
 
-def drawn(name: str) -> None:
-    tl.draw(name, small=True).svg  # noqa: B018
+def drawn(name: str) -> str:
+    return tl.draw(name, small=True).svg
 
 
-def svg(order: tl.Order[object]) -> None:
-    tl.draw(order).svg  # noqa: B018
+def svg(order: tl.Order[object]) -> str:
+    return tl.draw(order).svg
 
 
 def measured(what: str, seconds: float, goal: float) -> Row:

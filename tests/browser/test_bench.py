@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from visiting import NARROW, Visitor
@@ -31,8 +32,8 @@ def address(file: Path) -> Iterator[str]:
         server.terminate()
 
 
-def press(page: object, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()  # type: ignore[attr-defined]
+def press(page: Any, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
 
 
 def test_a_cover_is_added_undone_and_saved(visit: Visitor, address: str, file: Path) -> None:

@@ -108,8 +108,9 @@ def _nodes(covers: Mapping[str, Iterable[str]]) -> set[str]:
     return {*covers, *(b for bs in covers.values() for b in bs)}
 
 
-def _kind(n: object) -> Kind:
-    return n.kind  # type: ignore[attr-defined, no-any-return]
+def _kind(n: Any) -> Kind:
+    kind: Kind = n.kind
+    return kind
 
 
 def _code(n: object) -> str:

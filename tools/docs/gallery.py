@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
@@ -141,8 +141,8 @@ def _particulars(s: tl.System) -> Iterator[str]:
         yield f"Under `ops` it departs from {standard} in {len(s.ops)} operations, or classes of them."
 
 
-def _codes(names: object) -> str:
-    return ", ".join(f"`{name}`" for name in names)  # type: ignore[attr-defined]
+def _codes(names: Iterable[object]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _laws(s: tl.System) -> str:

@@ -139,7 +139,8 @@ def highlighted() -> Iterator[tuple[tuple[str, str], bool, bool]]:
 
 def drawing(section: str, index: int = -1) -> Covers:
     """A graph that the JEP draws in a section, by default the last."""
-    return [g["covers"] for g in GRAPHS if g["section"] == section][index]  # type: ignore[no-any-return]
+    drawn: list[Covers] = [g["covers"] for g in GRAPHS if g["section"] == section]
+    return drawn[index]
 
 
 def node(code: str) -> Node:

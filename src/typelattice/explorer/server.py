@@ -82,9 +82,10 @@ class Application:
 
     def _page(self) -> str:
         shown = looked(self.desk, self.desk.text)
-        document = Document(shown["document"])  # type: ignore[arg-type]
+        data = shown["document"]
+        assert isinstance(data, dict)
         told = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
-        return page(document, told)
+        return page(Document(data), told)
 
     def _question(self, environ: dict[str, Any]) -> Question:
         """What the page asks, as JSON. Raises RequestError."""

@@ -77,10 +77,7 @@ def one_kind_needs_a_64_bit_operand() -> Found:
 
 def two_scalars_promote_as_arrays() -> Found:
     """In NumPy a scalar int8 plus the Python int 1 is an int64."""
-    found = {name: answer(name, "int8:0d", 1, op="add") for name in ("numpy1", "numpy")}
-    return verdict(
-        found["numpy"] == "int64", once=found["numpy1"] == "int64"
-    ), f"{listed(found)}: NumPy 2 takes the int for a weak one"
+    return _numpys("int8:0d", 1, "int64", "NumPy 2 takes the int for a weak one")
 
 
 def an_array_keeps_its_dtype() -> Found:
@@ -91,10 +88,7 @@ def an_array_keeps_its_dtype() -> Found:
 
 def a_large_value_widens() -> Found:
     """In NumPy an array of int8 plus the Python int 1000 is an int16."""
-    found = {name: answer(name, "int8", 1000, op="add") for name in ("numpy1", "numpy")}
-    return verdict(
-        found["numpy"] == "int16", once=found["numpy1"] == "int16"
-    ), f"{listed(found)}: an OverflowError in NumPy 2"
+    return _numpys("int8", 1000, "int16", "an OverflowError in NumPy 2")
 
 
 def plus_two_keeps_every_integer() -> Found:
@@ -187,6 +181,12 @@ def numpys_arrows_have_two_lowest_bounds() -> Found:
     return verdict({str(b) for b in bounds} == {"int16", "float16"}), (
         f"lowest: {', '.join(map(str, bounds))}; all such pairs of NumPy: {some(several)}"
     )
+
+
+def _numpys(a: object, b: object, said: str, since: str) -> Found:
+    """Whether a sum has the dtype that is said in NumPy, or had it in NumPy 1; what has become of it."""
+    found = {name: answer(name, a, b, op="add") for name in ("numpy1", "numpy")}
+    return verdict(found["numpy"] == said, once=found["numpy1"] == said), f"{listed(found)}: {since}"
 
 
 def _codes(section: str) -> list[str]:

@@ -177,6 +177,9 @@ def test_the_number_that_an_array_holds_is_of_its_kind() -> None:
     again = tl.program(str(quotient))
     assert str(again) == str(quotient)
     assert tl.Program.from_json(quotient.to_json()).steps == quotient.steps
+    damaged = quotient.to_json().replace('"is": "item", "text"', '"is": "item", "later": 9, "texts"')
+    with pytest.raises(tl.ProgramError, match=r"steps\[5\]: text is missing; give it"):
+        tl.Program.from_json(damaged)
     quotient.explicit("jax").check()
     made = quotient.run(np, x=np.ones(3, "int8"), y=np.ones(3, "float16"))
     assert str(made.dtype) == "float16" and made[0] == 0.5  # type: ignore[attr-defined,index]

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import math
+import os
+import subprocess
+import sys
+from typing import Any
+
 import pytest
 from test_programs_idioms import CASTS, GIVEN, described, evaluated, fits, names_in
 
@@ -75,3 +82,65 @@ def test_both_results_of_pytorchs_histogram_have_the_dtype_that_it_gives(result:
         said = tl.program(f"torch.histogram(x, 3)[{result}]", x=f"{dtype}[3]").under("torch").dtype
         x = torch.ones(3, dtype=getattr(torch, dtype))
         assert said is tl.operand(torch.histogram(x, 3)[result]).dtype
+
+# Functions as people write them for PyTorch: each is run, and read.
+OF_PYTORCH = {
+    "attention": """
+def attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+    return F.softmax(scores, dim=-1) @ v
+""",
+    "layer_norm": """
+def layer_norm(x, weight, bias, eps=1e-5):
+    wide = x.float()
+    mean = wide.mean(-1, keepdim=True)
+    variance = ((wide - mean) ** 2).mean(-1, keepdim=True)
+    y = (wide - mean) * torch.rsqrt(variance + eps)
+    return (y.to(x.dtype) * weight + bias).type_as(x)
+""",
+    "rotated": """
+def rotated(x, other, weight, base=10000.0):
+    length, width = x.shape
+    frequencies = 1.0 / (base ** (torch.arange(0, width, 2).float() / width))
+    angles = torch.outer(torch.arange(length).float(), frequencies)
+    parts = [turned * x[..., i::2] for i, turned in enumerate([angles.cos(), angles.sin()])]
+    return torch.cat(parts, dim=-1) * weight
+""",
+}
+
+
+@pytest.mark.parametrize("name", OF_PYTORCH)
+def test_functions_for_pytorch_give_the_dtypes_that_it_computes(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "math": math}
+    exec(OF_PYTORCH[name], scope)
+    for dtypes in (["float16"] * 3, ["float16", "float16", "float32"], ["float32", "float32", "float64"]):
+        given = [torch.ones((4, 4), dtype=getattr(torch, d)) for d in dtypes]
+        names = list(inspect.signature(scope[name]).parameters)[:3]
+        p = tl.program(OF_PYTORCH[name], **{n: f"{d}[4,4]" for n, d in zip(names, dtypes, strict=True)})
+        try:
+            made = str(tl.operand(scope[name](*given)).dtype)
+        except RuntimeError:
+            made = "refused"
+        assert str(p.under("torch").result).replace("not reached", "refused") == made, dtypes
+
+
+def test_scipys_own_functions_called_with_symbols_give_what_they_give_for_arrays() -> None:
+    """With SciPy's support of the array API, which is asked for before it is imported."""
+    pytest.importorskip("scipy")
+    pytest.importorskip("torch")
+    code = """
+import torch, scipy.special as special, typelattice as tl
+for f in (special.softmax, special.log_softmax):
+    for dtype in ("int32", "float16", "float32", "float64"):
+        made = tl.operand(f(torch.ones((3, 4), dtype=getattr(torch, dtype)), axis=1)).dtype
+        said = tl.program(f, f"{dtype}[3,4]", axis=1).under("torch").dtype
+        assert said is made, (f, dtype, said, made)
+"""
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,13 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def address(file: Path) -> Iterator[str]:
-    """Where the command serves the workbench of the file."""
+    with served(file) as found:
+        yield found
+
+
+@contextmanager
+def served(file: Path) -> Iterator[str]:
+    """Where the command serves the workbench of a file."""
     words = [sys.executable, "-m", "typelattice", "explore", "--edit", str(file), "--no-browser"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr
@@ -64,6 +71,14 @@ def test_the_keyboard_alone_drops_a_cover_and_every_view_shows_it(visit: Visitor
     heads = page.locator("table.grid thead th").evaluate_all("all => all.map(one => one.title)")
     row, column = heads.index("int16"), heads.index("float32")
     assert page.locator(f"td[data-row='{row}'][data-column='{column}']").inner_text() == "-"
+
+
+def test_of_many_pairs_without_a_join_the_first_are_named(visit: Visitor, tmp_path: Path) -> None:
+    file = tmp_path / "wide.toml"
+    file.write_text('name = "wide"\norder = "b; u8; u16; u32; u64; i8; i16; i32; i64"\n', encoding="utf-8")
+    with served(file) as address:
+        told = visit.open(address).locator("dd").first.inner_text()
+    assert told.endswith(" and 12 more") and told.count("+") == 24  # of 36 pairs of 9 dtypes
 
 
 def test_a_mistake_is_shown_in_its_place_and_nothing_is_saved(

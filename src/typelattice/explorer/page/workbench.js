@@ -1,5 +1,7 @@
 // The workbench: covers of the file's order are added and dropped; the server says what that brings about.
 
+const MOST_SPELLED = 24; // pairs that are named; of more it is said how many there are
+
 /** The text of the file, what it was before each change, and the server's questions. */
 class Desk {
   constructor({ file, text, changes }) {
@@ -180,7 +182,11 @@ function coverForm(page, system) {
 function effects(page, system) {
   const { desk } = page;
   const changes = desk.changes ?? {};
-  const pairs = (list) => list.map(([a, b]) => `${a} + ${b}`).join(", ");
+  const pairs = (list) => {
+    const more = list.length > MOST_SPELLED ? ` and ${list.length - MOST_SPELLED} more` : "";
+    const spelled = list.slice(0, MOST_SPELLED).map(([a, b]) => `${a} + ${b}`);
+    return `${spelled.join(", ")}${more}`;
+  };
   const said = [
     ["without a join", changes.without?.length ? [pairs(changes.without)] : ["no pair"]],
     ["lose their join", changes.lost?.length ? [pairs(changes.lost)] : ["none"]],

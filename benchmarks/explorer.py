@@ -9,6 +9,7 @@ from statistics import median
 from time import process_time
 from typing import Any
 
+from processes import large_system
 from timing import Row, absent, measured
 
 from typelattice.explorer.document import document
@@ -36,11 +37,14 @@ def explorer() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "page.html"
         file.write_text(text, encoding="utf-8")
-        return [*rows, *shown(file.as_uri())]
+        large, described = Path(folder) / "large.html", Path(folder) / "large.toml"
+        described.write_text(large_system(), encoding="utf-8")
+        large.write_text(page(document([described], ops=())), encoding="utf-8")
+        return [*rows, *shown(file.as_uri(), large.as_uri())]
 
 
-def shown(address: str) -> list[Row]:
-    """What a headless Chromium takes to show the page, and a cell that is pointed at."""
+def shown(address: str, large: str) -> list[Row]:
+    """What a headless Chromium takes to show the page, and a cell that is pointed at; of 300 dtypes, too."""
     playwright: Any = import_module("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
@@ -48,8 +52,13 @@ def shown(address: str) -> list[Row]:
         opened.goto(f"{address}#system=numpy-ml-dtypes&small=1")
         opened.wait_for_selector("html[data-ready]")
         paint, hovers = opened.evaluate(PAINT), opened.evaluate(HOVERS)
+        opened.goto(large)
+        opened.wait_for_selector("html[data-ready]")
+        ready, among_many = opened.evaluate("performance.now()"), opened.evaluate(HOVERS)
         browser.close()
     return [
         measured("page", "first paint", paint, 1000, "ms"),
         measured("page", "a cell of 34 dtypes pointed at", median(hovers), 50, "ms"),
+        measured("page", "300 dtypes: until it can be used", ready, 5000, "ms"),
+        measured("page", "300 dtypes: a cell pointed at", median(among_many), 50, "ms"),
     ]

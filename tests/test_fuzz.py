@@ -12,6 +12,7 @@ from typelattice.cli.command import UsageError
 from typelattice.cli.main import COMMANDS, main
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+import command_lines
 import fuzz
 
 
@@ -26,11 +27,11 @@ def test_the_grammar_makes_every_command_and_good_lines_of_each(
 ) -> None:
     """Lines that are all refused at once would find little."""
     monkeypatch.chdir(tmp_path)
-    assert set(fuzz.GRAMMAR) == set(COMMANDS)
+    assert set(command_lines.GRAMMAR) == set(COMMANDS)
     dice = random.Random(1)
-    fuzz.prepare(tmp_path, dice)
+    command_lines.prepare(tmp_path, dice)
     answered = dict.fromkeys(COMMANDS, 0)
-    for name, (_, make) in fuzz.GRAMMAR.items():
+    for name, (_, make) in command_lines.GRAMMAR.items():
         for _ in range(8):
             answered[name] += main([name, *make(dice)]) != 2
     without_a_library = {"record", "watch", "trace"}
@@ -55,6 +56,7 @@ def says(out: str = "", err: str = "", status: int = 0) -> Callable[[Sequence[st
     (says("x\n", status=3), "exit status 3"), (says("x\n", status=1), "exit status 1"),
     (says(err="typelattice: a\nb\n", status=2), "an error that is not one line"),
     (says(err="Traceback\n", status=2), "an error that is not one line"),
+    (says("x\n", "typelattice: a\n", status=2), "an error after part of an answer"),
     (says(err=f"typelattice: {'a' * 9_999}\n", status=2), "an error that is too long"),
     (says(err="typelattice: \x1b[31m\n", status=2), "cannot be printed"),
     (says("x\x1b[31m\n"), "output that cannot be printed"), (says(), "an answer that is none"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from typelattice.cli.main import main
+from typelattice.conformance.registry import library
 from typelattice.recorded.recording import Recording
 
 # A made-up library, at a release: its dtypes, what adding an int8 and an int16 gives, what else it can do.
@@ -167,3 +168,20 @@ def test_bad_input_ends_with_two(
     shown = capsys.readouterr()
     assert told in shown.err and shown.err.startswith("typelattice: ") and shown.err.count("\n") == 1
     assert not shown.out
+
+
+def test_of_two_libraries_one_of_which_cannot_be_asked_nothing_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside an error stands no part of an answer, not even the whole of the first."""
+
+    def news(name: str, _: object) -> tuple[bool, None]:
+        return (False, None) if name == "numpy" else library(name)  # type: ignore[return-value]  # it raises
+
+    monkeypatch.setattr("typelattice.cli.watch._news", news)
+    monkeypatch.setattr("typelattice.cli.watch._told", lambda name, found, proposed: [f"{name}: as it was"])
+    monkeypatch.setattr("typelattice.cli.watch._data", lambda name, found, proposed: {})
+    assert main(["watch", "numpy"]) == 0
+    assert capsys.readouterr().out == "numpy: as it was\n"
+    assert main(["watch", "numpy", "nothing"]) == 2
+    assert capsys.readouterr().out == ""

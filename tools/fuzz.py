@@ -2,8 +2,7 @@
 
     tools/fuzz.py [--lines N] [--seed N] [--workers N]
 
-A line is first made good and then, one time in two, broken: words are dropped, doubled, or replaced by
-hostile ones; files are broken in the same way. Each runs in this process, its streams caught.
+Each line runs in this process, its streams caught.
 """
 from __future__ import annotations
 
@@ -23,50 +22,11 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+from command_lines import GRAMMAR, a_line, prepare
+
 from typelattice.cli.main import COMMANDS, LONGEST, main
-from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.operations import NAMES
-from typelattice.files.text import systems
-from typelattice.rendering import FORMATS
 
 SECONDS = 60  # that a line may take before it counts as hanging; the slowest take two
-FILES = {
-    "mine.toml": """
-name  = "mine"
-title = "My own"
-tiers = ["array", "scalar"]
-defaults = { int = "i32", float = "posit8" }
-order = "u8 -> i16 -> i32 -> posit8; i8 -> i16; u16 -> i32; i8, u8 -> f16"
-ties = { "i16, f16" = "i16" }
-refusals = { "u16 + u8" = "too far apart" }
-[dtypes]
-posit8 = { kind = "float", bits = 8, max = 16777216.0, values = "unknown", specials = "szn" }
-""",
-    "child.toml": 'name = "child"\nextends = "mine"\norder = "...; f32"\nfit = { int = "wrap" }\n',
-    "plan.toml": """rules = ["overflow"]
-costs = ["width"]
-[demands]
-odd = { avoid = "i8 -> f32", weight = 3 }
-""",
-    "list.toml": '[[departure]]\ncalls = "add.*"\nreason = "why"\nsource = "here"\ncount = 3\n',
-    "it.json": """{"format": 2, "library": "it", "versions": {}, "python": "3", "date": "d", "how": "h",
-"operands": ["int8", "int16"], "answers": ["int8", "int16"], "errors": {},
-"binary": {"add": {"rows": ["!#", "##"]}}, "unary": {"negative": "!#"},
-"seed": 0, "nary": [["result_type", [0, 1, 0], 1]]}""",
-}
-HOSTILE = [
-    "", " ", "\t", "\0", "\x1b[31m", "\x1b]0;t\x07", "\u202e", "\ud800", "é", "９", "9" * 5_000,
-    "a" * 100_000, "-" * 999, "(" * 999, "into" + ".a" * 5_000, "1e999999", "-0.0", "nanj", "0x10", "1_000",
-    "²", "-", "--", "---", "--op", "--op=", "--system", "--system=", "--dtypes=", "--format", "--limit",
-    "--help", "-h", "-x", "-o", "--version", "@file", "/", "..", ".", "~", "*", ".toml", "a/b.toml",
-    "nothing", "nothing.toml", "bad.toml", "/dev/null", "/dev/zero", "/dev/full", "/proc/self/mem",
-    "pipe.toml", "pipe.json", "folder.toml", "latin.toml", "=", "a=", "=a", "a==b", "a=b=c", "int8:", ":0d",
-    "int8:0d=", "int8:0d=300", "int8:0d:weak", "int8:1d", "None", "object", "i4", "u8", "f8", "int8,int8",
-    "%s%n", "$(x)", "`x`", "{0}", "\\", "'", '"', "<b>", "|", "a\nb", "True+", "a**b**c", "lambda: 0",
-    "__import__('os')", "x.y.z", "[x for x in y]", "f'{x}'", "a if b else c",
-]  # fmt: skip
-
-Dice = random.Random
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,191 +38,6 @@ class Fault:
 
     def __str__(self) -> str:
         return f"typelattice {shlex.join(self.argv)[:500]}\n    {self.what[:2_000]}"
-
-
-def one(dice: Dice, *choices: str) -> str:
-    return dice.choice(choices)
-
-
-def a_system(dice: Dice) -> str:
-    return one(dice, *systems(), *["mine.toml", "child.toml"] * 4)
-
-
-def a_dtype(dice: Dice) -> str:
-    return one(dice, *DTYPES, "posit8", "i32", "bf16", "f64")
-
-
-def an_operand(dice: Dice) -> str:
-    marks = ("", "", "", ":0d", ":weak", ":scalar", ":array", ":0d=1", ":0d=0", ":0d=1.5", ":0d=True")
-    numbers = ("1", "0", "-1", "300", "1.5", "1e39", "2j", "inf", "nan", "True", "int", "float", "complex")
-    return a_dtype(dice) + one(dice, *marks) if dice.random() < 0.7 else one(dice, *numbers)
-
-
-def an_expression(dice: Dice, depth: int = 0) -> str:
-    if depth > 3 or dice.random() < 0.3:
-        return one(dice, "a", "b", "c", "1", "2.0", "-3", "1j", "True")
-    x, y = an_expression(dice, depth + 1), an_expression(dice, depth + 1)
-    operator = one(dice, "+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>", "<", "==", "!=")
-    function = one(dice, *NAMES)
-    shapes = (
-        f"{x} {operator} {y}", f"({x}) {operator} ({y})", f"-({x})", f"~({x})", f"{function}({x})",
-        f"{function}({x}, {y})", f"where({x}, {y}, {x})", f"({x}).astype({a_dtype(dice)})",
-    )  # fmt: skip
-    return one(dice, *shapes)
-
-
-def options(dice: Dice, **given: Callable[[Dice], str] | None) -> list[str]:
-    """Some of the options, with or without `=`."""
-    words: list[str] = []
-    for name, value in given.items():
-        if dice.random() < 0.25:
-            option = f"--{name.replace('_', '-')}"
-            given_so = [option] if value is None else [option, value(dice)]
-            words += ["=".join(given_so)] if dice.random() < 0.5 else given_so
-    return words
-
-
-def dtypes(dice: Dice) -> str:
-    return one(dice, ",", " ").join(an_operand(dice) for _ in range(dice.randint(1, 3)))
-
-
-def named(*names: str) -> Callable[[Dice], str]:
-    return lambda dice: one(dice, *names)
-
-
-CODES = named("bits", "bytes", "names")
-TIER, FORMAT = named("array", "0d", "scalar", "all"), named(*FORMATS)
-OP = named(*NAMES, "+", "/", "**")
-WORD = named("lattice", "overflow", "width", "precision", "none", "odd", "width,kind")
-
-
-def explained(dice: Dice) -> list[str]:
-    which = [f"--system={a_system(dice)}"] if dice.random() < 0.95 else []  # all of them take longer
-    if dice.random() < 0.25:
-        bound = [f"{name}={an_operand(dice)}" for name in ("a", "b", "c") if dice.random() < 0.8]
-        return [an_expression(dice), *bound, *which, *options(dice, format=named("text", "json"))]
-    operands = [an_operand(dice) for _ in range(dice.choice((1, 2, 2, 2, 3, 4)))]
-    return [*operands, *which, *options(dice, op=OP, format=named("text", "json"))]
-
-
-def tabled(dice: Dice) -> list[str]:
-    given = options(dice, system=a_system, op=OP, tier=TIER, format=FORMAT, small=None, codes=CODES)
-    return [f"--dtypes={dtypes(dice)}", *given]
-
-
-def compared(dice: Dice) -> list[str]:
-    given = options(dice, op=OP, tier=TIER, format=FORMAT, codes=CODES)
-    return [a_system(dice), a_system(dice), f"--dtypes={dtypes(dice)}", *given]
-
-
-def agreed(dice: Dice) -> list[str]:
-    standard = named("python", "mine.toml")
-    given = options(dice, op=OP, tier=TIER, format=FORMAT, codes=CODES, standard=standard)
-    return [one(dice, "python", "mine.toml", "child.toml"), one(dice, "python", "mine.toml"), *given]
-
-
-def judged(dice: Dice) -> list[str]:
-    given = options(dice, tier=TIER, format=FORMAT, all=None, common=None)
-    return [one(dice, "python", "mine.toml", "child.toml"), f"--dtypes={dtypes(dice)}", *given]
-
-
-def designed(dice: Dice) -> list[str]:
-    given = options(
-        dice, rules=WORD, costs=WORD, plan=named("plan.toml"), at_most=named("width=3", "kind=0", "odd=1"),
-        repair=None, every=None, limit=named("1", "2"), format=named("text", "json"),
-    )  # fmt: skip
-    return [one(dice, "mine.toml", "python", "child.toml"), "--seconds=1", *given]
-
-
-def conformed(dice: Dice) -> list[str]:
-    given = options(dice, departures=named("list.toml"), format=named("text", "json"), seed=named("1", "-1"))
-    return [one(dice, "it", "arrow-unify"), "--recording=it.json", "--system=mine.toml", *given]
-
-
-def recorded(dice: Dice) -> list[str]:
-    """No library that there is: to ask one takes minutes."""
-    return [one(dice, "nothing", "nothing:it", "it:"), *options(dice, limit=named("1", "nan"))]
-
-
-def explored(dice: Dice) -> list[str]:
-    """One system, named twice, so that no broken line asks for all of them, which takes a minute."""
-    name = one(dice, "python", "mine.toml", "bad.toml")
-    given = options(dice, output=named("page.html", "folder.toml", "-"), port=named("0"))
-    return ["--system", name, "--system", "python", "--op", one(dice, "add", "sqrt"), *given]
-
-
-def drawn(dice: Dice) -> list[str]:
-    given = options(dice, op=named("add", "sqrt"), small=None, format=named("svg", "dot", "mermaid", "json"))
-    return [*(a_system(dice) for _ in range(dice.choice((1, 1, 2)))), *given]
-
-
-def traced(dice: Dice) -> list[str]:
-    """No script that there is: a program may do anything."""
-    return [one(dice, "nothing.py", "nothing"), *options(dice, system=a_system, json=named("it.json"))]
-
-
-def watched(dice: Dice) -> list[str]:
-    """No library that there is: to ask one takes minutes."""
-    given = options(dice, recording=named("it.json"), limit=named("1", "nan"), format=named("text", "json"))
-    return [one(dice, "nothing", "nothing:it", "it:"), *given]
-
-
-GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> how often, and what follows it
-    "explain": (200, explained),
-    "table": (40, tabled),
-    "diff": (20, compared),
-    "consensus": (4, agreed),
-    "laws": (2, judged),
-    "conform": (20, conformed),
-    "record": (2, recorded),
-    "watch": (2, watched),
-    "draw": (2, drawn),
-    "trace": (2, traced),
-    "explore": (1, explored),
-    "design": (2, designed),
-    "systems": (2, lambda dice: options(dice) or ["mine.toml"]),
-    "check": (2, lambda dice: [one(dice, "mine.toml", "child.toml", "python")]),
-}
-
-
-def a_line(dice: Dice) -> tuple[str, ...]:
-    """A line of the grammar, broken one time in two."""
-    command = dice.choices([*GRAMMAR], [often for often, _ in GRAMMAR.values()])[0]
-    words = [command, *GRAMMAR[command][1](dice)]
-    for _ in range(dice.choice((0, 0, 0, 1, 1, 2))):
-        at = dice.randrange(len(words))
-        match dice.randrange(5):
-            case 0:
-                words[at] = dice.choice(HOSTILE)
-            case 1:
-                words.insert(at, dice.choice(HOSTILE))
-            case 2:
-                words[at] = broken(dice, words[at])
-            case 3:
-                words.insert(at, dice.choice(words))
-            case 4 if len(words) > 1:
-                del words[at]
-    return tuple(words)
-
-
-def broken(dice: Dice, text: str) -> str:
-    """A text of which a piece is replaced by another one."""
-    at = dice.randrange(len(text) + 1)
-    piece = dice.choice([*HOSTILE[:12], *"\"'[]{}()=,;:.#*->+ \n\x07\x1b", "u9", "->", "f*", "99", "true"])
-    return text[:at] + piece + text[at + dice.randrange(9) :]
-
-
-def prepare(folder: Path, dice: Dice) -> None:
-    """Writes the files that lines name, the bad ones anew each time."""
-    for name, text in FILES.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    bad = broken(dice, dice.choice([*FILES.values()]))
-    (folder / "bad.toml").write_text(bad, encoding="utf-8", errors="replace")
-    (folder / "latin.toml").write_bytes(b'name = "\xff"')
-    (folder / "folder.toml").mkdir(exist_ok=True)
-    for pipe in ("pipe.toml", "pipe.json"):
-        if not (folder / pipe).exists():
-            os.mkfifo(folder / pipe)
 
 
 def fault_of(argv: Sequence[str], run: Callable[[Sequence[str]], int] = main) -> str:
@@ -280,6 +55,8 @@ def fault_of(argv: Sequence[str], run: Callable[[Sequence[str]], int] = main) ->
         return f"exit status {status}"
     if status == 2 and not (complained.startswith("typelattice: ") and complained.count("\n") == 1):
         return f"an error that is not one line: {complained!r}"
+    if status == 2 and said:
+        return f"an error after part of an answer: {said[:99]!r}, {complained!r}"
     if len(complained) > LONGEST + 20 or not complained.replace("\n", "").isprintable():
         return f"an error that is too long or cannot be printed: {complained!r}"
     notes = all(line.startswith("typelattice: left out: ") for line in complained.splitlines())

@@ -33,14 +33,15 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """The grid of agreement, who contests what, and how a standard stands to it."""
     found = tl.consensus(*args.systems, op=args.op, tier=args.tier)
+    standard = tl.system(args.standard) if args.standard is not None else None
     yield drawn(found.grid(args.codes), args.format)
     if args.format != "text":
         return
     for sort in ("contested", "refused"):
         lines = [f"{len(pairs):4}  {who}: {some(_sums(pairs))}" for who, pairs in found.groups(sort).items()]
         yield from ["", layout().beside(sort, lines)] if lines else []
-    if args.standard:
-        yield from _beside_standard(tl.system(args.standard), found)
+    if standard is not None:
+        yield from _beside_standard(standard, found)
 
 
 def _beside_standard(standard: tl.System, found: Consensus) -> Paragraphs:

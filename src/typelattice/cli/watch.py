@@ -51,9 +51,9 @@ def run(args: Namespace) -> Paragraphs:
     """What has changed in each library. Raises DifferencesFound if anything has, in any."""
     if args.recording and len(args.libraries) != 1:
         raise UsageError("watch: --recording is of one library; name that library, and no other")
-    if args.output:
+    if args.output is not None:
         check_writable(Path(args.output) / "any.json", ROOM)  # before the questions, which take minutes
-    changed, told = False, list[dict[str, object]]()
+    changed, lines, told = False, list[str](), list[dict[str, object]]()
     for name in args.libraries or _installed():
         try:
             found, proposed = _news(name, args)
@@ -65,9 +65,9 @@ def run(args: Namespace) -> Paragraphs:
         changed = changed or bool(found)
         told.append(_data(name, found, proposed))
         if args.format == "text":
-            yield from _told(name, found, proposed)
-    if args.format == "json":
-        yield dumps(told, indent=1)
+            lines += _told(name, found, proposed)
+    # Not before the last library has answered: beside an error stands no part of an answer.
+    yield from [dumps(told, indent=1)] if args.format == "json" else lines
     if changed:
         raise DifferencesFound
 

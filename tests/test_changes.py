@@ -57,6 +57,16 @@ def test_without_a_recording_the_rule_answers_what_no_library_was_asked(tmp_path
         changes(tl.system("jax"), tl.system(path))
 
 
+def test_a_system_that_is_of_no_library_is_named_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\norder = "i8 -> i16"\n')
+    assert main(["diff", "jax", str(path), "--op", "all"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == f"all operations: jax ({tl.system('jax').library}), then mine"
+
+
 def test_the_command_counts_by_operation(nep50: Changes, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "numpy1", "numpy", "--op", "all"]) == 0
     shown = capsys.readouterr().out

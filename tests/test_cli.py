@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -71,12 +72,12 @@ def test_every_example_runs(
     (tmp_path / "mine.toml").write_text(MINE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("typelattice.cli.explore.serve", lambda at, port, ready: None)  # it would never end
-    for example in command(name).examples:
+    for example in map(shlex.split, command(name).examples):
         if name in ("conform", "record", "watch", "trace"):  # the library or the script may be absent
-            assert main([name, *example.split()]) in (0, 1, 2)
+            assert main([name, *example]) in (0, 1, 2)
             assert len(capsys.readouterr().err.splitlines()) <= 1
         else:
-            said(capsys, name, *example.split())
+            said(capsys, name, *example)
 
 
 @pytest.mark.parametrize("argv", [
@@ -266,6 +267,10 @@ def test_options_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
     ("--nonsense", "no command"),
     ("table --format pdf", "invalid choice"), ("explain int8:0d=300", "cannot hold 300"),
     ("systems nothing.toml", "cannot read"),
+    ("consensus numpy jax --standard nothing", "unknown system 'nothing'"),
+    ("conform nothing", "there is no recording 'nothing'; there are"),
+    ("explain INT8", "unknown dtype 'INT8'; did you mean int8 or uint8?"),
+    ("explain str int8", "unknown dtype 'str'; a dtype is named as int8, float16 or bfloat16 are"),
 ])  # fmt: skip
 def test_bad_input_gets_one_line(capsys: pytest.CaptureFixture[str], argv: str, why: str) -> None:
     assert why in refused(capsys, *argv.split())

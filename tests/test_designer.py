@@ -9,6 +9,7 @@ import sys
 from collections.abc import Collection, Iterator
 from itertools import combinations, permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -401,7 +402,8 @@ def test_values_give_plain_data() -> None:
     assert json.loads(tl.render(found, "json")) == found.data()
     assert found.data()["completions"][0]["covers"] == [["u64", "f*"], ["i64", "f*"]]  # type: ignore[index]
     assert json.loads(tl.render(fixed, "json")) == fixed.data()
-    assert [r["add"] for r in fixed.data()["repairs"]] == [[["i32", "f16"]], [["i64", "f16"]]]  # type: ignore[index,union-attr,attr-defined]
+    added: Any = fixed.data()["repairs"]
+    assert [r["add"] for r in added] == [[["i32", "f16"]], [["i64", "f16"]]]
 
 
 @pytest.mark.parametrize("most", [-1, 10**5_000, 2.5, True], ids=["negative", "huge", "fraction", "truth"])

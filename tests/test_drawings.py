@@ -257,6 +257,7 @@ WRONG = [
     (["jax", "--heat", "agreement", "-o", "x.svg"], "agreement is of two systems"),
     (["jax", "--heat", "loss", "--highlight", "int8", "-o", "x.svg"], "a heat map is of all pairs"),
     (["jax", "-o", "x.gif"], "no format ends in '.gif'"),
+    (["jax", "-o", "folder"], "'folder' has no ending; a format is known by one of .svg, "),
     (["jax", "-o", "nowhere/x.svg"], "cannot write"),
     (["jax", "numpy", "--program", "a"], "without OTHER, --highlight and --op"),
     (["jax", "--program", "a*"], "'a*' is no program"),

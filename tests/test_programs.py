@@ -332,6 +332,13 @@ posit8 = { kind = "float", bits = 8, max = 64.0, precision = 5, min_exponent = 0
 """
 
 
+def test_a_file_without_a_function_is_told_to_name_one(tmp_path: Path) -> None:
+    path = tmp_path / "it.py"
+    path.write_text("def f(x): return x * 2.0\n")
+    with pytest.raises(tl.ProgramError, match=rf"it\.py is a file; say which function .*: {path}:name$"):
+        tl.program(str(path), x="int8")
+
+
 def test_names_may_be_bound_to_dtypes_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(MINE, encoding="utf-8")
@@ -370,7 +377,7 @@ def test_a_weak_result_stays_weak(tmp_path: Path) -> None:
             ["x + y", "x=int8"],
             "typelattice: y is bound to nothing; bound are x: names need operands, e.g. y=int8\n",
         ),
-        (["x"], "typelattice: unknown dtype 'x'\n"),
+        (["x"], "typelattice: unknown dtype 'x'; a dtype is named as int8, float16 or bfloat16 are\n"),
     ],
 )
 def test_an_expression_without_operands_is_told_to_have_names(

@@ -59,8 +59,8 @@ def run(args: Namespace) -> Paragraphs:
         of = versions(asked.catalogue.versions)
         about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
     else:
-        found, listed = tl.system(args.system or args.library), _listed(args, args.library)
         recording = Recording.load(args.recording or args.library)
+        found, listed = tl.system(args.system or args.library), _listed(args, args.library)
         report = compare(found, recording.calls(), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
     if not report.compared and not report.broken:

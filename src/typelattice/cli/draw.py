@@ -123,9 +123,8 @@ def _format(args: Namespace) -> str:
     ending = Path(args.output).suffix.removeprefix(".").lower()
     if ending not in ENDINGS:
         endings = ", ".join(f".{each}" for each in ENDINGS)
-        raise UsageError(
-            f"draw: no format ends in {short(f'.{ending}')}; these do: {endings}; or give --format"
-        )
+        what = f"no format ends in {short(f'.{ending}')}" if ending else f"{short(args.output)} has no ending"
+        raise UsageError(f"draw: {what}; a format is known by one of {endings}, or by --format")
     return ENDINGS[ending]
 
 
@@ -149,6 +148,6 @@ COMMAND = Command(
     "Draws a system's order, an answer in it, or what another changes.", arguments, run,
     (
         "jax -o jax.svg", "numpy --highlight int8 uint8", "numpy jax -o both.svg",
-        "mine.toml --format mermaid", "numpy --program a*2.0+b a=int8 b=float16 -o program.svg",
+        "mine.toml --format mermaid", "numpy --program 'a*2.0 + b' a=int8 b=float16 -o program.svg",
     ),
 )  # fmt: skip

@@ -102,6 +102,6 @@ COMMAND = Command(
     "The dtype at which operands meet: in all systems, or one in full.", arguments, run,
     (
         "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
-        "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "a*2.0+b a=int8:0d b=float16",
+        "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "'a*2.0 + b' a=int8:0d b=float16",
     ),
 )  # fmt: skip

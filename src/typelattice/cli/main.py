@@ -35,10 +35,11 @@ class Parser(ArgumentParser):
 
     def __init__(self, name: str) -> None:
         found = command(name)
+        examples = [f"  typelattice {name} {each}".rstrip() for each in found.examples]
         super().__init__(
             prog=f"typelattice {name}",
             description=found.about,
-            epilog="\n".join(["examples:", *(f"  typelattice {name} {each}" for each in found.examples)]),
+            epilog="\n".join(["examples:", *examples]),
             allow_abbrev=False,
             formatter_class=RawDescriptionHelpFormatter,
         )

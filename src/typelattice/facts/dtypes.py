@@ -224,7 +224,8 @@ def dtype(name: object) -> DType:
         )
     if name in CODES:
         return CODES[name]
-    raise DTypeError(f"unknown dtype {short(name)}{nearest(name, DTYPES)}")
+    hint = nearest(name, DTYPES) or "; a dtype is named as int8, float16 or bfloat16 are"
+    raise DTypeError(f"unknown dtype {short(name)}{hint}")
 
 
 def place(node: Node) -> tuple[int, int, int, str]:

@@ -18,5 +18,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """`; did you mean …?`, or nothing where no known name is near."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name[:80], list(known), 2, 0.6)
+    written = {each.lower(): each for each in known}
+    near = [written[each] for each in get_close_matches(name[:80].lower(), list(written), 2, 0.6)]
     return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -70,7 +70,8 @@ class Recording:
         if path.suffix != ".json":
             if str(name) not in recorded():
                 there = ", ".join(recorded()) or "none"
-                raise RecordingError(f"there is no recording {short(str(name))}; there are {there}")
+                what = f"there is no recording {short(str(name))}; there are {there}"
+                raise RecordingError(f"{what}; a path ends in .json")
             path = RECORDINGS / f"{name}.json"
         reader = Reader(str(path), _document(path))
         if isinstance(reader.document, dict) and BASE in reader.document:

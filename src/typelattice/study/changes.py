@@ -106,7 +106,7 @@ def given(recording: Recording) -> Calls:
 
 
 def _name(system: System) -> str:
-    return f"{system.name} ({system.library})"
+    return f"{system.name} ({system.library})" if system.library else system.name
 
 
 def _asked(a: System, b: System) -> tuple[Calls, Calls]:

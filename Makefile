@@ -1,6 +1,7 @@
-# Everything runs in virtual environments that are made once: .venv to work with, .venv-live, .venv-numpy1 and .venv-max
-# to ask the libraries. Needs make, git and Python 3.11 or later. `make PYTHON=/usr/bin/python3.13 test` chooses the Python,
-# `make FLAGS='-n 2' test` what else pytest is told: here, to run the tests in two processes.
+# Everything runs in virtual environments that are made once: .venv to work with, and .venv-live, .venv-numpy1
+# and .venv-max to ask the libraries. Needs make, git and Python 3.11 or later.
+# `make PYTHON=/usr/bin/python3.13 test` chooses the Python, `make FLAGS='-n 2' test` what else pytest is told:
+# here, to run the tests in two processes.
 
 PYTHON ?= $(shell tools/find-python)
 LIVE_PYTHON ?= $(shell tools/find-python 3.11 3.12 3.13)
@@ -15,7 +16,8 @@ PYODIDE =
 PROGRAMS = 100
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest lint docs browser conform releases fuzz bench array-api-tests programs mutants clean
+.PHONY: help demo test test-newest lint docs browser conform releases fuzz bench array-api-tests programs \
+	mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -29,7 +31,7 @@ test: $(VENV)/test.stamp  ## the tests that need no framework: laws, recordings,
 test-3.%:  ## the same on another Python that is installed: make test-3.13
 	@$(MAKE) --no-print-directory VENV=.venv-3.$* PYTHON="$$(tools/find-python 3.$*)" test
 
-test-newest: | .venv-newest  ## the same with the newest releases that pip finds, not those that we tested with
+test-newest: | .venv-newest  ## the same with the newest releases that pip finds
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
 	.venv-newest/bin/python -m pytest -m 'not live and not browser' $(FLAGS)
 
@@ -38,7 +40,7 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python -m pytest tests/test_namespace_types.py
 
-docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: every page, the API, a gallery of all systems
+docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the API, a gallery of all systems
 	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)')
 
 browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has to be installed
@@ -56,19 +58,22 @@ fuzz: $(VENV)/test.stamp  ## command lines from a grammar, broken ones among the
 bench: .venv-live/ready.stamp  ## our times beside those of the libraries
 	PYTHONPATH=src .venv-live/bin/python -W ignore benchmarks/run.py
 
-array-api-tests: .venv-suite/ready.stamp  ## the public suite against our namespaces: SUITE=path of a copy of it
+array-api-tests: .venv-suite/ready.stamp  ## the public suite against namespaces: SUITE=path of a copy
 	tools/array-api-tests '$(SUITE)' .venv-suite/bin/python
 
-programs: .venv-live/ready.stamp  ## random programs against the libraries: PROGRAMS of them on each, 100 if not said
-	PYTHONPATH=src .venv-live/bin/python -m pytest tests/test_programs_random_live.py --programs $(PROGRAMS) $(FLAGS)
+programs: .venv-live/ready.stamp  ## random programs against the libraries: 100 on each, or PROGRAMS=1000
+	PYTHONPATH=src .venv-live/bin/python -m pytest tests/test_programs_random_live.py \
+		--programs $(PROGRAMS) $(FLAGS)
 
 mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do the tests notice?
 	$(VENV)/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-3.* .venv-newest .venv-docs $(LIVE) .venv-releases .venv-suite dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-3.* .venv-newest .venv-docs $(LIVE) .venv-releases .venv-suite dist build
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own; NumPy 2.5 on none before that.
+# NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own; NumPy 2.5 runs on none
+# before that.
 $(LIVE) .venv-suite: PYTHON = $(LIVE_PYTHON)
 .venv-recent: PYTHON = $(shell tools/find-python 3.13 3.12)
 $(sort $(VENV) .venv-newest .venv-docs $(LIVE) .venv-suite):
@@ -83,7 +88,8 @@ $(VENV)/%.stamp: pyproject.toml tools/constraints.txt | $(VENV)
 	.venv-docs/bin/python $(PIP) -c tools/constraints.txt -e '.[docs]'
 	@touch $@
 
-# What pip installs in .venv-NAME: what the registry of libraries lists there, and what the tests need besides.
+# What pip installs in .venv-NAME: what the registry of libraries lists there, and what the tests need
+# besides.
 REGISTRY = src/typelattice/facts/libraries.txt tools/libraries.py
 
 .venv-%/ready.stamp: $(REGISTRY) tools/requirements-%.txt | .venv-%

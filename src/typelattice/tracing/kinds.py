@@ -64,13 +64,13 @@ def kind_of(cls: type) -> ArrayKind | None:
     if not all(hasattr(cls, name) for name in ASKED):
         return None
     library = next((name for c in cls.__mro__ if (name := library_of(_root(c)))), None)
-    standard = hasattr(cls, STANDARD)
-    known = adapter(next((_root(c) for c in cls.__mro__ if library_of(_root(c))), ""))
-    if known is None and standard:
-        known = adapter(STANDARD)
+    own = adapter(next((_root(c) for c in cls.__mro__ if library_of(_root(c))), ""))
+    general = adapter(STANDARD) if hasattr(cls, STANDARD) else None
+    known = own or general
     if known is None:
         return None
-    mark = known.mark_of(cls) or _read_mark(known.read)
+    read = _first(own.read, general.read) if own is not None and general is not None else known.read
+    mark = known.mark_of(cls) or _read_mark(read)
     base = next((c for c in cls.__mro__ if library_of(_root(c))), cls)
     if base is not cls and hasattr(base, "nbytes"):  # a subclass of the program's, whose code must not run
         mark = _plain_mark(base) or mark
@@ -78,12 +78,22 @@ def kind_of(cls: type) -> ArrayKind | None:
     compiles = compiler(base)
     variable = compiles.variable if compiles is not None and compiles.is_tracer(cls) else None
     direct = weak and variable is None
-    return ArrayKind(library or _root(cls), mark, _size(cls), weak, known.read, variable, direct)
+    return ArrayKind(library or _root(cls), mark, _size(cls), weak, read, variable, direct)
 
 
 def _root(cls: type) -> str:
     module: object = type.__getattribute__(cls, "__module__")
     return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+def _first(own: Callable[[Any], Any], general: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What a library's own reader says; of what it leaves to that of the standard, what this says."""
+
+    def read(x: Any) -> Any:
+        found = own(x)
+        return general(x) if found is None else found
+
+    return read
 
 
 def _read_mark(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:

@@ -10,7 +10,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay import Outcome, Systems, replay_singly
 from typelattice.programs.step import Step
-from typelattice.tracing.run import Run, agrees, is_operation
+from typelattice.tracing.run import Run, agrees, is_operation, left_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,10 @@ class Ran:
         return tuple(
             i
             for i, (step, seen) in enumerate(self.run)
-            if seen.count and is_operation(step) and not agrees(self.said[i], seen.operand)
+            if seen.count
+            and is_operation(step)
+            and not agrees(self.said[i], seen.operand)
+            and not left_open(step, self.said[i])
         )
 
 

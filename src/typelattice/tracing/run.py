@@ -98,7 +98,7 @@ class Run:
         found: list[Mismatch] = []
         wrong: set[int] = set()
         for i, ((step, seen), outcome) in enumerate(zip(self, self.under(self.systems), strict=True)):
-            if not wrong.isdisjoint(step.parts):
+            if not wrong.isdisjoint(step.parts) or left_open(step, outcome):
                 wrong.add(i)  # what follows from a mistake is none of its own
             elif is_operation(step) and seen.count and not agrees(outcome, seen.operand):
                 wrong.add(i)
@@ -109,6 +109,11 @@ class Run:
 def is_operation(step: Step) -> bool:
     """Whether a step is described by an operation, and no input, number or opaque step."""
     return isinstance(step, (Call, Cast, Created, Index))
+
+
+def left_open(step: Step, outcome: Outcome) -> bool:
+    """Whether a system has no dtype for an array made without one, as the array API standard has none."""
+    return isinstance(step, Created) and step.dtype is None and outcome.refused
 
 
 def agrees(outcome: Outcome, observed: Operand) -> bool:

@@ -1,0 +1,76 @@
+"""Small programs over each library, run once and followed: every step comes out as its system says."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+
+pytestmark = pytest.mark.live
+
+LINES = """
+a + b; a / 3; i * 2; i / 2; a ** 2; i // 2; i % 2; i / i; 2.5 * a; 1 - i; k + i; k * 2; a - i; i << 1; k & i
+x = a[1:]; x = a[0] + b[1]; -a; abs(i); ~i; a < b; (a < b) & (a > 0); a @ b; a.T; i > 2.5; a == i; i @ k
+xp.sum(i); xp.mean(a); xp.mean(i); xp.std(a); xp.var(b); xp.prod(i); xp.max(a); xp.argmax(a); xp.any(a > 0)
+xp.where(a > 0, a, b); xp.where(a > 0, a, 0); xp.concat([a, b]); xp.concatenate([i, a]); xp.stack([a, b])
+xp.exp(a); xp.sqrt(i); xp.maximum(a, b); xp.minimum(i, 3); xp.abs(i); xp.square(i); xp.floor(a); xp.round(a)
+xp.astype(i, a.dtype); i.astype(a.dtype); xp.reshape(a, (-1, 1)); xp.sort(a); xp.clip(a, 0, 1)
+xp.clip(i, 0, 1); xp.zeros_like(a) + 1; xp.ones(3) + a; xp.arange(3) + i; xp.linspace(0, 1, 3) * a
+xp.sum(a > 0); xp.full((3,), 2) + a
+xp.isnan(a); xp.tanh(a) + xp.log(b); xp.tensordot(a, b, axes=1); xp.logical_and(a < b, a > 0)
+xp.sum(a, dtype=b.dtype)
+xp.cumulative_sum(i); xp.cumsum(a); xp.outer(a, i); xp.asarray([1, 2.5, 3]) + a
+xp.asarray([1, 2, 3]) + i; xp.hypot(a, b)
+x = a + 0; x += 1; x *= 2.5; x = i + 0; x += k; x += 1; x = xp.asarray(a)
+xp.zeros(3, dtype=i.dtype) - i; xp.power(a, i)
+"""
+
+
+def program() -> Any:
+    """A function of all the lines, each of which is left out where the library refuses it."""
+    lines = [line.strip() for line in LINES.replace("\n", ";").split(";") if line.strip()]
+    body = "".join(f"    try: {line}\n    except Exception: pass\n" for line in lines)
+    return f"def run(xp, a, b, i, k):\n    x = a\n{body}"
+
+
+MODULES = {
+    "array-api-strict": ("array_api_strict", ("float32", "float64")),
+    "array-api-compat over torch": ("array_api_compat.torch", ("float32", "float64")),
+    "dask": ("dask.array", ("float32", "float64")),
+    "jax": ("jax.numpy", ("float16", "float32")),
+    "ndonnx": ("ndonnx", ("float32", "float64")),
+    "mlx": ("mlx.core", ("float16", "float32")),
+    "numpy": ("numpy", ("float16", "float64")),
+    "torch": ("torch", ("float16", "float32")),
+}
+
+OTHERWISE = {  # array-api-compat casts for PyTorch, which refuses these; that is no rule of PyTorch's
+    "array-api-compat over torch": ("xp.minimum(i, 3)", "xp.tensordot(a, b, axes=1)"),
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_step_comes_out_as_the_librarys_system_says(name: str, tmp_path: Any) -> None:
+    module, floats = MODULES[name]
+    xp = pytest.importorskip(module)
+    path = tmp_path / "traced_program.py"
+    path.write_text(program(), encoding="utf-8")
+    spec = import_module("importlib.util").spec_from_file_location("traced_program", path)
+    made = import_module("importlib.util").module_from_spec(spec)
+    spec.loader.exec_module(made)
+    operations = 0
+    cases = [*zip(floats, reversed(floats), ("int8", "uint8"), strict=True)]
+    for a, b, i in cases[:1] if name == "jax" else cases:  # JAX compiles each operation
+        arrays = [xp.ones(3, dtype=getattr(xp, d, d)) for d in (a, b, i, "int16")]
+        run = tl.trace(made.run, xp, *arrays).run
+        wrong = [
+            f"{m.step.text} of {[str(run.seen[p].operand) for p in m.step.parts]} gave {m.seen.operand.dtype}"
+            for m in run.mismatches
+            if m.step.text not in OTHERWISE.get(name, ())
+        ]
+        assert not wrong, "\n".join(wrong)
+        operations += run.operations
+    assert operations > 50

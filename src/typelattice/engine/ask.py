@@ -27,8 +27,12 @@ def ask(
         known = checked(op, operands)
         op, promoting = known.name, operands[known.promoting]
     try:
+        if any(o.guest for o in promoting):
+            from typelattice.engine.guests import hosted  # few questions are of another library's arrays
+
+            promoting = hosted(rules, op, promoting, trail)
         check_held(rules, promoting)
-        found = _promoted(rules, operands, trail) if op is None else operated(rules, op, promoting, trail)
+        found = _promoted(rules, promoting, trail) if op is None else operated(rules, op, promoting, trail)
     except RefusalError as e:
         steps = (*trail, e.step)
         return Promotion(rules, operands, op, steps, find_rule, reason=e.reason, remedy=e.remedy)

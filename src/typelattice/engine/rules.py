@@ -16,7 +16,8 @@ class Rules:
 
     `wider` are the default dtypes of a kind for values that the first does not hold, from narrow to wide.
     `instead` are the dtypes of arrays that are asked to be of a dtype that no array has, or of a Python type.
-    Operands of such a dtype enter as the other, so that `before` has it as well. `own_dtypes` are the dtypes
+    Operands of such a dtype enter as the other, so that `before` has it as well. `guests` say of
+    another library's arrays what they count as: library → form → word or reason. `own_dtypes` are the dtypes
     that the file defines, by name and by code. `entries` keeps how the file wrote a tie, an override or a
     refusal, so that an explanation can quote it.
     """
@@ -44,6 +45,7 @@ class Rules:
     beside: frozenset[Node]
     stand_in: Mapping[Kind, DType]
     both_ways: frozenset[Pair]
+    guests: Mapping[str, Mapping[str | DType | None, str]]
     own_dtypes: Mapping[str, DType]
     entries: Mapping[tuple[str, Pair], str]
 

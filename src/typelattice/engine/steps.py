@@ -30,6 +30,12 @@ class Entered(Step):
     key = "before"
 
 
+class Hosted(Step):
+    """Another library's array among the system's own, which counts as `said`; None where it is refused."""
+
+    key = "guests"
+
+
 class Counted(Step):
     """What has no dimensions counts as the smallest dtype that holds its value."""
 

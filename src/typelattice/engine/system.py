@@ -12,7 +12,7 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.words import Viewed
 from typelattice.operands.notation import parse
-from typelattice.operands.objects import MARKS, PLAIN, operand
+from typelattice.operands.objects import MARKS, PLAIN, beside, operand
 from typelattice.operands.operand import SCALARS, Operand, OperandError
 
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
@@ -162,4 +162,5 @@ class System(Rules, Viewed):
         """
         if not operands:
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
-        return ask(self, tuple(map(self.operand, operands)), op, self.origin.rule)
+        read = tuple(map(self.operand, operands))
+        return ask(self, beside(operands, read, self.library.partition(" ")[0]), op, self.origin.rule)

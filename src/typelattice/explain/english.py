@@ -10,6 +10,7 @@ from typelattice.engine.steps import (
     Counted,
     Defaulted,
     Entered,
+    Hosted,
     Incomparable,
     Joined,
     Lowered,
@@ -96,6 +97,8 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
             yield "override", [f"of {names} the file says outright: {node}"]
         case Lowered():
             yield "tiers", [_lowered(p, step)]
+        case Hosted() if step.entry and p.dtype:
+            yield "guest", [step.entry]
         case Entered():
             yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
         case Replaced():

@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.steps import Hosted
 from typelattice.explain.english import answer
 from typelattice.facts.dtypes import DType
 from typelattice.recorded.observed import OF_PYTHON, Observed, asked_of, observed, recording_of
+from typelattice.recorded.recording import TAKEN_OVER
 
 UNKNOWN_REASON = "no reason is on record"
 
@@ -25,6 +27,8 @@ def given(o: Observed) -> str:
 
 def deed(o: Observed) -> str:
     """What a library did: `gives int16`, `raises RuntimeError: …`."""
+    if o.call.answer == TAKEN_OVER:
+        return f"gives {o.error}"
     return f"raises {o.error}" if o.error else f"gives {given(o)}"
 
 
@@ -57,5 +61,6 @@ def testimony(p: Promotion, o: Observed | None) -> list[str]:
     as_asked = "" if o.call.operands == tuple(map(str, p.promoting)) else f", asked as {o.call.question}"
     told = [f"{o.library} {deed(o)}{as_asked}"]
     if o.departs:
-        told.append(f"the rule says {answer(p)}; {o.reason or UNKNOWN_REASON}")
+        of_guest = p.reason if p.steps and isinstance(p.steps[-1], Hosted) else None
+        told.append(f"the rule says {answer(p)}; {o.reason or of_guest or UNKNOWN_REASON}")
     return [*told, o.source] if o.source else told

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import combinations, pairwise
 from os import PathLike
 from types import MappingProxyType as Frozen
+from typing import TypeVar
 
 from typelattice.engine.numpy1 import NEEDED
 from typelattice.engine.system import System
@@ -24,6 +25,7 @@ from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
 from typelattice.files.vocabulary import Words, kind_of, once, one_of, phrase, text
 from typelattice.operands.operand import WORDS
 
+T = TypeVar("T")
 COMBINE = ("join", "fold", "comparable", "value")
 
 
@@ -84,14 +86,14 @@ def build(spec: Spec, shipped: bool = False) -> System:
         raise cursor.error(str(e)) from None
 
 
-class _Later(Mapping[str, Mapping[str, object]]):
+class _Later(Mapping[str, T]):
     """A table of which each entry is read when it is first looked at."""
 
-    def __init__(self, given: Mapping[str, object], read: Callable[[str, object], Mapping[str, object]]):
+    def __init__(self, given: Mapping[str, object], read: Callable[[str, object], T]):
         self.given, self.read = given, read
-        self.found: dict[str, Mapping[str, object]] = {}
+        self.found: dict[str, T] = {}
 
-    def __getitem__(self, entry: str) -> Mapping[str, object]:
+    def __getitem__(self, entry: str) -> T:
         if entry not in self.found:
             self.found[entry] = self.read(entry, self.given[entry])
         return self.found[entry]
@@ -130,6 +132,7 @@ def _system(cursor: Cursor, shipped: bool) -> System:
     entering: dict[Node, Node] = {d: to for d, to in instead.items() if isinstance(d, DType)}
     before = entering | dict(read_before(cursor, words, order, entering))
     after = dict(read_after(cursor, words, order))
+    guests = _Later(dict(cursor.table("guests")), lambda library, said: _guest(cursor, words, library, said))
     beside, stand_in = _stand_in(cursor, pairs)
     both_ways = frozenset(pairs.read_both_ways())
     operations = OperationEntries(words, pairs.present, cursor.at)
@@ -159,6 +162,7 @@ def _system(cursor: Cursor, shipped: bool) -> System:
         beside=beside,
         stand_in=Frozen(stand_in),
         both_ways=both_ways,
+        guests=Frozen(guests if shipped else dict(guests)),
         own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
         origin=Provenance(cursor.spec, covers, build),
@@ -168,6 +172,16 @@ def _system(cursor: Cursor, shipped: bool) -> System:
 
         check_effects(cursor, words, found)
     return found
+
+
+def _guest(
+    cursor: Cursor, words: Words, library: str, given: object
+) -> Mapping[str | DType | None, str]:
+    """What the file says of one library's arrays among its own."""
+    from typelattice.files.guest_entries import read_guest  # few questions are of such arrays
+
+    cursor.at("guests", library)
+    return read_guest(words, library, given)
 
 
 def _name(cursor: Cursor) -> str:

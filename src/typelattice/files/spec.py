@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 KEYS: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak"), str),
     **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
-    "instead": dict, "holds": dict, "fit": dict, "ops": dict, "stand-in": dict,
+    "instead": dict, "guests": dict, "holds": dict, "fit": dict, "ops": dict, "stand-in": dict,
     "tiers": list, "both-ways": list, "first": bool,
 }  # fmt: skip
 SHIPPED = path.realpath(FOLDER)

@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.range import Value, fitted
 from typelattice.facts.suggest import short
-from typelattice.operands.operand import SCALARS, WORDS, Operand, OperandError, Tier, of, scalar
+from typelattice.operands.operand import SCALAR, SCALARS, WORDS, Operand, OperandError, Tier, of, scalar
 
 NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
 # A library's own scalars count as 0-d arrays; recordings tell them apart, and write `int8:scalar`.
@@ -32,20 +33,28 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
     name, *marks = described.split(":")
     found = own.get(name) or dtype(name)
     tiers = [TIERS[mark] for mark in marks if mark in TIERS]
-    unknown = [mark for mark in marks if mark not in TIERS and mark != "weak"]
-    if unknown or len(tiers) > 1 or marks.count("weak") > 1:
+    further = [mark for mark in marks if mark not in TIERS and mark != "weak"]
+    guest = further.pop() if further and _is_guest(further[-1]) else ""
+    if further or len(tiers) > 1 or marks.count("weak") > 1:
         what = short(":".join(marks))
         raise OperandError(f"cannot read {what} in {short(text)}; write :0d or :weak, as in int8:0d")
-    tier, weak = (tiers or ["array"])[0], "weak" in marks
+    tier, weak = (tiers or ["0d" if guest.endswith(SCALAR) else "array"])[0], "weak" in marks
     if "=" not in text:
-        return of(found, weak, tier)
+        return replace(of(found, weak, tier), guest=guest)
     held = literal(value)
     if tier == "array":
         raise OperandError(f"an array has many values; write {name}:0d={short_number(held)}")
     if SCALARS[type(held)].rank > found.kind.rank or not fitted(held, found)[0]:
         cannot = f"{found} cannot hold {short_number(held)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
-    return of(found, weak, tier, held)
+    return replace(of(found, weak, tier, held), guest=guest)
+
+
+def _is_guest(mark: str) -> bool:
+    """Whether a mark names a library whose array, or scalar, stands among another's: `numpy-scalar`."""
+    from typelattice.facts.libraries import libraries  # few strings have such a mark
+
+    return mark.removesuffix(SCALAR) in libraries()
 
 
 def number(value: Value) -> Operand:

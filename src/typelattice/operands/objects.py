@@ -1,15 +1,15 @@
 """Objects read as operands: arrays, dtypes, scalars. Their class is looked up once, so that this is fast."""
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.range import Value
 from typelattice.operands.notation import number, parse
-from typelattice.operands.operand import SCALARS, Operand, OperandError, of, scalar
+from typelattice.operands.operand import SCALAR, SCALARS, Operand, OperandError, of, scalar
 
 # Classes remembered. A program has a few; one that makes classes without end must not fill the memory.
 MOST_CLASSES = 512
@@ -22,10 +22,13 @@ class ObjectReader:
     `read` gives the operand, or None for an object that is none. `mark_of` takes a class and gives a function
     that marks its objects, or None. The mark is all that the operand depends on, its value excepted: a dtype
     found for one object holds for every object with the same mark. A mark is faster to get than an operand.
+    `library` is the framework, `scalars` are the classes of its scalars, which are no arrays.
     """
 
     read: Callable[[Any], Operand | None]
     mark_of: Callable[[type], Callable[[Any], Hashable] | None] = lambda cls: None
+    library: str = ""
+    scalars: tuple[type, ...] = ()
 
 
 # Each finds the reader for the root module of a class; the adapters add theirs.
@@ -65,6 +68,27 @@ def _read(x: object) -> Operand | None:
         if found is not None:
             return found
     return None
+
+
+def beside(objects: Sequence[object], operands: Sequence[Operand], host: str) -> tuple[Operand, ...]:
+    """Operands, with those marked as guests that are another library's arrays among the host's own.
+
+    Without an array of the host's all count as its own: what they hold is then all that is asked.
+    """
+    owners = [_owner(x) for x in objects]
+    others = [owner for owner in owners if owner and owner.removesuffix(SCALAR) != host]
+    if not others or len(others) == len([*filter(None, owners)]):
+        return tuple(operands)
+    both = zip(operands, owners, strict=True)
+    return tuple(replace(o, guest=owner) if owner in others else o for o, owner in both)
+
+
+def _owner(x: object) -> str:
+    """The library whose array or scalar an object is, as `Operand.guest` has it; nothing for any other."""
+    if isinstance(x, type) or type(x) in _OWN or not (hasattr(x, "dtype") and hasattr(x, "shape")):
+        return ""
+    reader = next((reader for reader in _readers(type(x)) if reader.library), None)
+    return f"{reader.library}{SCALAR * isinstance(x, reader.scalars)}" if reader else ""
 
 
 def _no_operand(x: object, why: str) -> OperandError:

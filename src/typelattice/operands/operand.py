@@ -12,6 +12,7 @@ Tier = Literal["array", "0d", "scalar"]
 SCALARS: dict[type, Kind] = {bool: Kind.BOOL, int: Kind.SIGNED, float: Kind.FLOAT, complex: Kind.COMPLEX}
 WORDS = {"int": Kind.SIGNED, "float": Kind.FLOAT, "complex": Kind.COMPLEX}
 BOOL = DTYPES["bool"]
+SCALAR = "-scalar"  # ends the name of a guest that is a scalar: `numpy-scalar`
 
 
 class OperandError(TypelatticeError, TypeError):
@@ -23,7 +24,8 @@ class Operand:
     """One operand. A Python scalar has a kind and no dtype of its own; a weak array has both.
 
     `tier` says whether it is an array, a 0-d array (a library's own scalar too) or a Python scalar.
-    `typelattice.operand` makes one of a string or of an object.
+    `guest` is the library whose array it is where that is another's than those beside it, with `-scalar`
+    behind it for a scalar. `typelattice.operand` makes an operand of a string or of an object.
     """
 
     dtype: DType | None
@@ -31,14 +33,17 @@ class Operand:
     weak: bool = False
     tier: Tier = "array"
     value: Value | None = None
+    guest: str = ""
 
     def __str__(self) -> str:
         """The operand string that reads back as this operand."""
         value = str(self.value).strip("()")
         if self.tier == "scalar":
             return value if self.value is not None else self.kind.word
-        zero_d, weak, known = self.tier == "0d", self.weak, self.value is not None
-        return f"{self.dtype}{':0d' if zero_d else ''}{':weak' if weak else ''}{f'={value}' if known else ''}"
+        zero_d = self.tier == "0d" and not self.guest.endswith(SCALAR)  # a scalar has no dimensions
+        marks = (*(["0d"] if zero_d else []), *(["weak"] if self.weak else []), self.guest)
+        known = f"={value}" if self.value is not None else ""
+        return f"{':'.join([str(self.dtype), *filter(None, marks)])}{known}"
 
 
 def of(dtype: DType, weak: bool = False, tier: Tier = "array", value: Value | None = None) -> Operand:

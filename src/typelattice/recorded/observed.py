@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from typelattice.engine.answer import Promotion
@@ -14,11 +14,15 @@ from typelattice.facts.range import Value
 from typelattice.operands.operand import Operand
 from typelattice.recorded.departures import Departure, departure_of, departures
 from typelattice.recorded.lookup import look_up, opened
-from typelattice.recorded.recording import Call
+from typelattice.recorded.recording import GUESTS, TAKEN_OVER, Call
 
 PROMOTION = "result_type"  # the call that asks for promotion alone
 EXCEPTION, NOT_ASKED, OF_PYTHON = "!", "!NotAsked", "py:"  # how recordings write what is no dtype
-FAILED = {"!hang": "no answer within the time limit", "!crash": "the process died"}
+FAILED = {
+    "!hang": "no answer within the time limit",
+    "!crash": "the process died",
+    TAKEN_OVER: "an array of the guest's, which took the call over",
+}
 ORDINARY = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
 
 
@@ -91,6 +95,8 @@ def observed(p: Promotion) -> Observed | None:
     name = recording_of(p.system)
     if name is None:
         return None
+    if any(o.guest for o in p.promoting):
+        name = f"{GUESTS}/{name}"
     call = _asked(name, p.op or PROMOTION, p.promoting)
     if call is None or call.answer == NOT_ASKED:
         return None
@@ -158,8 +164,7 @@ def _texts(o: Operand) -> Iterator[str]:
     if o.tier == "scalar":
         yield "True" if isinstance(o.value, bool) else o.kind.word
     else:
-        marks = ":weak" * o.weak
-        yield f"{o.dtype}{':0d' if o.tier == '0d' else ''}{marks}"
+        yield str(replace(o, value=None))
         if o.tier == "0d":
             yield f"{o.dtype}:scalar"
 

@@ -18,6 +18,8 @@ from typelattice.recorded.rows import FORMAT, Line, RecordingError, Square, enco
 
 LIMIT_BYTES = 20_000_000  # a hundred times the largest so far
 RECORDINGS = Path(__file__).with_name("recordings")
+GUESTS = "guests"  # the folder in it of recordings of another library's arrays among a library's own
+TAKEN_OVER = "!guest"  # how these write that the other library computed, and gave an array of its own
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,11 @@ def register() -> None:
 def reader_of(root: str) -> ObjectReader | None:
     """The reader of the objects that come from a root module; None if no adapter knows their library."""
     found = adapter(root)
-    return ObjectReader(found.read, found.mark_of) if found else None
+    if found is None:
+        return None
+    from typelattice.facts.libraries import library_of  # not needed as long as operands are strings
+
+    return ObjectReader(found.read, found.mark_of, library_of(root) or "", getattr(found, "SCALARS", ()))
 
 
 @lru_cache(maxsize=256)

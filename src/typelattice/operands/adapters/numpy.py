@@ -10,9 +10,10 @@ import numpy as np
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import known
 from typelattice.operands.objects import PLAIN
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import SCALAR, Operand, of
 
 PLAIN.add(np.ndarray)
+SCALARS = (np.generic,)  # which other libraries may take for Python's numbers
 
 
 def read(x: Any) -> Operand | None:
@@ -28,8 +29,13 @@ def read(x: Any) -> Operand | None:
 
 
 def mark_of(cls: type) -> Any:
-    """A dtype or a scalar type as it is; of an array the dtype and the number of dimensions."""
-    return attrgetter("dtype", "ndim") if issubclass(cls, (np.ndarray, np.generic)) else lambda d: d
+    """A dtype or a scalar type as it is; of an array the dtype and the number of dimensions.
+
+    Of a scalar the dtype, and that it is one: another library may take it for a Python number.
+    """
+    if issubclass(cls, np.generic):
+        return lambda x: (x.dtype, SCALAR)
+    return attrgetter("dtype", "ndim") if issubclass(cls, np.ndarray) else lambda d: d
 
 
 @lru_cache(maxsize=1024)

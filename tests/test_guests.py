@@ -1,0 +1,117 @@
+"""One library's arrays beside another's: what each counts as, why it is refused, what was recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+from typelattice.conformance.compare import compare
+from typelattice.files.reader import parse
+from typelattice.files.text import FormatError
+from typelattice.recorded.recording import GUESTS, RECORDINGS, Recording
+
+np = pytest.importorskip("numpy")
+
+FILES = sorted((RECORDINGS / GUESTS).glob("*.json"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_system_answers_of_guests_as_its_library_did(file: Path) -> None:
+    recording = Recording.load(file)
+    report = compare(tl.system(file.stem), recording.calls())
+    assert report.compared > 800
+    # What NumPy computes of a tensor, by its own rules, no rule of PyTorch's can say: it is refused by name.
+    computed_by_numpy = {"torch"} if any(m.call.op in "+*/" for m in report.mismatches) else set()
+    assert not report.mismatches or file.stem in computed_by_numpy, [*map(str, report.mismatches[:5])]
+    for m in report.mismatches:
+        p = tl.system(file.stem).explain(*m.call.operands, op=m.call.op)
+        assert p.dtype is None and "NumPy computes" in str(p.reason), m
+
+
+def test_what_was_recorded_of_guests_is_said() -> None:
+    for file in FILES:
+        recording = Recording.load(file)
+        asked = [call for call in recording.calls() if call.answer != "!NotAsked"]
+        for call in asked[:: len(asked) // 40]:
+            found = tl.observed(tl.system(file.stem).explain(*call.operands, op=call.op))
+            assert found is not None and found.call == call
+
+
+def test_a_guest_is_read_back_from_its_string() -> None:
+    for text in ("int8:numpy", "int8:0d:numpy", "float64:numpy-scalar", "float64:numpy-scalar=2.5"):
+        assert str(tl.operand(text)) == text
+    assert tl.operand("int8:numpy").guest == "numpy" and tl.operand("int8:numpy-scalar").tier == "0d"
+    with pytest.raises(tl.OperandError, match="cannot read 'nunpy' in 'int8:nunpy'"):
+        tl.operand("int8:nunpy")
+
+
+def test_numpy_scalars_are_pythons_numbers_to_pytorch() -> None:
+    torch = tl.system("torch")
+    assert str(torch.result_type("int8", "float64:numpy-scalar")) == "float32"
+    assert str(torch.result_type("int8", "int64:numpy-scalar")) == "int8"
+    assert str(torch.result_type("int8", "bool:numpy-scalar")) == "float32"
+    with pytest.raises(tl.PromotionError, match="NumPy computes tensor"):
+        torch.result_type("int8", "float64:numpy")
+
+
+def test_a_guest_takes_the_dtype_of_the_others_in_tensorflow_and_mlx() -> None:
+    for name in ("tensorflow", "mlx"):
+        assert str(tl.system(name).promote("int8", "float64:numpy", op="maximum").dtype) == "int8"
+    assert str(tl.system("mlx").promote("int8", "float64:numpy-scalar", op="maximum").dtype) == "float32"
+
+
+def test_what_no_file_speaks_of_is_refused() -> None:
+    with pytest.raises(tl.PromotionError, match="nothing is recorded of numpy's arrays beside its own"):
+        tl.system("polars").result_type("int8", "int8:numpy")
+    with pytest.raises(tl.PromotionError, match="nothing is recorded of torch's arrays beside its own"):
+        tl.system("numpy").result_type("int8", "int8:torch")
+
+
+def test_a_library_is_no_guest_of_its_own() -> None:
+    numpy = tl.system("numpy")
+    assert numpy.result_type("int8:numpy", "int16") is numpy.result_type("int8", "int16")
+
+
+def test_arrays_of_one_library_are_no_guests_of_a_system() -> None:
+    """What PyTorch would make of the dtypes of NumPy's arrays may be asked with these."""
+    p = tl.system("torch").explain(np.ones(2, "float32"), np.float64(2), "int8")
+    assert not any(o.guest for o in p.operands)
+
+
+def test_an_explanation_says_what_a_guest_counts_as() -> None:
+    told = str(tl.system("torch").explain("int8", "float64:numpy-scalar", op="add"))
+    assert "float64:numpy-scalar counts as a Python float" in told
+    p = tl.system("torch").explain("int8", "float64:numpy-scalar", op="add")
+    assert tl.system("torch").replace(guests={}).explain(*p.operands, op="add").dtype is None
+
+
+@pytest.mark.parametrize(
+    ("given", "cause"),
+    [
+        ('{ nunpy = "array" }', "unknown library 'nunpy'; did you mean numpy"),
+        ('{ numpy = "arrays" }', "'arrays' is none of array, number, float, other, and no reason in words"),
+        ("{ numpy = {} }", "says nothing of numpy; leave it out"),
+        ("{ numpy = 3 }", "this should be a table, is a whole number"),
+        ('{ numpy = { matrix = "array" } }', "unknown dtype 'matrix'"),
+        ("{ numpy = { array = 1 } }", "this should be a string, is a whole number"),
+    ],
+)
+def test_what_a_file_cannot_say_of_guests_is_refused(given: str, cause: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        parse(f'name = "mine"\norder = "i8"\nguests = {given}\n')
+    assert cause in str(caught.value)
+
+
+class Foreign:
+    """An array of no library that is known."""
+
+    shape, ndim, dtype = (2,), 1, np.dtype("int8")
+
+    def __array_namespace__(self) -> object:
+        return np
+
+
+def test_arrays_that_no_library_owns_are_read_by_their_dtypes() -> None:
+    assert str(tl.system("numpy").result_type(Foreign(), np.ones(2, "int16"))) == "int16"

@@ -1,0 +1,48 @@
+"""Asks the installed libraries what they make of NumPy's arrays and scalars, and writes down the answers.
+
+    python tools/guests.py              # every library whose system says something of NumPy's
+    python tools/guests.py torch mlx    # these
+
+Each is asked in a process of its own, and its answers are kept in recorded/recordings/guests. What cannot be
+asked is named at the end, and the exit status is 1 then.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
+from typelattice.conformance.guests import Host, guests_of
+from typelattice.conformance.registry import library
+from typelattice.facts.libraries import recordings
+from typelattice.files.reader import system
+from typelattice.files.text import systems
+from typelattice.recorded.recording import GUESTS, RECORDINGS
+
+GUEST = "numpy"
+NAMES = tuple(name for name in recordings() if name in systems() and GUEST in system(name).guests)
+
+
+def record(name: str) -> None:
+    """Writes the recording of one library, asked in this process."""
+    asked = library(name)
+    if Host(asked, library(GUEST)).operations():  # some answer of promotion alone
+        guests_of(asked, library(GUEST)).save(RECORDINGS / GUESTS / f"{name}.json")
+
+
+def main(names: tuple[str, ...]) -> int:
+    """Asks each library in a process of its own; 1 if one cannot be asked."""
+    failed = [n for n in names if subprocess.run([sys.executable, __file__, "--here", n]).returncode]
+    for name in failed:
+        print(f"{name} was not asked", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--here"]:
+        record(sys.argv[2])
+    else:
+        sys.exit(main(tuple(sys.argv[1:]) or NAMES))

@@ -85,6 +85,8 @@ def drawn_file(dice: random.Random) -> str:
         "first": lambda: True,
         "both-ways": lambda: [some(2)],  # of use beside loops, as the next one is
         "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
+        "instead": lambda: {dice.choice(["u32", "u64", "bf16", "float"]): dice.choice(dtypes)},
+        "guests": lambda: {"numpy": dice.choice(["array", "other", "a reason of its own"])},
     }  # fmt: skip
     for key, draw in draws.items():
         for _ in range(8 if dice.random() < 0.7 else 0):

@@ -268,6 +268,7 @@ def test_options_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
     ("table --format pdf", "invalid choice"), ("explain int8:0d=300", "cannot hold 300"),
     ("systems nothing.toml", "cannot read"),
     ("consensus numpy jax --standard nothing", "unknown system 'nothing'"),
+    ("design jep9407-0 --every", "--every goes with --repair; without it lattice among the rules says so"),
     ("conform nothing", "there is no recording 'nothing'; there are"),
     ("explain INT8", "unknown dtype 'INT8'; did you mean int8 or uint8?"),
     ("explain str int8", "unknown dtype 'str'; a dtype is named as int8, float16 or bfloat16 are"),

@@ -52,6 +52,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """The best completions of an order, or its smallest repairs, each with what it counts."""
+    if args.every and not args.repair:
+        raise UsageError("design: --every goes with --repair; without it lattice among the rules says so")
     if args.output is not None:
         _check_folder(Path(args.output))  # before the search, which may be long
     try:

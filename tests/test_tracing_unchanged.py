@@ -10,6 +10,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.tracing.importing import Compiler
+from typelattice.tracing.kinds import Kinds
 from typelattice.tracing.links import MANY, MOST_CONSTANTS, MOST_KEPT
 from typelattice.tracing.recorder import MOST_AT_ONE, MOST_KEYS, Recorder
 
@@ -270,3 +272,14 @@ def test_links_of_arrays_that_are_gone_are_forgotten() -> None:
     scope["alive"] = []
     exec(Compiler(recorder).code("gone", "gone.py", text.encode()) or "", scope)
     assert len(recorder.links.live) < 2 * len(scope["alive"]) + MANY
+
+
+@pytest.mark.live
+def test_dtypes_of_two_libraries_are_not_compared() -> None:
+    strict: Any = import_module("array_api_strict")
+    numpy: Any = import_module("numpy")
+    kinds = Kinds()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # array-api-strict warns of a comparison with a dtype of NumPy's
+        marks = {kind.mark(x) for x in (numpy.ones(3), strict.ones(3)) if (kind := kinds[type(x)])}
+    assert len(marks) == 2

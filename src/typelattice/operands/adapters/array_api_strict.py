@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import sys
-from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType
@@ -17,9 +16,13 @@ def read(x: Any) -> Operand | None:
 
 
 def mark_of(cls: type) -> Any:
-    """A dtype as it is; of an array the dtype and the number of dimensions."""
+    """The class, the dtype, and of an array the number of dimensions.
+
+    The class keeps it from being compared with a mark of NumPy's: a dtype here has the hash of NumPy's, and
+    warns where it is compared with that.
+    """
     xp = sys.modules["array_api_strict"]
-    return (lambda d: d) if issubclass(cls, type(xp.bool)) else attrgetter("dtype", "ndim")
+    return (lambda d: (cls, d)) if issubclass(cls, type(xp.bool)) else lambda x: (cls, x.dtype, x.ndim)
 
 
 def native(d: DType) -> Any:

@@ -172,6 +172,25 @@ def test_numpys_scalars_are_linked_though_they_take_no_weak_reference(package: P
     )
 
 
+def test_a_scalar_that_a_function_hands_through_is_the_step_that_made_it(package: Path) -> None:
+    text = """
+        import numpy as np
+
+        def total(x):
+            return np.sum(x)
+
+        class Half:
+            def of(self, s):
+                return s
+
+        def run():
+            return Half().of(total(np.ones(3, np.float32))) / 2
+    """
+    _, run = followed(package, text)
+    assert [step.op for step in run.program.steps if step.op] == ["ones", "sum", "divide"]
+    assert run.opaque == 0
+
+
 def test_a_result_that_no_operation_describes_is_opaque_and_names_its_operands(package: Path) -> None:
     text = """
         import numpy as np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
@@ -16,6 +16,7 @@ from typelattice.operands.operand import SCALARS
 from typelattice.tracing.compiled.compilers import compiler
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
+LONG = 32  # items of a list that are looked at
 ASKED = ("dtype", "shape")  # what every array class has
 T = TypeVar("T")
 
@@ -185,3 +186,19 @@ def argument_sort(cls: type) -> int:
     if kind_of(cls) is not None:
         return ARRAY
     return ITEMS if cls is tuple or cls is list else OTHER
+
+
+def items(x: Any, deep: int) -> Iterator[Any]:
+    """What a tuple, a list or a dictionary holds, and those within it; of one that is long nothing."""
+    cls = type(x)
+    if deep and cls is dict and len(x) <= LONG:
+        for value in x.values():
+            yield from items(value, deep - 1)
+    elif deep and cls is list and len(x) <= LONG:
+        for value in x:
+            yield from items(value, deep - 1)
+    elif deep and issubclass(cls, tuple) and tuple.__len__(x) <= LONG:
+        for value in tuple.__iter__(x):  # past what a class of the program's says
+            yield from items(value, deep - 1)
+    else:
+        yield x

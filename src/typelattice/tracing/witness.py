@@ -7,22 +7,22 @@ steps, counts, and links the result to its step; everything else is the recorder
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref
 
 from typelattice.operands.operand import SCALARS
 from typelattice.tracing.alike import written
-from typelattice.tracing.kinds import ARRAY, ITEMS, NUMBER, TEXT, VALUE
+from typelattice.tracing.kinds import ARRAY, ITEMS, LONG, NUMBER, TEXT, VALUE, items
 from typelattice.tracing.links import MANY, Part
 from typelattice.tracing.rewriting import Spot
 from typelattice.tracing.silent import silent
 
-LONG = 32  # items of a list that are looked at
 SCALAR_TYPES = frozenset(SCALARS)
 SMALL = range(-5, 257)  # the ints of which Python has one object each
 OF_PYTHON = builtins
+OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose source may be followed
 
 
 class Witness:
@@ -144,6 +144,10 @@ class Witness:
             method = type(function) is BuiltinFunctionType and function.__self__ is result
             if not method or not written(function.__name__):
                 return result  # it was handed through
+        if not kind.weak and type(function) in OF_PROGRAMS:
+            kept = self.links.kept.get(id(result))
+            if kept is not None and kept[0] is result:
+                return result  # as a scalar
         who = self.who if function is self.function else self.callee(function)
         if who is None:
             return result
@@ -281,19 +285,3 @@ class Witness:
             self.function = self.who = function
             return function  # type: ignore[no-any-return]
         return None
-
-
-def items(x: Any, deep: int) -> Iterator[Any]:
-    """What a tuple, a list or a dictionary holds, and those within it; of one that is long nothing."""
-    cls = type(x)
-    if deep and cls is dict and len(x) <= LONG:
-        for value in x.values():
-            yield from items(value, deep - 1)
-    elif deep and cls is list and len(x) <= LONG:
-        for value in x:
-            yield from items(value, deep - 1)
-    elif deep and issubclass(cls, tuple) and tuple.__len__(x) <= LONG:
-        for value in tuple.__iter__(x):  # past what a class of the program's says
-            yield from items(value, deep - 1)
-    else:
-        yield x

@@ -23,6 +23,14 @@ def test_a_list_of_ones_own_is_read(tmp_path: Path) -> None:
     assert listed(tmp_path, "") == ()
 
 
+def test_what_is_said_of_a_function_is_said_of_its_operator_too() -> None:
+    of_add, of_plus = (Departure(calls, "why", "here") for calls in (r"add\(int8, .*", r"\+\(.*"))
+    assert departure_of("+=(int8, int16)", (of_add, of_plus)) is of_plus
+    assert departure_of("+(int8, int16)", (of_add,)) is departure_of("add(int8, int16)", (of_add,)) is of_add
+    assert departure_of("add(int8, int16)", (of_plus,)) is None
+    assert departure_of("-(int8, int16)", (of_add, of_plus)) is None
+
+
 def test_a_recording_without_a_list_has_none_and_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
     assert departures("nothing") == ()
     assert departures("\0" + "n" * 10_000) == ()

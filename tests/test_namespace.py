@@ -42,7 +42,7 @@ ELEMENTWISE = [
     name for name, op in OPERATIONS.items() if op.form in ("elementwise", "whole") and op.most == 2
 ]
 SHAPED = (
-    *("matmul", "vecdot", "tensordot", "outer", "cross", "solve", "searchsorted", "iadd"),
+    *("matmul", "vecdot", "tensordot", "outer", "cross", "solve", "searchsorted"),
     *("dot", "inner", "vdot", "convolve", "correlate"),
 )
 NUMBERS = (True, 1, -1, 2.5, 1j)

@@ -50,7 +50,7 @@ DTYPES = (
     ),
     *("float32", "float64", "complex64", "complex128"),
 )
-NOT_ASKED = {"iadd", "setitem"}  # which write into an array
+NOT_ASKED = {"setitem"}  # which writes into an array
 ELEMENTWISE = [
     op for op in OPERATIONS.values()
     if op.form == "elementwise" and op.most in (1, 2) and op.name not in NOT_ASKED

@@ -10,6 +10,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
+from typelattice.explain.evidence import evidence
 from typelattice.facts.headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse
 from typelattice.recorded import lookup
@@ -65,6 +66,19 @@ def test_a_number_that_was_not_asked_is_looked_up_as_its_kind_where_it_counts_as
     assert exact and exact.call.operands == ("uint8", "300") and exact.dtype is None
     assert observed(numpy.explain("uint8", "301", op="add")) is None
     assert observed(numpy.explain("float32", "nan", op="add")) is None
+
+
+def test_an_operator_is_looked_up_as_itself_or_as_its_function_where_it_was_not_asked() -> None:
+    tensorflow, jax = tl.system("tensorflow"), tl.system("jax")
+    of_function, of_operator = (
+        observed(tensorflow.explain("1", "uint8", op=op)) for op in ("add", "+")
+    )
+    assert of_function is not None and of_operator is not None
+    assert (of_function.dtype, of_operator.dtype) == (None, tl.dtype("uint8"))
+    asked = observed(jax.explain("uint8", "300", op="+"))
+    assert asked is not None and asked.call.op == "add"
+    assert "asked as add(uint8, 300)" in evidence(jax.explain("uint8", "300", op="+"))[0]
+    assert observed(jax.explain("uint8", "300", op="+=")) is None
 
 
 def test_a_departure_carries_its_reason_and_its_source() -> None:

@@ -16,7 +16,8 @@ import pytest
 
 import typelattice as tl
 from typelattice.engine.operations import STANDARD
-from typelattice.facts.operations import FORMS, NAMES, OPERATIONS, Operation, operation
+from typelattice.facts.forms import FORMS
+from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation, operation
 
 ROOT = Path(__file__).parents[1]
 NUMPY = tl.system("numpy")
@@ -25,7 +26,8 @@ BLEND = "blend  arithmetic  elementwise  3  mingle\n"  # made up, of three opera
 
 
 def test_every_name_stands_for_one_operation() -> None:
-    names = Counter(name for op in OPERATIONS.values() for name in (op.name, *op.names))
+    every = (*OPERATIONS.values(), *OPERATORS.values())
+    names = Counter(name for op in every for name in (op.name, *op.names))
     assert [name for name, n in names.items() if n > 1] == []
     assert {*names} == {*NAMES}
 
@@ -38,7 +40,8 @@ def test_a_row_has_a_class_of_the_standard_a_form_and_operands(op: Operation) ->
 
 
 def test_every_class_has_an_operation() -> None:
-    assert {op.of_class for op in OPERATIONS.values()} == {*STANDARD}
+    every = (*OPERATIONS.values(), *OPERATORS.values())
+    assert {op.of_class for op in every} == {*STANDARD}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OPERATIONS])
@@ -50,19 +53,56 @@ def test_an_operation_is_asked_by_any_of_its_names(name: str) -> None:
 
 
 def test_what_python_and_libraries_call_it() -> None:
-    add = operation("__add__")
-    assert (add.name, add.operator, add.method, add.functions) == ("add", "+", "__add__", ("add",))
-    assert operation("-x").name == "negative"
-    assert operation("-").functions == ("subtract", "sub")
-    assert operation("+=").name == "iadd"
+    add = operation("add")
+    assert (add.operator, add.method, add.functions) == ("+", "__add__", ("add",))
+    assert operation("sub").functions == ("subtract", "sub")
     assert (operation("sqrt").operator, operation("sqrt").method) == (None, None)
+    assert (operation("abs").operator, operation("__abs__").name) == (None, "abs")
+
+
+def test_an_operator_is_an_operation_of_its_own_which_knows_its_function() -> None:
+    assert [operation(name).function for name in ("+", "__add__", "-x", "+=", "isub")] == [
+        "add", "add", "negative", "add", "subtract",
+    ]  # fmt: skip
+    assert operation("__iadd__").name == "+="
+    assert not any(op.name in OPERATIONS for op in OPERATORS.values())
+    assert not {"===", "<=="} & {*OPERATORS}, "comparisons write into nothing"
+    assert [op.name for op in OPERATORS.values() if op.most == 1] == ["+x", "-x", "~"]
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_an_operator_does_what_its_function_does_where_a_file_says_nothing(op: str) -> None:
+    known, system = OPERATORS[op], tl.system("array-api")
+    for dtype in ("bool", "int8", "float32", "complex64"):
+        operands = [dtype] * known.least
+        own, of_function = (system.explain(*operands, op=name).dtype for name in (op, known.function))
+        assert own is of_function, dtype
+
+
+def test_a_file_speaks_of_an_operator_and_of_what_writes_in_place() -> None:
+    system = tl.system("array-api").replace(
+        ops={"+": {"takes": "int"}, "in-place": {"into": "kind"}, "-=": {"into": "rebind"}}
+    )
+    asked = ("add", "+", "+=", "-", "-=", "*=")
+    said = {op: system.explain("float32", "float64", op=op).dtype for op in asked}
+    f32, f64 = tl.dtype("float32"), tl.dtype("float64")
+    assert said == {"add": f64, "+": None, "+=": None, "-": f64, "-=": f64, "*=": f32}
+
+
+def test_what_an_operator_gives_is_written_where_it_says_so_itself() -> None:
+    """The bool of `a & b` takes the place of a, and cannot be written into an integer."""
+    ops = {"&": {"takes": "all", "gives": "b"}, "&=": {"into": "rebind"}, "|": {"takes": "all", "gives": "b"}}
+    system = tl.system("array-api").replace(ops=ops)
+    assert system.explain("int8", "int8", op="&=").dtype is tl.dtype("bool")
+    p = system.explain("int8", "int8", op="|=")
+    assert (p.dtype, p.reason) == (None, "bool cannot be written into int8")
 
 
 @pytest.mark.parametrize(
     ("operands", "op", "message"),
     [
         (3, "add", "add takes 2 operands, not 3; ask it of 2 at a time"),
-        (1, "+", "add takes 2 operands, not 1; give 1 more"),
+        (1, "+", "+ takes 2 operands, not 1; give 1 more"),
         (2, "sqrt", "sqrt takes 1 operand, not 2; ask it of each"),
         (4, "where", "where takes 2 or 3 operands, not 4; ask it of 3 at a time"),
         (1, "where", "where takes 2 or 3 operands, not 1; give 1 more"),
@@ -80,8 +120,8 @@ def test_another_number_of_operands_is_refused(operands: int, op: str, message: 
 def test_as_many_as_there_are_where_there_is_no_limit() -> None:
     operands = ("int8", "uint8", "float16", "int16")
     assert NUMPY.explain(*operands, op="cat").dtype is NUMPY.result_type(*operands)
-    assert Operation("f", "join", "several", 2, None, (0,), ()).how_many == "at least 2 operands"
-    assert Operation("f", "join", "several", 1, None, (0,), ()).how_many == "at least 1 operand"
+    for least, told in ((2, "at least 2 operands"), (1, "at least 1 operand")):
+        assert Operation("f", "join", "several", least, None, (0,), (), None, None, "f").how_many == told
 
 
 def test_an_unknown_operation_names_the_nearest() -> None:
@@ -278,7 +318,7 @@ def test_an_added_operation_is_on_the_page_of_operations(house: Path) -> None:
     stale = "operations.md is stale; run python tools/operations.py\n"
     assert run(house, "tools/operations.py", "--check") == stale
     page = run(house, "-c", "import runpy; print(runpy.run_path('tools/operations.py')['page']())")
-    assert "| `wobble` | real-maths | elementwise | 2 | `wave` |" in page
+    assert "| `wobble` | real-maths | elementwise | 2 |  | `wave` |" in page
     assert ", `wobble` |" in page  # in the row of its class
 
 

@@ -22,6 +22,7 @@ from typelattice.conformance.library import (
 )
 from typelattice.conformance.questions import (
     EVERY_DTYPE,
+    MANY,
     TAKE_SEVERAL,
     asked_of,
     planned_calls,
@@ -32,7 +33,7 @@ from typelattice.conformance.registry import library
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.messages import MOST, Messages, answer_of, told
 from typelattice.recorded.recording import RECORDINGS, Recording, recorded
-from typelattice.recorded.rows import Line, RecordingError
+from typelattice.recorded.rows import AS, Line, RecordingError, Square
 
 ROOMS = ("int8", "int16", "float32")
 
@@ -146,12 +147,36 @@ def test_a_unary_operation_may_be_asked_of_some_operands_only(tiny: Recording, t
         some.answer("negative", "int16")
 
 
+def test_an_operator_is_written_as_what_differs_from_its_function(tiny: Recording, tmp_path: Path) -> None:
+    add = tiny.binary["add"]
+    some = Square((0, 2), tuple(tuple(row[i] for i in (0, 2)) for row in (add.rows[0], add.rows[2])))
+    kept = replace(tiny, binary={"+=": some, "+": add, **tiny.binary})
+    kept.save(tmp_path / "kept.json")
+    written = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))["binary"]
+    assert written["+"] == {AS: "add", "rows": []}
+    found = Recording.load(tmp_path / "kept.json")
+    assert found.binary == kept.binary
+    written["+"][AS] = "nothing"
+    document = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8")) | {"binary": written}
+    (tmp_path / "broken.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(RecordingError, match=r"binary\.\+\.as: 'nothing' is no operation above it"):
+        Recording.load(tmp_path / "broken.json")
+
+
 def test_the_further_operations_are_asked_of_arrays_of_the_usual_dtypes() -> None:
     operands = ("int8", "int4", "int8:0d", "int8:weak", "True", "300")
     assert asked_of("sort", operands) == (0, 3)
-    assert asked_of("iadd", operands) == (0, 3, 4)
+    assert asked_of("+=", operands) == (0, 3, 4)
     assert asked_of("solve", operands) == (0,)
     assert asked_of("sqrt", operands) == (0, 1, 2, 3, 4, 5)
+
+
+def test_operators_are_asked_what_their_functions_are_unless_there_are_many_operands() -> None:
+    operands = ("int8", "int4", "int8:0d", "int8:weak", "True", "300")
+    assert asked_of("+", operands) == asked_of("add", operands) == (0, 1, 2, 3, 4, 5)
+    many = (*operands, *(f"int8:0d={value}" for value in range(MANY)))
+    assert len(asked_of("add", many)) == len(many)
+    assert asked_of("+", many) == asked_of("+=", many) == (0, 3, 4)
 
 
 def test_the_operations_that_are_asked_of_every_dtype_go_by_their_one_name() -> None:
@@ -184,7 +209,7 @@ class IntoArrays(Tiny):
 
 def test_a_call_that_says_nothing_of_a_library_is_recorded_as_not_asked_and_left_out() -> None:
     recording = record(IntoArrays, limit=5.0)
-    assert recording.answer("iadd", "int", "int8") == "!NotAsked"
+    assert recording.answer("+=", "int", "int8") == "!NotAsked"
     assert [*recording.errors.values()] == ["the first operand is no array"]
     assert compare(tl.system("numpy"), recording.calls()).compared == len(ROOMS) * (len(ROOMS) + 1)
 

@@ -987,7 +987,7 @@ def test_what_an_operator_in_place_may_write_into_the_left_operand(into: str) ->
     """uint8 += uint8, int16 += uint8 join at the left dtype, uint8 += int8, int8 += float32 above it."""
     s = make("u8 -> i16 -> f32; i8 -> i16", ops={"in-place": {"into": into}})
     pairs = (("uint8", "uint8"), ("int16", "uint8"), ("uint8", "int8"), ("int8", "float32"))
-    found = [s.explain(*pair, op="iadd") for pair in pairs]
+    found = [s.explain(*pair, op="+=") for pair in pairs]
     assert [p.compute and str(p.dtype) for p in found] == {
         "same": ["uint8", "int16", None, None],
         "kind": ["uint8", "int16", None, None],
@@ -1111,8 +1111,8 @@ def test_a_weak_base_stays_weak_beside_a_weak_exponent_alone() -> None:
 
 def test_the_steps_of_an_operation_that_changes_nothing_are_those_of_promotion() -> None:
     s = make(CHAIN, ops={"in-place": {"takes": "all", "into": "category"}})
-    assert steps(s, "int16", "uint8", op="iadd") == [("order", None, ("int16", "uint8"), "int16")]
-    assert steps(s, "uint8", "int8", op="iadd") == [
+    assert steps(s, "int16", "uint8", op="+=") == [("order", None, ("int16", "uint8"), "int16")]
+    assert steps(s, "uint8", "int8", op="+=") == [
         ("order", None, ("uint8", "int8"), "int16"),
         ("ops", "in-place", ("int16", "uint8"), "uint8"),
     ]
@@ -1122,8 +1122,8 @@ def test_the_steps_of_an_operation_that_changes_nothing_are_those_of_promotion()
 
 def test_a_dtype_of_the_same_kind_is_written_into_a_narrower_one() -> None:
     s = make(CHAIN, ops={"in-place": {"takes": "all", "into": "kind"}})
-    assert said(s, "int8", "int16", op="iadd") == "int8"
-    assert said(s, "uint8", "int8", op="iadd") == "- int16 cannot be written into uint8"
+    assert said(s, "int8", "int16", op="+=") == "int8"
+    assert said(s, "uint8", "int8", op="+=") == "- int16 cannot be written into uint8"
 
 
 def test_an_operation_may_give_the_complex_dtype_of_what_it_computes_in() -> None:

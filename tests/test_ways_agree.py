@@ -34,7 +34,7 @@ ASKED = [
     op.name for op in OPERATIONS.values()
     if op.form in ("elementwise", "choice", "several", "indexed", "reduction", "along")
 ]  # fmt: skip
-NO_FUNCTION = ("iadd", "result_type")  # which no namespace calls as a function of arrays that gives an array
+NO_FUNCTION = ("result_type",)  # which no namespace calls as a function of arrays that gives an array
 AS_IT_IS = ("exact", "widen", "unsaid")  # outcomes of numbers out of range that no array can hold
 Answer = tuple[str | None, bool]  # the dtype, or None of a refusal, and whether it is weak
 
@@ -238,8 +238,11 @@ def as_function(system: tl.System, call: Call) -> Answer | None:
 def as_operator(system: tl.System, call: Call) -> Answer | None:
     """In an expression, with the operator; where Python itself does not answer."""
     sign = OPERATIONS[call.op].operator if call.op else None
-    if sign is None or sign == "+=" or all(_scalar(x) for x in call.operands):
+    if sign is None or all(_scalar(x) for x in call.operands):
         return None
+    of_function, of_operator = (system.explain(*call.operands, op=op) for op in (call.op, sign))
+    if (of_function.dtype, of_function.weak) != (of_operator.dtype, of_operator.weak):
+        return None  # an operator that a file states otherwise is another question
     text = f"a {sign} b" if len(call.operands) == 2 else f"{sign.removesuffix('x')}a"
     return _outcome(tl.program(text, **dict(zip("ab", call.operands, strict=False))).under(system)[-1])
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from typelattice.engine.operations import GROUPS, KINDS, STANDARD, Op
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.operations import FORMS, OPERATIONS, Operation
+from typelattice.facts.forms import FORMS
+from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
 PAGE = Path(__file__).parents[1] / "docs" / "operations.md"
 GIVES = {
@@ -19,8 +20,11 @@ GIVES = {
 }  # fmt: skip
 HEAD = """# Operations
 
-Each has one name, and is asked by any of its names: `--op concatenate` is `--op concat`, and `--op +` is
-`--op add`. This page is written by `tools/operations.py` from two tables: `facts/operations.txt` says which
+Each has one name, and is asked by any of its names: `--op concatenate` is `--op concat`. Python's operators
+are operations of their own, as some libraries answer `x + y` otherwise than `add(x, y)`: `--op +`, `--op=-x`,
+and of those that write into their left operand `--op +=`. What a file says of `add` holds for `+`, and what
+it says of `+` for `+=`, unless it says otherwise of these. This page is written by `tools/operations.py` from
+two tables: `facts/operations.txt` says which
 operations there are, and `engine/standard.txt` what the array API standard says of each class of them. A
 system's file says where its library departs from the standard ([format.md](format.md)).
 """
@@ -42,8 +46,8 @@ def page() -> str:
         "",
         "## All operations",
         "",
-        "| operation | class | form | operands | also called |",
-        "|---|---|---|---|---|",
+        "| operation | class | form | operands | operator | also called |",
+        "|---|---|---|---|---|---|",
     ]
     lines += [_row(op) for op in OPERATIONS.values()]
     return "\n".join(lines) + "\n"
@@ -52,7 +56,8 @@ def page() -> str:
 def _class(name: str, standard: Op) -> str:
     words = (word for word, kinds in KINDS.items() if kinds == standard.takes.listed)
     takes = min(words, default=", ".join(map(str, standard.takes.listed)), key=len)
-    members = ", ".join(f"`{op.name}`" for op in OPERATIONS.values() if op.of_class == name)
+    every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.in_place))
+    members = ", ".join(f"`{op.name}`" for op in every if op.of_class == name).replace("|", "\\|")
     return f"| `{name}` | {GROUPS[name]} | {takes} | {GIVES[standard.gives]} | {members} |"  # type: ignore[index]
 
 
@@ -63,7 +68,8 @@ def _row(op: Operation) -> str:
     elif op.dimensions:
         bounds += f", with {op.dimensions} dimension{'s' * (op.dimensions > 1)} or more"
     names = ", ".join(f"`{name}`" for name in op.names).replace("|", "\\|")
-    return f"| `{op.name}` | {op.of_class} | {op.form} | {bounds} | {names} |"
+    sign = f"`{op.operator}`".replace("|", "\\|") if op.operator else ""
+    return f"| `{op.name}` | {op.of_class} | {op.form} | {bounds} | {sign} | {names} |"
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ BROKEN = ("!hang", "!crash")
 OF_PYTHON = "py:"
 """How the answer of a call begins that is one of Python's own numbers."""
 
+NO_ARRAY = ("!", OF_PYTHON)
+"""How answers begin that are no array's dtype, as a refusal is none."""
 
 REFUSAL = "-"
 """How a system's refusal is written."""
@@ -102,7 +104,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
                 continue
             compared += 1
             ours = said(system.explain(*operands, op=call.op))
-            if ours != (REFUSAL if call.answer.startswith("!") else call.answer):
+            if ours != (REFUSAL if call.answer.startswith(NO_ARRAY) else call.answer):
                 why = departure_of(call.question, listed)
                 (known[why] if why else found).append(Mismatch(call, ours))
     return Report(compared, broken, tuple(found), known, tuple(unknown))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.conformance.library import NotAskedError, python_answer
-from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
 Function = Callable[..., object]
 
@@ -52,28 +52,48 @@ def functions(
     condition: object,
     renamed: Mapping[str, str] = {},
     matrix: Callable[[Any], object] | None = None,
+    copied: Callable[[Any], Any] = copy.deepcopy,
 ) -> dict[str, Function]:
     """The functions of a library, by operation.
 
     They are looked for in the namespaces, the main one first: by the name in `renamed`, or by all names of
     the operation. `condition` is a true array, from which `where` chooses and `take` gets its index. `matrix`
-    makes a matrix of an array of one dimension; by default it makes a diagonal one.
+    makes a matrix of an array of one dimension; by default it makes a diagonal one. `copied` copies an array
+    before an operator writes into it. All of Python's operators are asked, too.
     """
     main = spaces[0]
     matrix = matrix or (lambda x: main.tril(main.triu(main.broadcast_to(x, (2, 2)))))
-    found: dict[str, Function] = {"iadd": into_array(iadd)}
+    found: dict[str, Function] = {}
     for op in OPERATIONS.values():
         names = (renamed[op.name],) if op.name in renamed else op.functions
         function = _first_function(spaces, names)
         if function is not None and op.name not in BY_HAND:
             found[op.name] = _of_operands(op, function, condition, matrix, main)
-    return found
+    return found | operators(copied)
 
 
-def iadd(x: Any, y: Any) -> object:
-    """`x += y` of a copy."""
-    x = copy.deepcopy(x)
-    x += y
+def operators(copied: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Function]:
+    """Python's operators; what they make of Python scalars alone is Python's answer.
+
+    `@=` is not asked: a product of arrays of one dimension has none, and cannot be written into one.
+    """
+    return {
+        op.name: (
+            _in_place(op.method, copied) if op.in_place else beside_an_array(getattr(operator, op.method))
+        )
+        for op in OPERATORS.values()
+        if op.method and op.name != "@="
+    }
+
+
+def _in_place(method: str, copied: Callable[[Any], Any]) -> Function:
+    """An operator that writes into its left operand, of a copy of that."""
+    write = getattr(operator, method)
+    return into_array(lambda x, y: write(copied(x), y))
+
+
+def as_is(x: Any) -> Any:
+    """The array itself, where operators write into none."""
     return x
 
 
@@ -89,8 +109,8 @@ def into_array(function: Function) -> Function:
     return call
 
 
-def operators(*names: str) -> dict[str, Function]:
-    """Python's operators of these operations; what they make of Python scalars alone is Python's answer."""
+def by_operator(*names: str) -> dict[str, Function]:
+    """Functions that a library has as Python's operators only."""
     return {name: beside_an_array(getattr(operator, OPERATIONS[name].method or "")) for name in names}
 
 

@@ -26,7 +26,8 @@ EDGES = (
 """Python scalars about the limits of the dtypes."""
 
 WHOLE = ("result_type", "add", "divide", "pow", "equal", "bitwise_and", "where")
-"""Operations of two operands that are asked of every operand; the others of arrays and of `KINDS` only."""
+"""Operations of two operands that are asked of every operand, and their operators that write nothing; the
+others are asked of arrays and of `KINDS` only."""
 
 EVERY_DTYPE = (
     *WHOLE,
@@ -35,7 +36,11 @@ EVERY_DTYPE = (
     *("positive", "negative", "abs", "sign", "sqrt", "exp", "sin", "floor", "bitwise_invert", "logical_not"),
     *("sum", "prod", "mean", "cumulative_sum", "max", "argmax"),
 )
-"""Operations that are asked of every dtype, a choice from most classes; others of the `USUAL` ones."""
+"""Operations that are asked of every dtype, a choice from most classes, and their operators that write
+nothing; the others are asked of the `USUAL` ones."""
+
+MANY = 100
+"""Operands beyond which operators, which double the calls, are asked of the usual dtypes only."""
 
 USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)")
 """The dtypes that most libraries have kernels for."""
@@ -112,8 +117,9 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     (0,)
     """
     known = NAMES[op]
-    every = known.name in EVERY_DTYPE
-    if known.name in WHOLE or (every and known.alone):
+    usual = known.in_place or (known.is_operator and len(operands) > MANY)
+    every = known.function in EVERY_DTYPE and not usual
+    if (known.function in WHOLE and not usual) or (every and known.alone):
         return tuple(range(len(operands)))
     tiers = ("array",) if _takes_arrays_only(op) else ("0d",) if known.form == "made" else ("array", "weak")
     scalars = KINDS if known.form == "made" or not (known.alone or _takes_arrays_only(op)) else ()
@@ -147,16 +153,22 @@ def random_questions(
         op = drawn.choice(asked_first if drawn.random() < HALF else promoting)
         count = drawn.randint(max(2, NAMES[op].least), _most(op)) if op in several else 2
         chosen = drawn.choices(pools[op], k=count)
-        if scalars and NAMES[op].name in EVERY_DTYPE and not _takes_arrays_only(op):
+        if scalars and _of_every_tier(op):
             chosen = [drawn.choice(scalars) if drawn.random() < FIFTH else name for name in chosen]
         yield op, tuple(chosen)
 
 
 def _pool(op: str, operands: Sequence[str]) -> list[str]:
     """The operands for random calls of an operation: of every tier if it is asked of every dtype."""
-    if NAMES[op].name not in EVERY_DTYPE or _takes_arrays_only(op):
+    if not _of_every_tier(op):
         return [operands[i] for i in asked_of(op, operands)]
     return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]
+
+
+def _of_every_tier(op: str) -> bool:
+    """Whether random calls ask an operation of every tier: not of one that writes, and so needs an array."""
+    known = NAMES[op]
+    return known.function in EVERY_DTYPE and not known.in_place and not _takes_arrays_only(op)
 
 
 def _takes(op: str, count: int, several: Sequence[str]) -> bool:

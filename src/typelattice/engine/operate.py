@@ -47,7 +47,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
     compute, result = _applied(rules, op, dtypes, trail, is_constant)
-    if op.gives == "left":
+    if op.gives == "left" or op.writes:
         result = written_into(rules, op, result, operands[0], trail)
     adopted = dtypes[0] if op.adopts == "joined" and len(dtypes) == 1 else compute
     values = tuple(fits(rules, operands[:1] if is_constant else operands, adopted, op))
@@ -95,6 +95,8 @@ def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
     given = _default(rules, op.gives)
     met = tuple(o.dtype or weak_node(o.kind) for o in operands)
     trail.append(Operated(met, given, entry(rules, op, "meet")))
+    if op.writes:
+        given = written_into(rules, op, given, operands[0], trail)
     return Outcome(None, None, given, False, ())
 
 

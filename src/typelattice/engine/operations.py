@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from typelattice.facts.dtypes import DType, Kind, Node
-from typelattice.facts.operations import Operation, OpError, operation
+from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpError, operation
 from typelattice.operands.operand import Operand
 
 KINDS: dict[str, tuple[Kind, ...]] = {
@@ -88,7 +88,8 @@ class Op:
       `real` for that of its parts, `complex` for that of which it is a part, `left` for the left operand's,
       `joined` for that at which the operands joined.
     - `gives_of`: the same of single dtypes and kinds that are computed in, which counts more.
-    - `into`: what may be written into the left operand, if `gives` is `left`.
+    - `writes`: whether the result is written into the left operand, as that of `+=` is.
+    - `into`: what may be written into the left operand, if `writes`, or if `gives` is `left`.
     - `weak`: what becomes of a weak result: `keep`, `strip`, or the `default` dtype of its kind.
     """
 
@@ -105,6 +106,7 @@ class Op:
     meet: str = "join"
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
+    writes: bool = False
     into: str = "same"
     weak: str = "keep"
     ignores: tuple[str, ...] = ()
@@ -163,14 +165,25 @@ def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
     for entry in reversed(entries(op)):
         said |= departures.get(entry, {})
     known = operation(op)
-    return replace(STANDARD[known.of_class], name=known.name, **said)  # type: ignore[arg-type]
+    said |= {"name": known.name, "writes": known.in_place}
+    return replace(STANDARD[class_of(known)], **said)  # type: ignore[arg-type]
 
 
-def entries(op: str) -> tuple[str, str, str]:
+def class_of(known: Operation) -> str:
+    """The class that says what an operation takes and computes in: of an operator that of its function."""
+    return OPERATIONS[known.function].of_class
+
+
+def entries(op: str) -> tuple[str, ...]:
     """The entries of `ops` that may speak of an operation, the one that counts most first.
 
-    >>> entries("+")
-    ('add', 'arithmetic', 'computing')
+    An operator does what its function does, and `+=` what `+` does, where nothing else is said.
+
+    >>> entries("add"), entries("+=")
+    (('add', 'arithmetic', 'computing'), ('+=', 'in-place', '+', 'add', 'arithmetic', 'computing'))
     """
     known = operation(op)
-    return known.name, known.of_class, GROUPS[known.of_class]
+    of_class = class_of(known)
+    signs = (known.name, IN_PLACE, known.name[:-1]) if known.in_place else (known.name,)
+    named = signs if known.is_operator else ()
+    return *named, known.function, of_class, GROUPS[of_class]

@@ -8,7 +8,7 @@ from typelattice.engine.operations import Domain, Op, Side, entries
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Operated, RefusalError, Shaped, Step, Unheld
 from typelattice.facts.dtypes import DType, Kind, weak
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import IN_PLACE, operation
 from typelattice.facts.range import fitted
 from typelattice.operands.operand import Operand
 
@@ -116,7 +116,8 @@ def check_natural(rules: Rules, op: Op, operands: Sequence[Operand], compute: DT
 def entry(rules: Rules, op: Op, key: str | None = None) -> str:
     """The entry of `ops` that says a key of an operation, or anything of it; its class if there is none."""
     known = entries(op.name)
-    return next((name for name in known if _says(rules, name, key)), known[1])
+    of_class = IN_PLACE if key == "into" and IN_PLACE in known else known[-2]
+    return next((name for name in known if _says(rules, name, key)), of_class)
 
 
 def _says(rules: Rules, name: str, key: str | None) -> bool:

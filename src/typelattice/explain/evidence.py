@@ -58,7 +58,8 @@ def testimony(p: Promotion, o: Observed | None) -> list[str]:
             why = f"it has no {lacking}" if lacking else "this is what the rule says"
             return [f"never asked of {asked_of(p.system)}: {why}"]
         return [f"never asked: there is no recording of {p.system.name}"] if p.system.library else []
-    as_asked = "" if o.call.operands == tuple(map(str, p.promoting)) else f", asked as {o.call.question}"
+    same = o.call.operands == tuple(map(str, p.promoting)) and p.op in (None, o.call.op)
+    as_asked = "" if same else f", asked as {o.call.question}"
     told = [f"{o.library} {deed(o)}{as_asked}"]
     if o.departs:
         of_guest = p.reason if p.steps and isinstance(p.steps[-1], Hosted) else None

@@ -1,33 +1,22 @@
 """Operations: the name of each, the other names it goes by, and how it is called. Stated in operations.txt.
 
+A function and Python's operator of the same meaning, `add` and `+`, are two operations, since some libraries
+answer them differently; so is `+=`, which writes into its left operand. They follow from the function's row.
+
 What an operation does with dtypes is no fact of this kind: the engine knows what the standard says of it, and
 the file of a system where its library departs from that.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggest import nearest, short
 
 TABLE = f"{__file__[:-3]}.txt"
-FORMS = {
-    "promotion": "asks where dtypes meet: result_type(x, y)",
-    "elementwise": "element by element; a Python scalar may stand for an array: add(x, y)",
-    "whole": "arrays as wholes; other arguments take no part in promotion: matmul(x, y), reshape(x, shape)",
-    "reduction": "along axes that go: sum(x)",
-    "along": "along an axis that stays: sort(x)",
-    "choice": "a condition, which does not promote and may be left out, and two branches: where(c, x, y)",
-    "several": "a list of arrays: concat([x, y])",
-    "each": "any number of arrays, each by itself: meshgrid(x, y)",
-    "parts": "one array, several results: unique_counts(x)",
-    "told": "a text that says what to do, and arrays: einsum('i,i', x, y)",
-    "cases": "a list of conditions, which do not promote, and a list of arrays: select([c], [x], y)",
-    "pair": "two arrays element by element, and several results: divmod(x, y)",
-    "made": "numbers of which an array is made, and no arrays but 0-d ones: full(shape, x), arange(x, y)",
-    "indexed": "an array, and indices, which do not promote and may be left out: take(x, i)",
-}
+IN_PLACE = "in-place"  # the class of operators that write into their left operand
+COMPARING = ("comparison", "ordering")  # classes of operations that compare
 
 
 class OpError(TypelatticeError, ValueError):
@@ -38,9 +27,11 @@ class OpError(TypelatticeError, ValueError):
 class Operation:
     """An operation: its one name, the form of its call, how many operands take part, its other names.
 
-    `of_class` is the class that says what it takes and gives; `form` is one of FORMS; `most` is None where
-    there is no limit. `least_dimensions` are those that an operand has to have in every library: one number
-    for all operands, or one for each.
+    `of_class` is the class that says what it takes and gives; `form` is one of those in facts/forms.py;
+    `most` is None where there is no limit. `least_dimensions` are those that an operand has to have in every
+    library: one number for all operands, or one for each. `operator` is Python's of the same meaning, `+`,
+    or `-x` for a sign; `method` is that by which Python's data model calls it, `__add__`. `function` is the
+    name of the function of the same meaning: its own, unless it is an operator.
     """
 
     name: str
@@ -50,6 +41,9 @@ class Operation:
     most: int | None
     least_dimensions: tuple[int, ...]
     names: tuple[str, ...]
+    operator: str | None
+    method: str | None
+    function: str
 
     @property
     def dimensions(self) -> int:
@@ -61,19 +55,19 @@ class Operation:
         return self.least_dimensions[min(position, len(self.least_dimensions) - 1)]
 
     @property
-    def operator(self) -> str | None:
-        """Python's operator: `+`, `-x` for a sign, `+=` in place; None if it has none."""
-        return next((name for name in self.names if not name.isidentifier()), None)
+    def is_operator(self) -> bool:
+        """Whether it is written with a sign, and is no function."""
+        return self.name != self.function
 
     @property
-    def method(self) -> str | None:
-        """The method by which Python's data model calls it: `__add__`; None if there is none."""
-        return next((name for name in self.names if name.startswith("__")), None)
+    def in_place(self) -> bool:
+        """Whether it writes into its left operand, as `+=` does."""
+        return self.of_class == IN_PLACE and self.is_operator
 
     @property
     def functions(self) -> tuple[str, ...]:
         """What libraries call it, its one name first."""
-        return self.name, *(name for name in self.names if name.isidentifier() and not name.startswith("__"))
+        return self.name, *(name for name in self.names if not name.startswith("__"))
 
     @property
     def promoting(self) -> slice:
@@ -129,21 +123,39 @@ def _table() -> dict[str, Operation]:
             least, _, most = number.partition("-")
             least_dimensions = tuple(map(int, (dimensions or "0").split(",")))
             limit = None if number.endswith("-") else int(most or least)
+            sign = next((other for other in names if not other.isidentifier()), None)
+            method = next((other for other in names if other.startswith("__")), None)
+            others = tuple(other for other in names if sign is None or other not in (sign, method))
             found[name] = Operation(
-                name, of_class, form, int(least), limit, least_dimensions, tuple(names)
+                name, of_class, form, int(least), limit, least_dimensions, others, sign, method, name
             )
     return found
 
 
+def _operators(functions: Iterable[Operation]) -> Iterator[Operation]:
+    """The operators of the functions that have one, and those that write the result into the left operand."""
+    for of in functions:
+        if of.operator is None or of.method is None:
+            continue
+        yield replace(of, name=of.operator, names=(of.method,))
+        if of.most == 2 and of.of_class not in COMPARING:
+            sign, method = f"{of.operator}=", of.method.replace("__", "__i", 1)
+            names = method.strip("_"), method
+            yield replace(of, name=sign, of_class=IN_PLACE, names=names, operator=sign, method=method)
+
+
 OPERATIONS: Mapping[str, Operation] = _table()
-NAMES: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in (op.name, *op.names)}
+OPERATORS: Mapping[str, Operation] = {op.name: op for op in _operators(OPERATIONS.values())}
+NAMES: Mapping[str, Operation] = {
+    name: op for op in (*OPERATIONS.values(), *OPERATORS.values()) for name in (op.name, *op.names)
+}
 
 
 def operation(name: str) -> Operation:
     """The operation that goes by a name: its own, a library's, or Python's operator. Raises OpError.
 
-    >>> operation("concatenate").name, operation("+").name, operation("__add__").name
-    ('concat', 'add', 'add')
+    >>> operation("concatenate").name, operation("__add__").name, operation("iadd").name
+    ('concat', '+', '+=')
     """
     if name not in NAMES:
         known = nearest(name, NAMES) or "; `typelattice explain --help` lists those known"

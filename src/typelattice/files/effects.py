@@ -12,7 +12,7 @@ from itertools import chain
 from typelattice.engine.operations import Domain, Op, entries, find
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
-from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.cursor import Cursor
 from typelattice.files.vocabulary import Words
 
@@ -182,7 +182,7 @@ def _told(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
 def _operations_of() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
     """Entry -> the operations of which it may speak, each with the entries that count more."""
     found: dict[str, list[tuple[Operation, Sequence[str]]]] = {}
-    for o in OPERATIONS.values():
+    for o in (*OPERATIONS.values(), *OPERATORS.values()):
         named = entries(o.name)
         for place, name in enumerate(named):
             if name not in named[:place]:
@@ -196,7 +196,10 @@ _Needs = Callable[[Operation, Op, Op, Rules], bool]
 # Of a key of an operation: what to say where it has no effect, and when it has one.
 _NEEDS: dict[str, tuple[str, _Needs]] = {
     "own": ("own says nothing without `loops`", lambda o, op, without, rules: bool(op.loops)),
-    "into": ('into says nothing without gives = "left"', lambda o, op, without, rules: op.gives in _LEFT),
+    "into": (
+        'into says nothing without gives = "left", but for operators that write in place',
+        lambda o, op, without, rules: op.writes or op.gives in _LEFT,
+    ),
     "ignores": ("ignores says nothing of one operand", lambda o, op, without, rules: o.most != 1),
     "meet": (
         "meet says nothing of one operand, beside `loops`, or of what is so already",

@@ -8,14 +8,15 @@ from typing import TypeVar
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import OUTCOMES, PREFIXES
 from typelattice.facts.dtypes import DType, Kind, Node, weak
-from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS
 from typelattice.facts.suggest import nearest, short
 from typelattice.files.vocabulary import LETTERS, Words, each_of, flag, items, kind_of, once, one_of, text
 from typelattice.operands.operand import WORDS
 
 T = TypeVar("T")
 TIERS = ["array", "0d", "scalar"]
-NAMED = dict.fromkeys((*ops.STANDARD, *OPERATIONS, *ops.GROUPS.values()))  # what an entry may be about
+# What an entry may be about.
+NAMED = dict.fromkeys((*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.engine.operate import written_into
 from typelattice.engine.operations import find
-from typelattice.engine.steps import RefusalError
 from typelattice.facts.dtypes import DType
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context
@@ -33,31 +31,33 @@ def elements(context: Context) -> dict[str, Callable[..., Any]]:
     return {"__getitem__": getitem, "__setitem__": setitem}
 
 
-def into(context: Context, x: Array, d: DType) -> DType:
-    """The dtype of an array once a result has been written into it, or has taken its place.
+def into(context: Context, op: str, x: Array, other: Any) -> DType:
+    """The dtype of an array once the result of `x += y` has been written into it, or has taken its place.
 
     Raises NamespaceError where the system does not let it.
     """
-    try:
-        return written_into(context.system, find("iadd", context.system.ops), d, x._type.operand, [])
-    except RefusalError as e:
-        raise NamespaceError(f"{e.reason} under {context.system.name}: {e.remedy}") from None
+    p = context.system.explain(*context.operands((x, context.taken(op, other))), op=op)
+    if p.dtype is None:
+        raise NamespaceError(f"{p.reason} under {context.system.name}: {p.remedy}")
+    return p.dtype
 
 
-def in_place(context: Context, function: Callable[..., Any]) -> Callable[..., Any]:
+def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The operator that writes its result into the left operand, if system and library let it.
+
+    `function` computes what is written: it is `x + y` where `op` is `+=`.
 
     Under a system that rebinds, such as JAX's, the result takes the place of the left operand's name, and
     whoever else has that array keeps it as it was.
     """
 
-    rebinds = find("iadd", context.system.ops).into == "rebind"
+    rebinds = find(op, context.system.ops).into == "rebind"
 
     def operate(self: Array, other: Any) -> Any:
         out = function(self, other)
         if rebinds:
             return out
-        kept = into(context, self, out.dtype)
+        kept = into(context, op, self, other)
         rebound = context.recipes.own and not context.library.mutable  # as the library itself does
         if tuple(out.shape) != tuple(self.shape) and not rebound:
             shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"

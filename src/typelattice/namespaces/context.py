@@ -8,6 +8,7 @@ from typing import Any
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, part_of
+from typelattice.facts.operations import operation
 from typelattice.facts.range import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
@@ -207,7 +208,7 @@ class Context:
         library = self.library
         to = library.native(p.compute or p.result)
         cast = [library.cast(x, to) for x in data]
-        out = self.carried(p, library.function(op), *before, *cast, *args, **options)
+        out = self.carried(p, library.function(operation(op).function), *before, *cast, *args, **options)
         return self.wrap(library.cast(library.array(out), library.native(p.result)), p.result, p.weak)
 
     def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:

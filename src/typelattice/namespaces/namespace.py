@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import COMPARING, OPERATIONS, OPERATORS
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.namespaces.array import VERSIONS, Array
@@ -24,10 +24,10 @@ from typelattice.namespaces.creation import creation
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.libraries import library as find_library
 from typelattice.namespaces.libraries.computing import ComputingLibrary
-from typelattice.namespaces.promoting import promoting
+from typelattice.namespaces.promoting import builder, promoting
 from typelattice.namespaces.recipe import Recipes
 from typelattice.namespaces.shapes import shapes
-from typelattice.namespaces.signatures import standard
+from typelattice.namespaces.signatures import named, standard
 
 if TYPE_CHECKING:
     from typelattice.namespaces.standard import FFT, Functions, Linalg
@@ -37,7 +37,6 @@ else:
     Members = object  # a namespace has those members that its library has, each an attribute of its own
 
 CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
-COMPARING = ("comparison", "ordering")  # classes of operations without a method for `y + x` and for `x += y`
 
 
 class Namespace(Members):
@@ -111,15 +110,19 @@ class Extension:
 
 
 def operators(context: Context, functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The methods that stand for operations: `__add__`, `__radd__`, `__iadd__` of `add`, and so on."""
-    found = {}
-    for op in OPERATIONS.values():
-        if op.method and op.name in functions:
-            function = functions[op.name]
-            found[op.method] = function
-            if op.most == 2 and op.of_class not in COMPARING:
-                found[op.method.replace("__", "__r", 1)] = _reflected(function)
-                found[op.method.replace("__", "__i", 1)] = in_place(context, function)
+    """The methods that stand for operations: `__add__`, `__radd__`, `__iadd__` of `+`, and so on."""
+    named_there = [op for op in OPERATIONS.values() if op.name in functions]
+    found = {op.method: functions[op.name] for op in named_there if op.method}
+    for op in OPERATORS.values():
+        build = builder(op)
+        if op.method is None or build is None or op.function not in functions:
+            continue
+        if op.in_place:
+            found[op.method] = in_place(context, op.name, found[op.method.replace("__i", "__", 1)])
+            continue
+        found[op.method] = function = named(build(context, op.name), op.function)
+        if op.most == 2 and op.of_class not in COMPARING:
+            found[op.method.replace("__", "__r", 1)] = _reflected(function)
     return found
 
 

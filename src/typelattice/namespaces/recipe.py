@@ -14,13 +14,11 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.operations import find
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import COMPARING, operation
 from typelattice.facts.range import Value, fitted
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import ComputingLibrary
 from typelattice.operands.operand import SCALARS, Operand, of, scalar
-
-COMPARING = ("comparison", "ordering")  # classes of operations that see a number out of range as an infinity
 
 
 class ArrayType:
@@ -124,7 +122,8 @@ class Recipes:
         if not self.own and not at_once:
             return self.casting(p)
         low, high = self.range(p)
-        return Recipe(p, self.library.raw(op, _zero_d(operands)), None, low, high, None)
+        function = self.library.raw(operation(op).function, _zero_d(operands))
+        return Recipe(p, function, None, low, high, None)
 
     def casting(self, p: Promotion) -> Recipe:
         """The recipe that casts the operands of an operation before the library computes."""
@@ -136,7 +135,7 @@ class Recipes:
             to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype)
             for o in p.operands
         ]
-        compute = self.library.casting(p.op, to, sources, _zero_d(p.operands))
+        compute = self.library.casting(operation(p.op).function, to, sources, _zero_d(p.operands))
         low, high = self.range(p)
         return Recipe(p, compute, self.finish(native(p.result)), low, high, to)
 
@@ -147,7 +146,7 @@ class Recipes:
         dtype, whose products agree with those of the narrower ones in all the bits that these have.
         """
         compute = p.compute or p.result
-        if p.op != "pow" or compute.kind not in INTEGERS:
+        if p.op is None or operation(p.op).function != "pow" or compute.kind not in INTEGERS:
             return compute
         exponent = p.operands[1]
         return WIDEST if exponent.kind in INTEGERS and exponent.dtype is not compute else compute
@@ -156,7 +155,7 @@ class Recipes:
         """Whether integers of two signs are compared exactly, by the library and by the system."""
         assert p.op is not None
         silent = self.by_value or find(p.op, self.system.ops).fit == {}
-        compares = OPERATIONS[p.op].of_class in COMPARING
+        compares = operation(p.op).of_class in COMPARING
         if not (self.library.exact_comparisons and silent and compares and p.compute is not None):
             return False
         return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.rank == 1 for o in p.operands)
@@ -175,7 +174,7 @@ class Recipes:
         """The values of a Python scalar for which the recipe surely holds; none if low is above high."""
         none = 1, 0
         assert p.op is not None
-        if OPERATIONS[p.op].of_class == "logical":  # where a number may count before it is rounded
+        if operation(p.op).of_class == "logical":  # where a number may count before it is rounded
             return none
         scalars = [o for o in p.operands if o.tier == "scalar"]
         if not scalars or self.by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
@@ -215,7 +214,7 @@ class Recipes:
         Raises NamespaceError where the system refuses the value, or does not say what becomes of it.
         """
         to = self.computed_in(p)
-        of_class = OPERATIONS[p.op].of_class if p.op else None
+        of_class = operation(p.op).of_class if p.op else None
         if of_class == "logical" and self._counts_exactly(value, p):
             return bool(value)
         kind = SCALARS[type(value)]

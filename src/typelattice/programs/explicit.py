@@ -11,7 +11,7 @@ from typelattice.engine.operations import Op
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
-from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.facts.operations import COMPARING, operation
 from typelattice.facts.range import Value, fitted
 from typelattice.facts.suggest import clipped
 from typelattice.operands.operand import Operand
@@ -36,11 +36,6 @@ from typelattice.programs.step import (
     Slice,
     Step,
 )  # fmt: skip
-
-COMPARING = (
-    "comparison",
-    "ordering",
-)  # classes that may take a number beyond its operands' dtypes
 
 
 def explicit(
@@ -138,7 +133,7 @@ class _Writer:
         elif step.dtype is not None and given.dtype is not None and not step.name.endswith("_like"):
             moved = {part: self.cast(step, part, self.operand(part), given.dtype, None) for part in moved}
         written = step.name in IN_PLACE
-        computed = (p.compute if step.name == "iadd" else p.dtype) if written and p else given.dtype
+        computed = p.compute if written and p else given.dtype
         made = self.add(Call(
             IN_PLACE.get(step.name, step.name),
             tuple([self.moved(x, moved) for x in step.args]),
@@ -161,7 +156,7 @@ class _Writer:
     def compared_in(self, step: Call, p: Promotion) -> DType | None:
         """The dtype in which a number out of range is compared: one that holds it and all other values."""
         beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
-        if not beyond or OPERATIONS[p.op or ""].of_class not in COMPARING or not isinstance(p.system, System):
+        if not beyond or operation(p.op or "").of_class not in COMPARING or not isinstance(p.system, System):
             return None
         own = [o.dtype for o in p.operands if o.dtype]
         for d in p.system.dtypes:

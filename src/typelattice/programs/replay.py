@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import written_into
-from typelattice.engine.operations import find
-from typelattice.engine.steps import RefusalError
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, dtype
+from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import fitted
 from typelattice.operands.operand import BOOL, WORDS, Operand, Tier, of, scalar
 from typelattice.programs.python_numbers import computed
@@ -212,27 +210,19 @@ class _Replay:
         name = step.name
         if name in IN_PLACE:
             return self.in_place(name, operands, tier)
-        p = self.system.explain(*operands, op=name)
+        p = self.system.explain(*operands, op=(OPERATIONS[name].operator or name) if step.operator else name)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         given, why = result_of(self.system, p, step, operands, tier)
         return Outcome(given, p, why)
 
     def in_place(self, name: str, operands: Sequence[Operand], tier: Tier) -> Outcome:
-        """What `x *= y` comes to: the operation, whose result is written into x as that of `+=` is."""
-        left = operands[0]
-        rebound = left.tier == "scalar"  # a Python number is replaced, and nothing written into it
-        asked = name if name == "iadd" and not rebound else IN_PLACE[name]
-        p = self.system.explain(*operands, op=asked)
+        """What `x *= y` comes to; a Python number on the left is replaced, and nothing written into it."""
+        rebound = operands[0].tier == "scalar"
+        p = self.system.explain(*operands, op=OPERATIONS[IN_PLACE[name]].operator if rebound else name)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
-        if rebound or asked == "iadd":
-            return Outcome(of(p.dtype, p.weak, tier), p)
-        try:
-            into = written_into(self.system, find("iadd", self.system.ops), p.dtype, left, [])
-        except RefusalError as e:
-            return Outcome(None, p, e.reason)
-        return Outcome(of(into, p.weak, tier), p)
+        return Outcome(of(p.dtype, p.weak, tier), p)
 
 
 def _tier(step: Step, operands: Sequence[Operand]) -> Tier:

@@ -8,19 +8,14 @@ from types import EllipsisType
 from typing import TypeAlias
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import OPERATORS
 from typelattice.facts.range import Value
 from typelattice.operands.operand import Operand
 
 Shape: TypeAlias = tuple[int | None, ...]  # the lengths of the axes; None for one that is not known
 LONGEST = 160  # characters of a step's text
 IN_PLACE = {  # `x *= y`, by the operation that computes what is written into x
-    f"i{(op.method or '').strip('_')}": op.name
-    for op in OPERATIONS.values()
-    if op.method
-    and op.operator
-    and op.most == 2
-    and op.of_class not in ("comparison", "ordering", "in-place")
+    op.names[0]: op.function for op in OPERATORS.values() if op.in_place
 }
 
 

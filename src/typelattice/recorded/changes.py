@@ -8,15 +8,14 @@ where it was recorded anew, a recording that rests on it has to be, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from typelattice.recorded.messages import SEPARATOR, told
 from typelattice.recorded.reading import Reader
-from typelattice.recorded.rows import ALPHABET, FORMAT, Line, Row, Square, encode, width
+from typelattice.recorded.rows import FORMAT, Line, Row, Square, sparse, width
 
 BASE = "base"  # the key by which such a file is told from a whole recording
-SAME = " "  # stands in a row for an answer that is the base's
 
 
 class Recorded(Protocol):
@@ -101,17 +100,9 @@ def written(of: Recorded, base: Recorded, name: str) -> dict[str, object]:
 
 
 def _rows(of: Mapping[str, Sequence[Sequence[int | None]]], digits: int) -> dict[str, dict[str, object]]:
-    """The changed rows of each operation, each with the numbers of the rows that change so."""
-    found: dict[str, dict[str, object]] = {}
-    for op, rows in of.items():
-        numbers: dict[str, list[int]] = {}
-        for number, row in enumerate(rows):
-            text = "".join(SAME * digits if i is None else encode((i,), digits) for i in row).rstrip()
-            if text:
-                numbers.setdefault(text, []).append(number)
-        if numbers:
-            found[op] = {"rows": [[text, among] for text, among in numbers.items()]}
-    return found
+    """The changed rows of each operation."""
+    found = {op: sparse(rows, digits) for op, rows in of.items()}
+    return {op: {"rows": rows} for op, rows in found.items() if rows}
 
 
 def parts(reader: Reader, base: Recorded) -> dict[str, Any]:
@@ -134,10 +125,10 @@ def parts(reader: Reader, base: Recorded) -> dict[str, Any]:
         place.append(answers.index(known[answer, message]))
     unary, binary = dict(base.unary), dict(base.binary)
     for op, _, row in _changes(reader, "unary", dict.fromkeys(unary, 1), place):
-        unary[op] = Line(unary[op].operands, _merged(reader, f"unary.{op}", unary[op].row, row))
+        unary[op] = Line(unary[op].operands, reader.merged(f"unary.{op}", unary[op].row, row))
     for op, number, row in _changes(reader, "binary", {op: len(s.rows) for op, s in binary.items()}, place):
         rows = list(binary[op].rows)
-        rows[number] = _merged(reader, f"binary.{op}, row {number}", rows[number], row)
+        rows[number] = reader.merged(f"binary.{op}, row {number}", rows[number], row)
         binary[op] = Square(binary[op].operands, tuple(rows))
     nary = list(base.nary)
     for entry, value in enumerate(reader.array(top, "nary"), 1):
@@ -161,45 +152,11 @@ def parts(reader: Reader, base: Recorded) -> dict[str, Any]:
 
 def _changes(
     reader: Reader, key: str, lengths: Mapping[str, int], place: Sequence[int]
-) -> list[tuple[str, int, list[int | None]]]:
+) -> Iterator[tuple[str, int, list[int | None]]]:
     """The changed rows under a key: the operation, the row's number, its answers; None is the base's."""
-    found = []
     for op, value in reader.table(reader.key(reader.table(reader.document, "the file"), key), key).items():
         where = f"{key}.{op}"
         if op not in lengths:
             raise reader.fault(where, "is no operation of the recording that it rests on")
-        for entry, row in enumerate(reader.array(reader.table(value, where), "rows"), 1):
-            at = f"{where}, entry {entry}"
-            parts = reader.list_of(row, at)
-            if len(parts) != 2 or not isinstance(parts[0], str):
-                raise reader.fault(at, "is no [row, its numbers]")
-            row_told = _told(reader, at, parts[0], place)
-            found += [(op, number, row_told) for number in reader.indices(parts[1], at, lengths[op])]
-    return found
-
-
-def _told(reader: Reader, where: str, text: str, place: Sequence[int]) -> list[int | None]:
-    """The answers that a text of digits and blanks says."""
-    digits = 1 if len(place) <= len(ALPHABET) else 2
-    found: list[int | None] = []
-    for start in range(0, len(text), digits):
-        cell = text[start : start + digits]
-        if not cell.strip():
-            found.append(None)
-            continue
-        index = 0
-        for character in cell:
-            digit = ALPHABET.find(character)
-            index = index * len(ALPHABET) + digit if digit >= 0 else len(place)
-        if len(cell) != digits or index >= len(place):
-            raise reader.fault(f"{where}, column {start // digits + 1}", f"{cell!r} is no answer")
-        found.append(place[index])
-    return found
-
-
-def _merged(reader: Reader, where: str, row: Row, now: Sequence[int | None]) -> Row:
-    """A row with the answers that have changed in it."""
-    if len(now) > len(row):
-        raise reader.fault(where, f"{len(now)} answers, not {len(row)}")
-    rest = row[len(now) :]
-    return (*(old if new is None else new for old, new in zip(row, now, strict=False)), *rest)
+        for number, row in reader.sparse(reader.table(value, where), where, lengths[op], place):
+            yield op, number, row

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import SIGN
 from typelattice.facts.suggest import nearest, short
 
@@ -48,20 +49,33 @@ class Departure:
 def departure_of(call: str, listed: Sequence[Departure]) -> Departure | None:
     """The first of the listed departures that covers a call, if any.
 
+    What is said of a function is said of its operator, too, as in a system's file.
+
     Raises DepartureError if an expression takes too long to match, as `(a+)+` may. That is noticed in the
     main thread, on operating systems that have alarms.
     """
     departure = None
     try:
         with _alarm(LIMIT_SECONDS):
-            for departure in listed:
-                if departure.covers(call):
-                    return departure
+            for spelling in _spellings(call):
+                for departure in listed:
+                    if departure.covers(spelling):
+                        return departure
     except _TooLongError:
         calls = short(departure.calls) if departure else ""
         what = f"calls = {calls} takes longer than {LIMIT_SECONDS:g} s to match {short(call)}"
         raise DepartureError(f"{what}; write it without repeats within repeats") from None
     return None
+
+
+def _spellings(call: str) -> tuple[str, ...]:
+    """A call, then one of an operator as that of its function: `+=(int8, int8)` also as `add(int8, int8)`."""
+    op, bracket, operands = call.partition("(")
+    known = NAMES.get(op)
+    if known is None or not known.is_operator:
+        return (call,)
+    plain = (known.name[:-1],) if known.in_place else ()
+    return tuple(f"{name}{bracket}{operands}" for name in (op, *plain, known.function))
 
 
 class _TooLongError(Exception):

@@ -16,7 +16,7 @@ from typelattice.disk.read import read_bytes
 from typelattice.recorded.changes import BASE
 from typelattice.recorded.messages import told
 from typelattice.recorded.recording import LIMIT_BYTES, RECORDINGS, Call
-from typelattice.recorded.rows import ALPHABET, RecordingError, width
+from typelattice.recorded.rows import ALPHABET, AS, RecordingError, width
 
 KEPT = 64  # recordings whose text is kept
 KEPT_OPERATIONS = 512  # operations whose rows are kept
@@ -86,12 +86,20 @@ def _place(page: Page, op: str, operands: tuple[int, ...]) -> Place | None:
     if section == "nary":
         number = _several(page).get((op, operands))
         return None if number is None else (section, number, 0)
-    table = _operation(page, section, op)
-    chosen = table.get("operands", range(len(page.index))) if table else ()
+    chosen = _chosen(page, section, op)
     if not all(operand in chosen for operand in operands):
         return None
     *first, last = map(chosen.index, operands)
     return section, first[0] if first else 0, last
+
+
+def _chosen(page: Page, section: str, op: str) -> Sequence[int]:
+    """The operands of which an operation was asked; those of the operation as which it is written."""
+    table = _operation(page, section, op)
+    if AS in table and "operands" not in table:
+        return _chosen(page, section, table[AS])
+    chosen: Sequence[int] = table.get("operands", range(len(page.index))) if table else ()
+    return chosen
 
 
 def _answer(page: Page, op: str, place: Place) -> int:
@@ -100,6 +108,14 @@ def _answer(page: Page, op: str, place: Place) -> int:
     if section == "nary":
         return int(_calls(page)[number][2])
     table = _operation(page, section, op)
+    if AS in table:
+        cells = (_cell(text, column, page).strip() for text, numbers in table["rows"] if number in numbers)
+        written = next((_number(cell) for cell in cells if cell), None)
+        if written is not None:
+            return written
+        chosen, others = _chosen(page, section, op), _chosen(page, section, table[AS])
+        there = section, others.index(chosen[number]), others.index(chosen[column])
+        return _answer(page, table[AS], there)
     row = table["rows"][number] if section == "binary" else table["row"]
     text = row if isinstance(row, str) else table["rows"][row]
     return _number(_cell(text, column, page))

@@ -10,6 +10,7 @@ from typelattice.engine.ask import ask
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import recordings
+from typelattice.facts.operations import operation
 from typelattice.facts.range import Value
 from typelattice.operands.operand import Operand
 from typelattice.recorded.departures import Departure, departure_of, departures
@@ -31,7 +32,8 @@ class Observed:
     """What a library answered when it was asked a call.
 
     `call` is the call as it was asked: a number from 1 to 100 that was not asked itself stands there as its
-    kind, `int`. `departs`: whether the system answers otherwise, by its rule.
+    kind, `int`, and an operator that was not as its function. `departs`: whether the system answers
+    otherwise, by its rule.
 
     >>> from typelattice import system
     >>> found = observed(system("numpy").explain("int16", "float32", op="solve"))
@@ -97,7 +99,10 @@ def observed(p: Promotion) -> Observed | None:
         return None
     if any(o.guest for o in p.promoting):
         name = f"{GUESTS}/{name}"
-    call = _asked(name, p.op or PROMOTION, p.promoting)
+    asked = operation(p.op or PROMOTION)
+    call = _asked(name, asked.name, p.promoting)
+    if call is None and asked.is_operator and not asked.in_place:
+        call = _asked(name, asked.function, p.promoting)  # of many operands, operators are asked of some
     if call is None or call.answer == NOT_ASKED:
         return None
     page = opened(name)
@@ -106,7 +111,7 @@ def observed(p: Promotion) -> Observed | None:
     # out of range, for one.
     rule = p if p.op else ask(p.system, p.operands, PROMOTION, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
-    departs = ours != (EXCEPTION if call.answer.startswith(EXCEPTION) else call.answer)
+    departs = ours != (EXCEPTION if call.answer.startswith((EXCEPTION, OF_PYTHON)) else call.answer)
     return Observed(call, page.versions, asked_of(p.system), departs, name)
 
 

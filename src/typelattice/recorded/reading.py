@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.recorded.rows import ALPHABET, FORMAT, Line, RecordingError, Row, Square, width
+from typelattice.recorded.rows import (
+    ALPHABET,
+    AS,
+    FORMAT,
+    Line,
+    RecordingError,
+    Row,
+    Square,
+    restricted,
+    width,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +42,7 @@ class Reader:
             "operands": operands,
             "answers": answers,
             "errors": self.texts(top, "errors"),
-            "binary": {
-                op: self.square(value, f"binary.{op}", len(operands), answers)
-                for op, value in self.table(self.key(top, "binary"), "binary").items()
-            },
+            "binary": self.squares(self.table(self.key(top, "binary"), "binary"), len(operands), answers),
             "unary": {
                 op: self.line(value, f"unary.{op}", len(operands), answers)
                 for op, value in self.table(self.key(top, "unary"), "unary").items()
@@ -108,6 +115,71 @@ class Reader:
         table = value if isinstance(value, dict) else {"row": value}
         chosen = self.chosen(table, where, operands)
         return Line(chosen, self.row(self.key(table, "row"), where, len(chosen), answers))
+
+    def squares(
+        self, value: Mapping[str, object], operands: int, answers: Sequence[str]
+    ) -> dict[str, Square]:
+        found: dict[str, Square] = {}
+        for op, table in value.items():
+            where = f"binary.{op}"
+            other = self.table(table, where).get(AS)
+            if other is None:
+                found[op] = self.square(table, where, operands, answers)
+            elif isinstance(other, str) and other in found:
+                found[op] = self.square_as(self.table(table, where), where, found[other], operands, answers)
+            else:
+                raise self.fault(f"{where}.{AS}", f"{other!r} is no operation above it")
+        return found
+
+    def square_as(
+        self, table: Mapping[str, object], where: str, other: Square, operands: int, answers: Sequence[str]
+    ) -> Square:
+        """An operation that is written as what differs from another, of which it has the operands."""
+        chosen = self.chosen(table, where, operands) if "operands" in table else other.operands
+        if not {*chosen} <= {*other.operands}:
+            raise self.fault(f"{where}.operands", "are not all among those of the other operation")
+        rows = [*restricted(other, chosen)]
+        for number, row in self.sparse(table, where, len(rows), range(len(answers))):
+            rows[number] = self.merged(f"{where}, row {number}", rows[number], row)
+        return Square(chosen, tuple(rows))
+
+    def sparse(
+        self, table: Mapping[str, object], where: str, length: int, place: Sequence[int]
+    ) -> Iterator[tuple[int, list[int | None]]]:
+        """Rows that are written as what differs: the number of each, and its answers; None is the same."""
+        for entry, row in enumerate(self.list_of(self.key(table, "rows"), f"{where}.rows"), 1):
+            at = f"{where}, entry {entry}"
+            parts = self.list_of(row, at)
+            if len(parts) != 2 or not isinstance(parts[0], str):
+                raise self.fault(at, "is no [row, its numbers]")
+            told = self.told(at, parts[0], place)
+            for number in self.indices(parts[1], at, length):
+                yield number, told
+
+    def told(self, where: str, text: str, place: Sequence[int]) -> list[int | None]:
+        """The answers that a text of digits and blanks says."""
+        digits = 1 if len(place) <= len(ALPHABET) else 2
+        found: list[int | None] = []
+        for start in range(0, len(text), digits):
+            cell = text[start : start + digits]
+            if not cell.strip():
+                found.append(None)
+                continue
+            index = 0
+            for character in cell:
+                digit = ALPHABET.find(character)
+                index = index * len(ALPHABET) + digit if digit >= 0 else len(place)
+            if len(cell) != digits or index >= len(place):
+                raise self.fault(f"{where}, column {start // digits + 1}", f"{cell!r} is no answer")
+            found.append(place[index])
+        return found
+
+    def merged(self, where: str, row: Row, now: Sequence[int | None]) -> Row:
+        """A row with the answers that differ in it."""
+        if len(now) > len(row):
+            raise self.fault(where, f"{len(now)} answers, not {len(row)}")
+        rest = row[len(now) :]
+        return (*(old if new is None else new for old, new in zip(row, now, strict=False)), *rest)
 
     def square(self, value: object, where: str, operands: int, answers: Sequence[str]) -> Square:
         table = self.table(value, where)

@@ -9,12 +9,24 @@ from pathlib import Path
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import write_text
+from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import SIGN
 from typelattice.facts.suggest import short
 from typelattice.recorded.changes import BASE, parts, written
 from typelattice.recorded.messages import answer_of, told
 from typelattice.recorded.reading import Reader
-from typelattice.recorded.rows import FORMAT, Line, RecordingError, Square, encode, folded, width
+from typelattice.recorded.rows import (
+    AS,
+    FORMAT,
+    Line,
+    RecordingError,
+    Square,
+    encode,
+    folded,
+    restricted,
+    sparse,
+    width,
+)  # fmt: skip
 
 LIMIT_BYTES = 20_000_000  # a hundred times the largest so far
 RECORDINGS = Path(__file__).with_name("recordings")
@@ -110,14 +122,37 @@ class Recording:
             "answers": list(self.answers),
             "errors": dict(self.errors),
             "binary": {
-                op: {**chosen(value), "rows": folded(encode(row, digits) for row in value.rows)}
-                for op, value in self.binary.items()
+                op: self._written(op, self.binary[op], chosen(self.binary[op])) for op in self._in_order()
             },
             "unary": {op: line(value) for op, value in self.unary.items()},
             "seed": self.seed,
             "nary": [[op, list(operands), answer] for op, operands, answer in self.nary],
         }
         write_text(path, _layout(document) + "\n")
+
+    def _in_order(self) -> list[str]:
+        """The operations of two operands, each after those as which it may be written."""
+        return sorted(self.binary, key=lambda op: len(_alike(op)))
+
+    def _written(self, op: str, value: Square, chosen: dict[str, object]) -> dict[str, object]:
+        """An operation as the file has it: an operator as what differs from its function, if shorter."""
+        digits = width(self.answers)
+        found = {**chosen, "rows": folded(encode(row, digits) for row in value.rows)}
+        for like in _alike(op):
+            other = self.binary.get(like)
+            if other is None or not {*value.operands} <= {*other.operands}:
+                continue
+            theirs = restricted(other, value.operands)
+            rows = sparse(
+                (
+                    [None if a == b else a for a, b in zip(row, their, strict=True)]
+                    for row, their in zip(value.rows, theirs, strict=True)
+                ),
+                digits,
+            )
+            same = {} if value.operands == other.operands else {"operands": list(value.operands)}
+            found = min(found, {AS: like, **same, "rows": rows}, key=lambda form: len(json.dumps(form)))
+        return found
 
     def calls(self) -> Iterator[Call]:
         """Every call that was made, with its answer."""
@@ -149,6 +184,14 @@ class Recording:
             first, second = map(square.operands.index, operands)
             return square.rows[first][second]
         return {(name, asked): answer for name, asked, answer in self.nary}[op, operands]
+
+
+def _alike(op: str) -> tuple[str, ...]:
+    """The operations that an operator mostly answers like: `+=` like `+`, and like `add`."""
+    known = NAMES.get(op)
+    if known is None or not known.is_operator:
+        return ()
+    return (known.name[:-1], known.function) if known.in_place else (known.function,)
 
 
 def recorded() -> tuple[str, ...]:

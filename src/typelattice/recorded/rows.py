@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.facts.errors import TypelatticeError
@@ -11,6 +11,8 @@ ALPHABET = "".join(chr(code) for code in range(33, 127) if chr(code) not in '"\\
 """The digits in which a row writes its answers, by index."""
 
 FORMAT = 2
+SAME = " "  # stands in a row for an answer that another recording, or operation, has there
+AS = "as"  # the key by which an operation is written as what differs from another
 
 Row = tuple[int, ...]
 
@@ -35,6 +37,13 @@ class Line:
     row: Row
 
 
+def restricted(square: Square, operands: Sequence[int]) -> Iterator[Row]:
+    """The rows of some of the operands of a square, and their columns."""
+    places = [square.operands.index(operand) for operand in operands]
+    for i in places:
+        yield tuple(square.rows[i][j] for j in places)
+
+
 def width(answers: Sequence[str]) -> int:
     """How many digits an answer takes."""
     return 1 if len(answers) <= len(ALPHABET) else 2
@@ -50,6 +59,22 @@ def encode(row: Row, width: int) -> str:
     if width == 1:
         return "".join(ALPHABET[answer] for answer in row)
     return "".join(ALPHABET[answer // base] + ALPHABET[answer % base] for answer in row)
+
+
+def sparse(rows: Iterable[Sequence[int | None]], digits: int) -> list[list[object]]:
+    """What rows say otherwise than others do, each with the numbers of the rows that say it.
+
+    An answer that is the same is None, and a blank in what is written.
+
+    >>> sparse([(None, None), (None, 3), (1, None), (None, 3)], 1)
+    [[' $', [1, 3]], ['"', [2]]]
+    """
+    numbers: dict[str, list[object]] = {}
+    for number, row in enumerate(rows):
+        text = "".join(SAME * digits if i is None else encode((i,), digits) for i in row).rstrip()
+        if text:
+            numbers.setdefault(text, []).append(number)
+    return [[text, among] for text, among in numbers.items()]
 
 
 def folded(rows: Iterable[str]) -> list[str | int]:

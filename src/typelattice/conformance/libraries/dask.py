@@ -46,7 +46,6 @@ class Dask(Library):
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = da.ones(2, dtype=bool)
         found = functions((da, da.linalg, da.fft), condition, RENAMED)
-        del found["iadd"]  # dask has no such operator, and Python calls that of +
         return found | {
             "expand_dims": lambda x: da.expand_dims(x, 0),
             "nancumsum": lambda x: da.nancumsum(x, 0),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from jax import lax
 from jax._src import dtypes as rules
 from jax._src.lax.lax import _convert_element_type
 
-from typelattice.conformance.functions import functions, into_array
+from typelattice.conformance.functions import as_is, functions
 from typelattice.conformance.library import (
     Library,
     NoSuchOperandError,
@@ -79,8 +78,8 @@ class JAX(Library):
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = jnp.ones(2, bool)
         spaces = (jnp, jnp.linalg, jnp.fft, jax.nn, jax.scipy.special)
-        found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)))
-        found |= {"iadd": into_array(operator.iadd), "expand_dims": lambda x: jnp.expand_dims(x, 0)}
+        found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)), copied=as_is)
+        found |= {"expand_dims": lambda x: jnp.expand_dims(x, 0)}
         found |= {
             "unique_values": lambda x: jnp.unique(x, size=1),
             "unique_all": lambda x: jnp.unique_all(x, size=1)[0],

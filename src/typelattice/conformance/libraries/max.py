@@ -17,6 +17,7 @@ from typelattice.conformance.library import (
     Scalar,
     versions_of,
 )
+from typelattice.facts.operations import OPERATIONS
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -57,8 +58,8 @@ class Max(Framework):
         found = functions((ops,), self.array(DType.bool, True), renamed) | {"less": self.less}
         found["expand_dims"] = lambda x: ops.unsqueeze(x, 0)
         del found["irfft"]  # of a GPU only
-        del found["iadd"]  # a graph changes nothing in place, and a NumPy array would be NumPy's to change
-        return found
+        # Of an operator's operands one may be a NumPy array, which it would be NumPy's to answer for.
+        return {op: found[op] for op in found if op in OPERATIONS}
 
     def less(self, x: Any, y: Any) -> object:
         """`x < y` of the graph; without an input of the graph it is NumPy's or Python's."""

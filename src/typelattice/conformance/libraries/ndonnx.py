@@ -6,7 +6,7 @@ from typing import Any
 
 import ndonnx as ndx
 
-from typelattice.conformance.functions import functions, of_numbers
+from typelattice.conformance.functions import as_is, functions, of_numbers
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
@@ -35,20 +35,13 @@ class Ndonnx(Framework):
 
     def operations(self) -> Operations:
         condition = ndx.argument(shape=(2,), dtype=ndx.bool)
-        return functions((ndx,), condition) | {
+        return functions((ndx,), condition, copied=as_is) | {
             "expand_dims": lambda x: ndx.expand_dims(x, axis=0),
             "tensordot": lambda x, y: ndx.tensordot(x, y, axes=1),
-            "iadd": iadd,
             "full": of_numbers(lambda x: ndx.full((2,), x)),
             "arange": of_numbers(ndx.arange),
             "linspace": of_numbers(lambda x, y: ndx.linspace(x, y, 3)),
         }
-
-
-def iadd(x: Any, y: Any) -> object:
-    """`x += y`; graph inputs are not copied, and a graph changes nothing in place."""
-    x += y
-    return x
 
 
 LIBRARIES = {Ndonnx.name: Ndonnx}

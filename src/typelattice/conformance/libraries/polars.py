@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from typelattice.conformance.functions import functions, of_numbers, operators
+from typelattice.conformance.functions import as_is, by_operator, functions, of_numbers
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
@@ -19,7 +19,7 @@ DTYPES = {
 }
 
 
-OPERATORS = (
+BY_OPERATOR = (
     *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "negative"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"),
@@ -74,9 +74,8 @@ class Polars(Framework):
 
     def operations(self) -> Operations:
         condition = pl.col("bool")
-        found = functions((pl.Expr,), condition, RENAMED)
-        del found["iadd"]  # an expression has no such operator, and Python calls that of +
-        return found | operators(*OPERATORS) | {
+        found = functions((pl.Expr,), condition, RENAMED, copied=as_is)
+        return found | by_operator(*BY_OPERATOR) | {
             "result_type": self.result_type,
             "maximum": pl.max_horizontal,
             "minimum": pl.min_horizontal,

@@ -14,6 +14,7 @@ from typelattice.conformance.library import (
     Scalar,
     versions_of,
 )
+from typelattice.facts.operations import OPERATIONS
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -54,8 +55,7 @@ class Arrow(Framework):
 
     def operations(self) -> Operations:
         found = functions((pc,), pa.array([True, True]), RENAMED)
-        del found["iadd"]  # arrow has no such operator, and Python calls that of +
-        return found | {
+        return {op: found[op] for op in found if op in OPERATIONS} | {  # arrow has no operators
             "concat": lambda *arrays: pa.concat_arrays(arrays),
             "take": lambda x: pc.take(x, pa.array([0])),
         }

@@ -74,6 +74,7 @@ class TensorFlow(Framework):
             "remainder": tf.math.floormod,
             "concat": lambda *arrays: tf.concat(arrays, 0),
             "matmul": lambda x, y: tf.matmul(x[None, :], y[:, None]),
+            "@": lambda x, y: x[None, :] @ y[:, None],
             "searchsorted": lambda x, y: tf.searchsorted(x, y),
             "expand_dims": lambda x: tf.expand_dims(x, 0),
             "flip": lambda x: tf.reverse(x, [0]),

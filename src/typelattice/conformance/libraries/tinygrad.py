@@ -8,7 +8,7 @@ from tinygrad import Tensor, dtypes
 from tinygrad.dtype import least_upper_dtype
 from tinygrad.helpers import DEV
 
-from typelattice.conformance.functions import functions, of_numbers, operators
+from typelattice.conformance.functions import by_operator, functions, of_numbers
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
@@ -24,7 +24,7 @@ OWN = {
     "float8_e5m2fnuz": "fp8e5m2fnuz",
 }
 
-OPERATORS = (
+BY_OPERATOR = (
     *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "matmul", "negative"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
@@ -67,7 +67,7 @@ class Tinygrad(Framework):
         further = functions((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
         del further["nonzero"]  # computes, which this device does in one of its ways only
         del further["gradient"]  # of what was computed, by its inputs
-        return further | operators(*OPERATORS) | {
+        return further | by_operator(*BY_OPERATOR) | {
             "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
             "maximum": Tensor.maximum,
             "where": condition.where,

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from typelattice.conformance.functions import functions, operators
+from typelattice.conformance.functions import functions
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
@@ -21,8 +21,7 @@ DTYPES = (
 """Every dtype that holds numbers; the quantized and the bits dtypes take no part in promotion."""
 
 
-COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-RENAMED = {"repeat": "repeat_interleave", "unique_values": "unique"}
+RENAMED = {"equal": "eq", "repeat": "repeat_interleave", "unique_values": "unique"}
 
 
 SPACES = (torch, torch.linalg, torch.fft, torch.special, torch.nn.functional)
@@ -33,7 +32,7 @@ class Torch(Framework):
     """torch's own functions, on tensors of one dimension and of none."""
 
     name = "torch"
-    how = "functions of torch on CPU tensors; comparisons by operator"
+    how = "functions of torch and Python's operators on CPU tensors"
     two_at_most = ("result_type",)
 
     def __init__(self) -> None:
@@ -49,7 +48,7 @@ class Torch(Framework):
 
     def operations(self) -> Operations:
         condition = torch.tensor([True, True])
-        found = functions(SPACES, condition, RENAMED) | operators(*COMPARISONS)
+        found = functions(SPACES, condition, RENAMED)
         del found["select"]  # of an axis and an index, in torch
         return found | {
             "flip": lambda x: torch.flip(x, (0,)),

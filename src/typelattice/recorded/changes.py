@@ -1,9 +1,10 @@
-"""A recording of another release, kept as what differs from that of the newest one.
+"""A recording of another release, or of a system much like another, kept as what differs from that one.
 
 `recordings/numpy@2.4.json` names its base, `numpy`, and states the answers of NumPy 2.4 to the base's
-questions where they are others. A row of answers is written as in a recording, with a blank for each that is
-the same, and once for all rows that change alike. The base is known by a digest of its questions and answers:
-where it was recorded anew, a recording that rests on it has to be, too.
+questions where they are others; `tensorflow-safe` rests on `tensorflow-all` in the same way. A row of answers
+is written as in a recording, with a blank for each that is the same, and once for all rows that change alike.
+The base is known by a digest of its questions and answers: where it was recorded anew, a recording that rests
+on it has to be, too.
 """
 
 from __future__ import annotations

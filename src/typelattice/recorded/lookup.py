@@ -29,7 +29,7 @@ Place = tuple[str, int, int]  # a section, a row of an operation there, a column
 class Page:
     """The text of a recording, and what stands above its calls.
 
-    That of an older release says only what differs from its `base`.
+    One that rests on another says only what differs from that, its `base`.
     """
 
     name: str
@@ -122,7 +122,7 @@ def _answer(page: Page, op: str, place: Place) -> int:
 
 
 def _changed(page: Page, op: str, place: Place) -> int | None:
-    """The answer of an older release that stands there, None if it is the base's."""
+    """The answer that stands there, None if it is the base's."""
     section, number, column = place
     if section == "nary":
         return dict(_calls(page)).get(number)

@@ -78,7 +78,7 @@ class Recording:
     def load(cls, name: str | Path) -> Recording:
         """The recording of that name, or in the file at that path.
 
-        One of an older release is read on top of the one that it rests on.
+        One of an older release, or of a system much like another, is read on top of the one that it rests on.
         """
         path = Path(name)
         if path.suffix != ".json":

@@ -222,7 +222,8 @@ def test_what_strangers_wrote_does_not_reach_the_terminal_raw(tmp_path: Path) ->
     recording["answers"][wrong] = "\x1b[2Jint8"
     (tmp_path / "own.json").write_text(json.dumps(recording), encoding="utf-8")
     listed = (
-        '[[departure]]\ncalls = ".*type.int8."\nreason = "\\u001b[1mwhy"\nsource = "\\u001b]0;here\\u0007"\n'
+        '[[departure]]\nops = "all"\noperands = ["i8"]\n'
+        'reason = "\\u001b[1mwhy"\nsource = "\\u001b]0;here\\u0007"\n'
     )
     (tmp_path / "own.toml").write_text(listed, encoding="utf-8")
     done = typelattice(

@@ -109,12 +109,15 @@ def test_frameworks_are_named_in_the_files_made_for_them(path: Path) -> None:
     assert not outside, f"{name(path)} imports {', '.join(outside)}"
 
 
-# These compare what a system says with what a library does.
+# These compare what a system says with what a library does, or state where the two differ.
 COMPARE = (
     "conformance/compare",
     "conformance/live",
     "conformance/pytest",
     "conformance/watch",
+    "recorded/departure",
+    "recorded/departure_entries",
+    "recorded/departures",
     "recorded/observed",
 )
 RECORDERS = [

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import typelattice as tl
 from typelattice.conformance.compare import Mismatch
 from typelattice.conformance.library import NoSuchOperandError, OperandString
 from typelattice.conformance.live import compare_live, shrunk
 from typelattice.conformance.process import LibraryProcess
-from typelattice.recorded.departures import Departure
+from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Call
 
 
@@ -47,15 +48,20 @@ def answer(*operands: str) -> str:
     return "int64"
 
 
-def test_a_mismatch_is_not_shrunk_to_a_listed_one() -> None:
+def test_a_mismatch_is_not_shrunk_to_a_listed_one(tmp_path: Path) -> None:
     system = tl.system("numpy")
     found = Mismatch(Call("result_type", ("int8:0d", "int16", "int8:0d"), "int64"), "int16")
     with LibraryProcess(Stubborn) as asked:
         assert str(shrunk(asked, system, found).call) == "result_type(int16, int8) = int64"
-        listed = [
-            Departure(r"result_type\([^,]*, [^,]*\)|result_type\(int8, .*", "two, or an int8 in front", "")
-        ]
-        left = shrunk(asked, system, found, listed)
+        (tmp_path / "list.toml").write_text(
+            """[[departure]]
+            ops = "result_type"
+            operands = ["any + any", "i8:array then any..."]
+            reason = "two, or an int8 in front"
+            source = "here"
+            """
+        )
+        left = shrunk(asked, system, found, departures("stubborn", tmp_path / "list.toml"))
         assert str(left.call) == "result_type(int8:0d, int16, int8) = int64"
 
 

@@ -14,6 +14,7 @@ from typelattice.explain.evidence import evidence
 from typelattice.facts.headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse
 from typelattice.recorded import lookup
+from typelattice.recorded.departure import departure_of
 from typelattice.recorded.departures import departures
 from typelattice.recorded.lookup import look_up, opened
 from typelattice.recorded.messages import answer_of
@@ -84,7 +85,8 @@ def test_an_operator_is_looked_up_as_itself_or_as_its_function_where_it_was_not_
 def test_a_departure_carries_its_reason_and_its_source() -> None:
     o = observed(tl.system("numpy").explain(HALF, op=FACTORED))
     assert o and o.departs and o.dtype is None and o.error and o.error.startswith("TypeError")
-    listed = next(d for d in departures("numpy") if d.covers(o.call.question))
+    listed = departure_of(o.call, [parse(HALF)], departures("numpy"))
+    assert listed
     assert (o.reason, o.source) == (listed.reason, listed.source)
     agreed = observed(tl.system("torch").explain("int8", "uint8"))
     assert agreed and (agreed.departs, agreed.reason, agreed.source) == (False, None, None)

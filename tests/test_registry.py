@@ -14,7 +14,6 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.libraries import file_of, libraries, recordings
-from typelattice.recorded.departures import FOLDER as LISTS
 from typelattice.recorded.recording import Recording, recorded
 
 ROOT = Path(__file__).parents[1]
@@ -52,7 +51,6 @@ def test_every_library_that_can_be_recorded_has_a_file_that_asks_it() -> None:
 
 def test_every_registered_recording_that_is_a_system_is_kept_and_no_other() -> None:
     assert set(recorded()) == set(recordings()) & set(tl.systems(versions=True))
-    assert {path.stem for path in LISTS.glob("*.toml")} <= set(recorded())
 
 
 @pytest.mark.parametrize("name", tl.systems(versions=True))

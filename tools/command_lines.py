@@ -33,7 +33,13 @@ costs = ["width"]
 [demands]
 odd = { avoid = "i8 -> f32", weight = 3 }
 """,
-    "list.toml": '[[departure]]\ncalls = "add.*"\nreason = "why"\nsource = "here"\ncount = 3\n',
+    "list.toml": """[[departure]]
+ops = "add, pow but +="
+operands = ["i8:weak, i* beyond i8 + any...", "bool then negative i*"]
+reason = "why"
+source = "here"
+count = 3
+""",
     "it.json": """{"format": 2, "library": "it", "versions": {}, "python": "3", "date": "d", "how": "h",
 "operands": ["int8", "int16"], "answers": ["int8", "int16"], "errors": {},
 "binary": {"add": {"rows": ["!#", "##"]}}, "unary": {"negative": "!#"},

@@ -23,7 +23,8 @@ from typelattice.cli.record import versions
 from typelattice.conformance.compare import Mismatch, Report, compare
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import installed_release
-from typelattice.recorded.departures import Departure, departures
+from typelattice.recorded.departure import Departure
+from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import progress_bar
@@ -54,13 +55,15 @@ def run(args: Namespace) -> Paragraphs:
 
         with interrupts.raised(), LibraryProcess(partial(library, args.library)) as asked:
             name = installed_release(args.library, asked.catalogue.versions)
-            found, listed = tl.system(args.system or name), _listed(args, name)
+            found = tl.system(args.system or name)
+            listed = _listed(args, name, found)
             report = compare_live(asked, found, args.live, args.seed, listed, progress_bar())
         of = versions(asked.catalogue.versions)
         about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
     else:
         recording = Recording.load(args.recording or args.library)
-        found, listed = tl.system(args.system or args.library), _listed(args, args.library)
+        found = tl.system(args.system or args.library)
+        listed = _listed(args, args.library, found)
         report = compare(found, recording.calls(), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
     if not report.compared and not report.broken:
@@ -76,9 +79,9 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _listed(args: Namespace, name: str) -> Sequence[Departure]:
+def _listed(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:
     """The departures to leave out: of a system, or of a list of one's own."""
-    return departures(name, Path(args.departures) if args.departures else None)
+    return departures(name, Path(args.departures), found.own_dtypes) if args.departures else departures(name)
 
 
 def _data(report: Report) -> dict[str, object]:

@@ -11,7 +11,7 @@ from typelattice.conformance.library import NOT_ASKED
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.departures import Departure, departure_of
+from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.recording import Call
 
 BROKEN = ("!hang", "!crash")
@@ -105,7 +105,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
             compared += 1
             ours = said(system.explain(*operands, op=call.op))
             if ours != (REFUSAL if call.answer.startswith(NO_ARRAY) else call.answer):
-                why = departure_of(call.question, listed)
+                why = departure_of(call, operands, listed)
                 (known[why] if why else found).append(Mismatch(call, ours))
     return Report(compared, broken, tuple(found), known, tuple(unknown))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from typelattice.facts.errors import TypelatticeError
+from typelattice.recorded.recording import UNKNOWN
 
 
 class NoSuchOperandError(TypelatticeError, LookupError):
@@ -87,10 +88,6 @@ class OperandString:
         name, _, value = text.partition("=")
         dtype, _, tier = name.partition(":")
         return cls(dtype, tier or "array", _scalar(value) if value else 1)
-
-
-UNKNOWN: Mapping[str, Scalar] = {"int": 1, "float": 1.0, "complex": 1j}
-"""Python scalars whose value does not matter, and the value recorders use."""
 
 
 def _is_scalar(text: str) -> bool:

@@ -10,7 +10,7 @@ from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.departures import Departure
+from typelattice.recorded.departure import Departure
 from typelattice.recorded.recording import Call
 
 SHRUNK = 200

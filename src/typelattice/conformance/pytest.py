@@ -25,7 +25,8 @@ from typelattice.conformance.library import Library, OperandString
 from typelattice.conformance.questions import planned_calls
 from typelattice.engine.system import System
 from typelattice.files.reader import system as find_system
-from typelattice.recorded.departures import Departure, departures
+from typelattice.recorded.departure import Departure
+from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Call
 
 SEVERAL = 500
@@ -78,13 +79,14 @@ def promotion_tests(
 
     `library`: a namespace of the array API standard, or a callable that makes a `library.Library`.
     `undefined`: the library may answer what the system refuses, as the standard allows. `baseline`: a TOML
-    file of `[[departure]]` tables, see `recorded.departures`; none may cover more calls than it counts.
+    file of `[[departure]]` tables, see docs/departures.md; none may cover more calls than it counts.
     Needs pytest: `pip install typelattice[conformance]`. Raises CannotAskError for what cannot be asked.
     """
     import pytest
 
     asked = library_of(library)
-    listed = departures(asked.name, Path(baseline)) if baseline else ()
+    own = find_system(system).own_dtypes
+    listed = departures(asked.name, Path(baseline), own) if baseline else ()
 
     @pytest.mark.parametrize("op", sorted(asked.operations()))
     def test(op: str) -> None:

@@ -8,15 +8,22 @@ from typing import TypeVar
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import OUTCOMES, PREFIXES
 from typelattice.facts.dtypes import DType, Kind, Node, weak
-from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS
-from typelattice.facts.suggest import nearest, short
-from typelattice.files.vocabulary import LETTERS, Words, each_of, flag, items, kind_of, once, one_of, text
+from typelattice.facts.suggest import short
+from typelattice.files.vocabulary import (
+    Words,
+    check_entry,
+    each_of,
+    flag,
+    items,
+    kind_of,
+    once,
+    one_of,
+    text,
+)
 from typelattice.operands.operand import WORDS
 
 T = TypeVar("T")
 TIERS = ["array", "0d", "scalar"]
-# What an entry may be about.
-NAMED = dict.fromkeys((*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,7 @@ class OperationEntries:
 
     def operation(self, op: str, table: object) -> dict[str, object]:
         """What the file says of an operation or of a class of them."""
-        if op not in NAMED:
-            near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, NAMED)
-            raise ValueError(f"unknown operation or class {short(op)}{near}")
+        check_entry(op)
         readers: dict[str, Callable[[object], object]] = {
             "takes": self._domain,
             "each": self._domain,
@@ -85,7 +90,7 @@ class OperationEntries:
         taken, *but = text(words).split(" but ")
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
-        listed, left_out = once(self._sources(taken)), once(self._sources(but[0]) if but else ())
+        listed, left_out = once(self.words.sources(taken)), once(self.words.sources(but[0]) if but else ())
         known = ops.Domain(listed)
         for source in left_out:
             if source not in known:
@@ -122,7 +127,7 @@ class OperationEntries:
         scalars = {f"{kind.letter}*": weak(kind) for kind in Kind}
         plain = [word for word in words if word not in scalars]
         found: list[Node | Kind] = [scalars[word] for word in words if word in scalars]
-        return frozenset(once([*found, *(self._sources(",".join(plain)) if plain else ())]))
+        return frozenset(once([*found, *(self.words.sources(",".join(plain)) if plain else ())]))
 
     def _gives(self, said: object) -> object:
         """A dtype or a word; or dtypes and kinds → a dtype or a word."""
@@ -148,25 +153,12 @@ class OperationEntries:
         found: dict[DType | Kind, T] = {}
         for names, code in items(table):
             target = read(code)
-            for source in self._sources(names):
+            for source in self.words.sources(names):
                 if source in found:
                     raise ValueError(f"{source} is mapped twice")
                 found[source] = target
         return found
 
-    def _sources(self, names: object) -> list[DType | Kind]:
-        """A list of kinds, dtypes and sets of dtypes."""
-        found: list[DType | Kind] = []
-        for word in map(str.strip, text(names).split(",")):
-            if word in ops.KINDS:
-                found += ops.KINDS[word]
-            elif any(word.removesuffix("*") in of for of in (self.words.known, self.words.sets, LETTERS)):
-                found += map(self.words.dtype, self.words.nodes(word))
-            else:
-                near = nearest(word, {**ops.KINDS, **self.words.known, **self.words.sets})
-                cause = f"unknown kind or dtype {short(word)}{near}" if word else "a kind is missing"
-                raise ValueError(cause)
-        return found
 
 
 def _dimensions(number: object) -> int:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from typelattice.engine import operations as ops
 from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
+from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS
 from typelattice.facts.suggest import nearest, short
 from typelattice.files.text import article
 from typelattice.operands.operand import SCALARS
@@ -20,6 +21,7 @@ T = TypeVar("T", bound=Hashable)
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
 KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
 TAKEN = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning of their own
+NAMED = dict.fromkeys((*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values()))  # by entries of `ops`
 # What a file may have at most. A question is answered within seconds up to there, the laws of its system too.
 LIMIT_NODES = 300  # of an order, and of a list
 LIMIT_ENTRIES = 300  # of a table
@@ -100,6 +102,27 @@ class Words:
         if kind and node.kind.word != kind.word:
             raise ValueError(f"{node} is no dtype for {kind.word}")
         return node
+
+    def sources(self, names: object) -> list[DType | Kind]:
+        """`bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
+        found: list[DType | Kind] = []
+        for word in map(str.strip, text(names).split(",")):
+            if word in ops.KINDS:
+                found += ops.KINDS[word]
+            elif any(word.removesuffix("*") in of for of in (self.known, self.sets, LETTERS)):
+                found += map(self.dtype, self.nodes(word))
+            else:
+                near = nearest(word, {**ops.KINDS, **self.known, **self.sets})
+                cause = f"unknown kind or dtype {short(word)}{near}" if word else "a kind is missing"
+                raise ValueError(cause)
+        return found
+
+
+def check_entry(op: str) -> None:
+    """Raises ValueError for what is no operation's one name, and no class or group of them."""
+    if op not in NAMED:
+        near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, NAMED)
+        raise ValueError(f"unknown operation or class {short(op)}{near}")
 
 
 def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:

@@ -12,8 +12,10 @@ from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import operation
 from typelattice.facts.range import Value
+from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
-from typelattice.recorded.departures import Departure, departure_of, departures
+from typelattice.recorded.departure import Departure, departure_of
+from typelattice.recorded.departures import departures
 from typelattice.recorded.lookup import look_up, opened
 from typelattice.recorded.recording import GUESTS, TAKEN_OVER, Call
 
@@ -80,7 +82,9 @@ class Observed:
 
     @property
     def _departure(self) -> Departure | None:
-        return departure_of(self.call.question, _listed(self.recording)) if self.departs else None
+        if not self.departs:
+            return None
+        return departure_of(self.call, [*map(parse, self.call.operands)], _listed(self.recording))
 
 
 def observed(p: Promotion) -> Observed | None:

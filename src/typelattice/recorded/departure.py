@@ -1,0 +1,59 @@
+"""A departure: calls in which a library goes its own way, with the reason and where that can be read."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from typelattice.engine.operations import entries
+from typelattice.facts.errors import TypelatticeError
+from typelattice.operands.operand import Operand
+from typelattice.recorded.operand_classes import Asked, OperandPattern
+from typelattice.recorded.recording import Call
+
+
+class DepartureError(TypelatticeError, ValueError):
+    """A list of departures that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Operations, named as entries of `ops` in a system's file are: each by itself, its class or its group.
+
+    >>> but_add = Operations(frozenset({"arithmetic"}), but=frozenset({"add"}))
+    >>> "multiply" in but_add, "add" in but_add, "+=" in but_add
+    (True, False, False)
+    """
+
+    listed: frozenset[str] = frozenset()
+    but: frozenset[str] = frozenset()
+
+    def __contains__(self, op: str) -> bool:
+        named = {*entries(op)}
+        return bool(named & self.listed) and not named & self.but
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A reason why some calls of a library go their own way.
+
+    `operands` are those of the calls, in one way or another; empty: any operands. `count` is how many
+    recorded calls there are.
+    """
+
+    ops: Operations
+    operands: tuple[OperandPattern, ...]
+    reason: str
+    source: str
+    count: int = 0
+
+    def covers(self, op: str, operands: Sequence[Asked]) -> bool:
+        """Whether a call of an operation with these operands is one of these."""
+        if op not in self.ops:
+            return False
+        return not self.operands or any(pattern.covers(operands) for pattern in self.operands)
+
+
+def departure_of(call: Call, operands: Sequence[Operand], listed: Sequence[Departure]) -> Departure | None:
+    """The first of the listed departures that covers a call, if any; `operands` are the call's, as read."""
+    asked = Asked.of_call(call.operands, operands)
+    return next((departure for departure in listed if departure.covers(call.op, asked)), None)

@@ -1,0 +1,163 @@
+"""Reads the entries of a list of departures, in the words of system files."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from typelattice.engine.operations import GROUPS
+from typelattice.facts.dtypes import Kind
+from typelattice.facts.libraries import recordings
+from typelattice.facts.suggest import clipped, nearest, short
+from typelattice.files.text import article
+from typelattice.files.vocabulary import Words, check_entry, items, once, text
+from typelattice.operands.notation import NUMBER, literal
+from typelattice.operands.operand import OperandError
+from typelattice.recorded.departure import Departure, DepartureError, Operations
+from typelattice.recorded.operand_classes import (
+    MARKS,
+    Dtypes,
+    Number,
+    OperandClass,
+    OperandPattern,
+    Other,
+    Scalars,
+    Sort,
+)
+from typelattice.rendering.grid import printable
+
+T = TypeVar("T")
+NOT_COUNTED: Mapping[str, int] = {"": 0}
+LIMIT_CAUSE = 400  # characters of a message
+NEEDED, OPTIONAL = ("ops", "reason", "source"), ("operands", "count")
+SCALARS = {f"{kind.letter}*": kind for kind in Kind if kind is not Kind.UNSIGNED}
+BUT, THEN, FURTHER = " but ", " then ", "..."
+NEGATIVE, BEYOND = "negative ", " beyond "
+ANY, OTHER, ALL, EVERY_SCALAR = "any", "other", "all", "*"
+
+
+@dataclass(frozen=True, slots=True)
+class DepartureEntries:
+    """Reads the entries of one list, `where` the list stands. Raises DepartureError, by entry and key."""
+
+    where: str
+    words: Words
+
+    def departure(self, number: int, entry: object, recording: str) -> Departure | None:
+        """The departure that an entry states; None if it is one of other recordings."""
+        at = f"{self.where}, departure {number}"
+        if not isinstance(entry, dict):
+            raise DepartureError(f"{at}: no table; write [[departure]] above it")
+        for key in entry:
+            if key not in (known := (*NEEDED, *OPTIONAL)):
+                near = nearest(key, known) or f"; the keys are {', '.join(known)}"
+                raise DepartureError(f"{at}: unknown key {short(key)}{near}")
+        if missing := [key for key in NEEDED if key not in entry]:
+            raise DepartureError(f"{at}: {missing[0]} is missing")
+
+        def read(key: str, reader: Callable[[object], T], default: T) -> T:
+            if key not in entry:
+                return default
+            try:
+                return reader(entry[key])
+            except (ValueError, OperandError) as e:
+                raise DepartureError(f"{at}, {key}: {printable(clipped(str(e), LIMIT_CAUSE))}") from None
+
+        counts = read("count", _counts, NOT_COUNTED)
+        found = Departure(
+            ops=read("ops", _operations, Operations()),
+            operands=read("operands", self._patterns, ()),
+            reason=read("reason", text, ""),
+            source=read("source", text, ""),
+            count=counts.get("", counts.get(recording, 0)),
+        )
+        return found if {"", recording} & {*counts} else None
+
+    def _patterns(self, listed: object) -> tuple[OperandPattern, ...]:
+        """`["bool + i*", "int then negative i*"]`: the operands of the calls, in one way or another."""
+        if not isinstance(listed, list) or not listed:
+            raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
+        return tuple(map(self._pattern, once(map(text, listed))))
+
+    def _pattern(self, said: str) -> OperandPattern:
+        """`bool + int` in any order, `int then bool` in this one; `bool + any...` with one or more of any."""
+        ordered = THEN in said
+        if ordered and "+" in said:
+            raise ValueError(f"{short(said)} has both `+` and `then`; write two texts")
+        further = said.endswith(FURTHER)
+        sides = [side.strip() for side in said.removesuffix(FURTHER).split(THEN if ordered else "+")]
+        return OperandPattern(tuple(map(self._class, sides)), ordered, further)
+
+    def _class(self, said: str) -> OperandClass:
+        """`any but complex, c*`: sorts of operands, and those that are left out."""
+        listed, *but = said.split(BUT)
+        if len(but) > 1:
+            raise ValueError("`but` stands twice; name all that is left out after the first")
+        left_out = self._sorts(but[0]) if but else ()
+        return OperandClass(() if listed == ANY else self._sorts(listed), left_out)
+
+    def _sorts(self, said: str) -> tuple[Sort, ...]:
+        """A list of sorts; `*` are all Python scalars."""
+        words = once(map(str.strip, said.split(",")))
+        each = (every for word in words for every in (SCALARS if word == EVERY_SCALAR else (word,)))
+        return tuple(map(self._sort, each))
+
+    def _sort(self, word: str) -> Sort:
+        """`int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `256`."""
+        if word == ANY:
+            raise ValueError("`any` stands alone, or before `but`")
+        if word == OTHER:
+            return Other()
+        stem, _, limit = word.partition(BEYOND)
+        if (scalar := stem.removeprefix(NEGATIVE)) in SCALARS:
+            kind, negative = SCALARS[scalar], scalar != stem
+            if negative and kind in (Kind.BOOL, Kind.COMPLEX):
+                raise ValueError(f"no {kind} is negative; write negative i* or negative f*")
+            range_of = self.words.dtype(self.words.node(limit)) if limit not in ("", OTHER) else None
+            return Scalars(kind, negative, range_of, limit == OTHER)
+        if NUMBER.match(word):
+            return Number(repr(literal(word)))
+        name, colon, mark = word.partition(":")
+        if colon and mark not in MARKS:
+            raise ValueError(f"unknown mark {short(mark)} in {short(word)}; these are {', '.join(MARKS)}")
+        try:
+            return Dtypes(frozenset(self.words.sources(name)), mark)
+        except ValueError as e:
+            near = nearest(name, (ANY, OTHER)) if "did you mean" not in str(e) else ""
+            scalars = f"; {EVERY_SCALAR}, {', '.join(SCALARS)} are Python scalars" if "*" in word else ""
+            raise ValueError(f"{e}{near}{scalars}") from None
+
+
+def _operations(said: object) -> Operations:
+    """`all but where, concat`: operations, classes and groups of them, and those that are left out."""
+    listed, *but = text(said).split(BUT)
+    if len(but) > 1:
+        raise ValueError("`but` stands twice; name all that is left out after the first")
+    return Operations(_entries(listed), _entries(but[0]) if but else frozenset())
+
+
+def _entries(said: str) -> frozenset[str]:
+    """The entries of `ops` that a list names; `all` are the groups."""
+    words = once(word.strip() for word in said.split(","))
+    if words == (ALL,):
+        return frozenset(GROUPS.values())
+    for word in words:
+        check_entry(word)
+    return frozenset(words)
+
+
+def _counts(said: object) -> Mapping[str, int]:
+    """How many recorded calls there are: of one recording, under no name, or of each by its name."""
+    if not isinstance(said, dict):
+        return {"": _count(said)}
+    for name, _ in items(said):
+        if name not in recordings():
+            raise ValueError(f"no recording is called {short(name)}{nearest(name, recordings())}")
+    return {name: _count(number) for name, number in items(said)}
+
+
+def _count(said: object) -> int:
+    if type(said) is not int or said < 0:
+        given = said if type(said) is int else article(type(said))
+        raise ValueError(f"should be how many calls there are, is {given}")
+    return said

@@ -1,0 +1,161 @@
+"""Named classes of operands, and which calls have operands of them: `int:weak, i* beyond i64 + bool`."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.range import Value, fitted
+from typelattice.operands.operand import Operand
+from typelattice.recorded.recording import UNKNOWN
+
+STRONG = "strong"
+MARKS = ("array", "0d", "scalar", "weak", STRONG)
+"""How an operand that has a dtype stands: as operand strings write it; `strong` is any of these but weak."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An operand of a call as it was asked, and the dtypes of the other operands.
+
+    `mark` says how an operand that has a dtype stands; a Python scalar has none, and a value.
+    """
+
+    dtype: DType | None
+    kind: Kind
+    mark: str
+    value: Value | None
+    others: frozenset[DType]
+
+    @classmethod
+    def of_call(cls, texts: Sequence[str], operands: Sequence[Operand]) -> tuple[Asked, ...]:
+        """The operands of a call: as a recording writes them, and as they were read."""
+        dtypes = [o.dtype if o.tier != "scalar" else None for o in operands]
+        found = []
+        for n, (text, o) in enumerate(zip(texts, operands, strict=True)):
+            others = frozenset(d for d in (*dtypes[:n], *dtypes[n + 1 :]) if d)
+            if o.tier == "scalar":
+                value = UNKNOWN[o.kind.word] if o.value is None else o.value
+                found.append(cls(None, o.kind, "", value, others))
+            else:
+                marks = text.partition("=")[0].split(":")[1:]
+                found.append(cls(o.dtype, o.kind, "weak" if o.weak else (*marks, "array")[0], None, others))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Dtypes:
+    """Operands of some dtypes and kinds; of one mark alone if there is one."""
+
+    listed: frozenset[DType | Kind]
+    mark: str = ""
+
+    def __contains__(self, asked: Asked) -> bool:
+        if asked.dtype not in self.listed and (asked.dtype is None or asked.kind not in self.listed):
+            return False
+        return self.mark in ("", asked.mark) or (self.mark == STRONG and asked.mark != "weak")
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Operands of a dtype that no other operand has."""
+
+    def __contains__(self, asked: Asked) -> bool:
+        return asked.dtype is not None and asked.dtype not in asked.others
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """Python scalars of a kind: all; or the negative ones; or those out of the range of a dtype.
+
+    `beyond_other`: out of the range of the dtype that another operand has.
+    """
+
+    kind: Kind
+    negative: bool = False
+    beyond: DType | None = None
+    beyond_other: bool = False
+
+    def __contains__(self, asked: Asked) -> bool:
+        v = asked.value
+        if v is None or asked.kind is not self.kind:
+            return False
+        if self.negative and (isinstance(v, complex) or v >= 0):
+            return False
+        if self.beyond_other and all(fitted(v, d)[0] for d in asked.others):
+            return False
+        return self.beyond is None or not fitted(v, self.beyond)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One Python scalar, as Python writes it: 1 is not 1.0, and nan is nan."""
+
+    written: str
+
+    def __contains__(self, asked: Asked) -> bool:
+        return asked.value is not None and repr(asked.value) == self.written
+
+
+Sort = Dtypes | Other | Scalars | Number
+
+
+@dataclass(frozen=True, slots=True)
+class OperandClass:
+    """Operands of some sorts, but for those of others. Without a sort it is any operand."""
+
+    sorts: tuple[Sort, ...] = ()
+    but: tuple[Sort, ...] = ()
+
+    def __contains__(self, asked: Asked) -> bool:
+        among = not self.sorts or any(asked in sort for sort in self.sorts)
+        return among and not any(asked in sort for sort in self.but)
+
+
+@dataclass(frozen=True, slots=True)
+class OperandPattern:
+    """The operands of some calls: one of each class.
+
+    `ordered`: they stand as the classes do; otherwise in any order. `further`: there is one operand of the
+    last class or more.
+    """
+
+    classes: tuple[OperandClass, ...]
+    ordered: bool = False
+    further: bool = False
+
+    def covers(self, operands: Sequence[Asked]) -> bool:
+        """Whether the operands of a call are these."""
+        further = len(operands) - len(self.classes)
+        if further < 0 or (further and not self.further):
+            return False
+        if self.ordered:
+            classes = (*self.classes, *self.classes[-1:] * further)
+            return all(asked in each for asked, each in zip(operands, classes, strict=True))
+        return _can_be_shared_out(operands, self.classes, further)
+
+
+def _can_be_shared_out(operands: Sequence[Asked], classes: Sequence[OperandClass], further: int) -> bool:
+    """Whether the operands can be shared out among the classes, one to each, and further ones to the last.
+
+    A matching in a bipartite graph is grown operand by operand: one that finds its classes taken has another
+    moved, if that one can be.
+    """
+    places = [1] * (len(classes) - 1) + [1 + further]
+    held: list[list[Asked]] = [[] for _ in classes]
+
+    def place(asked: Asked, tried: set[int]) -> bool:
+        for n, each in enumerate(classes):
+            if n in tried or asked not in each:
+                continue
+            tried.add(n)
+            if len(held[n]) < places[n]:
+                held[n].append(asked)
+                return True
+            for i, other in enumerate(held[n]):
+                if place(other, tried):
+                    held[n][i] = asked
+                    return True
+        return False
+
+    return all(place(asked, set()) for asked in operands)

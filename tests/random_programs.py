@@ -85,6 +85,8 @@ def expression(dice: random.Random, known: Sequence[str]) -> str:
         case p if p < 0.5:
             op = dice.choice(OPERATORS)
             sign = op.operator or ""
+            if op.name in SHAPED:
+                return f"{dice.choice('abc')} {sign} {dice.choice('abc')}"
             if op.most == 1:
                 return f"{sign.removesuffix('x')}{x}" if sign else f"xp.{op.name}({x})"
             return f"{x} {sign} {y}" if dice.random() < 0.8 else f"{y} {sign} {x}"

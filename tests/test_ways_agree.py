@@ -333,6 +333,8 @@ def _takes(op: Operation, operands: Sequence[str]) -> bool:
             return not flat
         case "choice":
             return not all(map(_scalar, operands[1:]))
+        case "reduction" if op.name == "trapezoid" and flat:
+            return False  # NumPy's has no axis to go along
     return not _scalar(operands[0]) or (len(operands) > 1 and op.name != "clip")
 
 

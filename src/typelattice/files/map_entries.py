@@ -24,7 +24,7 @@ def read_instead(
         kind = kind_of(word, WORDS)
         if to not in order:
             raise ValueError(f"{to} is not in the order")
-        if defaults.get(kind) is to:
+        if defaults.get(kind) is to and cursor.spec.says("instead", word):
             raise ValueError(f"{to} is the default dtype of {word} already; leave it out")
         yield kind, to
 

@@ -67,7 +67,7 @@ def sparse(rows: Iterable[Sequence[int | None]], digits: int) -> list[list[objec
     An answer that is the same is None, and a blank in what is written.
 
     >>> sparse([(None, None), (None, 3), (1, None), (None, 3)], 1)
-    [[' $', [1, 3]], ['"', [2]]]
+    [[' %', [1, 3]], ['#', [2]]]
     """
     numbers: dict[str, list[object]] = {}
     for number, row in enumerate(rows):

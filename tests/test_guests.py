@@ -10,11 +10,18 @@ import typelattice as tl
 from typelattice.conformance.compare import compare
 from typelattice.files.reader import parse
 from typelattice.files.text import FormatError
-from typelattice.recorded.recording import GUESTS, RECORDINGS, Recording
+from typelattice.recorded.recording import GUESTS, RECORDINGS, Call, Recording
 
 np = pytest.importorskip("numpy")
 
 FILES = sorted((RECORDINGS / GUESTS).glob("*.json"))
+
+
+def departs_of_its_own(system: str, call: Call) -> bool:
+    """Whether the library departs from its rule in the same call of its own arrays alone."""
+    own = [x.partition(":")[0] for x in call.operands]
+    seen = tl.observed(tl.system(system).explain(*own, op=call.op))
+    return seen is not None and seen.departs
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -24,8 +31,9 @@ def test_a_system_answers_of_guests_as_its_library_did(file: Path) -> None:
     assert report.compared > 800
     # What NumPy computes of a tensor, by its own rules, no rule of PyTorch's can say: it is refused by name.
     computed_by_numpy = {"torch"} if any(m.call.op in "+*/" for m in report.mismatches) else set()
-    assert not report.mismatches or file.stem in computed_by_numpy, [*map(str, report.mismatches[:5])]
-    for m in report.mismatches:
+    said = [m for m in report.mismatches if not departs_of_its_own(file.stem, m.call)]
+    assert not said or file.stem in computed_by_numpy, [*map(str, said[:5])]
+    for m in said:
         p = tl.system(file.stem).explain(*m.call.operands, op=m.call.op)
         assert p.dtype is None and "NumPy computes" in str(p.reason), m
 

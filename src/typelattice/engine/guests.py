@@ -8,6 +8,7 @@ from typelattice.engine.operations import find
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Hosted, RefusalError, Step
 from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.operations import operation
 from typelattice.operands.operand import SCALAR, Operand, scalar
 
 ARRAY, NUMBER, FLOAT, OTHER = "array", "number", "float", "other"
@@ -34,7 +35,7 @@ def _counted(rules: Rules, o: Operand, own: DType | None, first_of: str | None, 
     """What one guest counts as; `first_of`: the operation in which it comes first. Raises RefusalError."""
     assert o.dtype
     library = o.guest.removesuffix(SCALAR)
-    is_operator = first_of is not None and not first_of.isidentifier()  # its name is its sign
+    is_operator = first_of is not None and operation(first_of).is_operator
     word = _said(rules, o, is_operator)
     if word not in WORDS:
         forms = "scalars" if o.guest.endswith(SCALAR) else "arrays"

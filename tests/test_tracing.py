@@ -760,6 +760,7 @@ def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
         (("-m", "numpy"), "typelattice: numpy is a package without a __main__; name a module of it"),
         (("folder",), "typelattice: there is no __main__.py in folder; name a script in it"),
         (("deep.py",), "deep.py: an expression is nested too deeply; Python cannot run it either"),
+        (("minus.py",), "minus.py: an expression is nested too deeply; Python cannot run it either"),
     ],
 )
 def test_bad_input_is_one_clear_error_and_the_script_is_not_run(
@@ -767,7 +768,8 @@ def test_bad_input_is_one_clear_error_and_the_script_is_not_run(
 ) -> None:
     write(tmp_path, "s", SCRIPT)
     write(tmp_path, "broken", "x = = 1\n")
-    write(tmp_path, "deep", f"x = {'-' * 5000}1\n")
+    write(tmp_path, "deep", f"x = y{'.a' * 90_000}\n")
+    write(tmp_path, "minus", f"x = {'-' * 90_000}1\n")
     (tmp_path / "folder").mkdir()
     before = sorted(tmp_path.iterdir())
     done = command(tmp_path, *words)

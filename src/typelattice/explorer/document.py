@@ -6,10 +6,11 @@ import base64
 import json
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from typelattice.drawings.making import draw
+from typelattice.engine.operations import find
 from typelattice.engine.system import System
 from typelattice.explorer.cells import Cells, Pools
 from typelattice.explorer.tables import table
@@ -95,7 +96,17 @@ def _entry(which: str | Path | System, ops: Sequence[str | None], pools: Pools) 
     asked = found.name if isinstance(which, System) else str(which)
     cells = Cells(found, pools)
     tables = {op or PROMOTION: table(cells, op) for op in ops}
-    return {"asked": asked, **about(found), "tables": tables}
+    return {"asked": asked, **about(found), "tables": tables, "operators": _operators(found, ops)}
+
+
+def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
+    """Operator -> the function of whose table it may be looked up: that of the same meaning and rule."""
+    found = {}
+    for op in filter(None, ops):
+        sign = operation(op).operator
+        if sign and replace(find(sign, system.ops), name=op) == find(op, system.ops):
+            found[sign] = op
+    return found
 
 
 def broken(path: str | Path, error: FormatError) -> dict[str, object]:

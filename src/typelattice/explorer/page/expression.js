@@ -121,7 +121,9 @@ function outcome(model, system, tree, told = new Map()) {
   }
   const parts = tree.parts.map((part) => outcome(model, system, part, told));
   if (parts.includes(null)) return null;
-  const operation = model.operations.find(({ name, names }) => name === tree.op || names.includes(tree.op));
+  // What an operator does is what its function does only where the system's rule says so.
+  const asked = system.operators[tree.op] ?? tree.op;
+  const operation = model.operations.find(({ name, names }) => name === asked || names.includes(asked));
   if (!operation || operation.alone !== (parts.length === 1)) {
     told.set(tree, { why: `this page was written without ${tree.op}` });
     return null;

@@ -198,7 +198,7 @@ def test_keys_of_random_numbers_are_no_operands_and_do_no_harm() -> None:
     @jax.jit
     def noise(key: Any, x: Any) -> Any:
         first, second = jax.random.split(key)
-        return x + jax.random.normal(first, x.shape), second
+        return x + jax.random.normal(first, x.shape, x.dtype), second
 
     def twice(x: Any) -> Any:
         y, key = noise(jax.random.key(0), x)
@@ -207,7 +207,7 @@ def test_keys_of_random_numbers_are_no_operands_and_do_no_harm() -> None:
 
     run = tl.trace(twice, Y).run
     found = {text: count for _, text, _, count in rows(run)}
-    assert found["x + jax.random.normal(first, x.shape)"] == 2 and found["y * 2"] == 1
+    assert found["x + jax.random.normal(first, x.shape, x.dtype)"] == 2 and found["y * 2"] == 1
 
 
 def test_names_of_jaxprs_are_ours_where_the_dtypes_are_alike() -> None:

@@ -13,7 +13,7 @@ from typelattice.operands.objects import PLAIN
 from typelattice.operands.operand import SCALAR, Operand, of
 
 PLAIN.add(np.ndarray)
-SCALARS = (np.generic,)  # which other libraries may take for Python's numbers
+OWN_SCALARS = (np.generic,)  # which other libraries may take for Python's numbers
 
 
 def read(x: Any) -> Operand | None:

@@ -27,6 +27,8 @@ def cell(page: Any, row: str, column: str) -> Any:
 
 
 def lit(page: Any, mark: str) -> set[str]:
+    """The nodes with a mark, once the page has drawn what the address says: that it hears of as an event."""
+    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)))")
     return set(
         page.locator(f"svg.order .node.{mark}").evaluate_all("all => all.map(one => one.dataset.node)")
     )

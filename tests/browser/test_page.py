@@ -28,7 +28,7 @@ def cell(page: Any, row: str, column: str) -> Any:
 
 def lit(page: Any, mark: str) -> set[str]:
     """The nodes with a mark, once the page has drawn what the address says: that it hears of as an event."""
-    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)))")
+    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 100)))")
     return set(
         page.locator(f"svg.order .node.{mark}").evaluate_all("all => all.map(one => one.dataset.node)")
     )
@@ -99,6 +99,7 @@ def test_the_keyboard_alone_is_enough(visit: Visitor, some: str) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
+    page.locator("svg.order .node.above").first.wait_for(state="attached")
     assert "node=" in page.url and lit(page, "above")
     page.keyboard.press("/")
     page.keyboard.type("int8 uint8 torch")

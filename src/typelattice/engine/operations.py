@@ -166,6 +166,7 @@ def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
         said |= departures.get(entry, {})
     known = operation(op)
     said |= {"name": known.name, "writes": known.in_place}
+    # The reader of files has checked that each value is of its field's type, which a checker cannot see here.
     return replace(STANDARD[class_of(known)], **said)  # type: ignore[arg-type]
 
 

@@ -15,11 +15,11 @@ class Rules:
     """One library's promotion as data, checked by `typelattice.system`; the fields are the keys of its file.
 
     `wider` are the default dtypes of a kind for values that the first does not hold, from narrow to wide.
-    `instead` are the dtypes of arrays that are asked to be of a dtype that no array has, or of a Python type.
-    Operands of such a dtype enter as the other, so that `before` has it as well. `guests` say of
-    another library's arrays what they count as: library → form → word or reason. `own_dtypes` are the dtypes
-    that the file defines, by name and by code. `entries` keeps how the file wrote a tie, an override or a
-    refusal, so that an explanation can quote it.
+    `instead` has the dtypes that arrays get where a dtype that no array has, or a Python type, is asked for:
+    in JAX's default mode float32 for float64. Operands of such a dtype count as the other, so that `before`
+    has it as well. `guests` says what another library's arrays count as: library, then form, then a word or
+    a reason. `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the
+    file wrote a tie, an override or a refusal, so that an explanation can quote it.
     """
 
     name: str

@@ -100,6 +100,8 @@ def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
         if new is not None and new.co_freevars == each.__code__.co_freevars:
             before.append((each, each.__code__))
     if not any(each is function for each, _ in before):
+        if file == "<string>":  # from eval or exec: from Python 3.13 on, what `-c` ran has that name as well
+            raise _no_source(function)
         what = f"the source of {function.__qualname__} is not as it was when it was defined"
         raise TraceError(f"{what}; import it again")
     try:
@@ -122,13 +124,17 @@ def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeTyp
     """The rewritten code of a function's source file."""
     text = "".join(linecache.getlines(file, function.__globals__))
     if not text:
-        raise TraceError(f"the source of {function.__qualname__} is not there; define it in a file")
+        raise _no_source(function)
     name = function.__module__ or file
     found = Compiler(recorder).code(name, file, text.encode())
     if found is None:
         why = recorder.left_alone[name]
         raise TraceError(f"{file} cannot be followed: {why}; trace a function of another file")
     return found
+
+
+def _no_source(function: FunctionType) -> TraceError:
+    return TraceError(f"the source of {function.__qualname__} is not there; define it in a file")
 
 
 def _functions(function: FunctionType) -> Iterator[FunctionType]:

@@ -6,16 +6,11 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from typelattice.conformance.library import (
-    NOT_ASKED,
-    CannotAskError,
-    Library,
-    NoSuchOperandError,
-    NotAskedError,
-)
+from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.questions import TAKE_SEVERAL, candidates
 from typelattice.facts.operations import operation
 from typelattice.facts.suggest import short
+from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
 MESSAGE = 160
 """Characters kept of an exception's message."""
@@ -105,7 +100,7 @@ class Asker:
 def exception_answer(error: BaseException) -> Answer:
     """An exception as an answer: the name of its nearest public class, and its message on one line, cut."""
     public = next(cls.__name__ for cls in type(error).__mro__ if not cls.__name__.startswith("_"))
-    return f"!{public[:ANSWER]}", _message(error)
+    return f"{EXCEPTION}{public[:ANSWER]}", _message(error)
 
 
 def _operations(library: Library) -> dict[str, Callable[..., object]]:

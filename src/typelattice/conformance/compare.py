@@ -7,21 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from typelattice.conformance.library import NOT_ASKED
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_ARRAY, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.recording import Call
-
-BROKEN = ("!hang", "!crash")
-"""What is recorded of a library that broke down: it says nothing of promotion, and is counted apart."""
-
-OF_PYTHON = "py:"
-"""How the answer of a call begins that is one of Python's own numbers."""
-
-NO_ARRAY = ("!", OF_PYTHON)
-"""How answers begin that are no array's dtype, as a refusal is none."""
 
 REFUSAL = "-"
 """How a system's refusal is written."""
@@ -38,7 +29,7 @@ class Mismatch:
     def cause(self) -> str:
         """The group of a mismatch: the class of the operation, and which side answers, refuses or raises."""
         theirs = self.call.answer
-        if theirs.startswith("!"):
+        if theirs.startswith(EXCEPTION):
             who = f"the library raises {theirs[1:]}, the system answers"
         elif self.ours == REFUSAL:
             who = "the library answers, the system refuses"

@@ -9,11 +9,12 @@ from itertools import product
 from platform import python_version
 
 from typelattice.conformance.asker import Asker
-from typelattice.conformance.library import NOT_ASKED, Library
+from typelattice.conformance.library import Library
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import SCALAR
+from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER
 from typelattice.recorded.messages import Messages
-from typelattice.recorded.recording import TAKEN_OVER, Recording
+from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import Square
 
 CHOSEN = re.compile(r"bool|u?int8|int(32|64)|float(16|32|64)")

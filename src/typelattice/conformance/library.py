@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.recorded.recording import UNKNOWN
+from typelattice.recorded.answers import OF_PYTHON, UNKNOWN
 
 
 class NoSuchOperandError(TypelatticeError, LookupError):
@@ -61,8 +61,6 @@ class Library(Protocol):
 
 
 Scalar = bool | int | float | complex
-NOT_ASKED = "!NotAsked"
-"""What stands in a recording in place of an answer for a call that was not made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ def python_answer(result: object) -> str | None:
     'py:bool'
     """
     kinds = (bool, int, float, complex)
-    return f"py:{type(result).__name__}" if type(result) in kinds else None
+    return f"{OF_PYTHON}{type(result).__name__}" if type(result) in kinds else None
 
 
 def versions_of(*packages: str) -> dict[str, str]:

@@ -21,9 +21,9 @@ from typelattice.conformance.asker import Answer, Asker, Catalogue, exception_an
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
 from typelattice.facts.errors import TypelatticeError
+from typelattice.recorded.answers import BROKEN
 
-HANG = ("!hang", "no answer within the time limit")
-CRASH = ("!crash", "the process died")
+HANG, CRASH = BROKEN.items()
 
 LIMIT = 10.0
 """Seconds that a call may take."""

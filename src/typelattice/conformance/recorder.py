@@ -6,9 +6,10 @@ from collections.abc import Callable
 from datetime import date
 
 from typelattice.conformance.asker import Answer, Catalogue
-from typelattice.conformance.library import NOT_ASKED, Library
+from typelattice.conformance.library import Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
 from typelattice.conformance.questions import PlannedCalls, Question, planned_calls
+from typelattice.recorded.answers import NOT_ASKED
 from typelattice.recorded.messages import Messages
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import Line, Row, Square

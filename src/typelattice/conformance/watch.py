@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from typelattice.conformance.library import NOT_ASKED, OperandString
+from typelattice.conformance.library import OperandString
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import Progress, asked_again, in_silence
 from typelattice.facts.releases import SIGN
+from typelattice.recorded.answers import NOT_ASKED
 from typelattice.recorded.recording import Recording
 from typelattice.study.changes import Changes, changes_between, given
 

@@ -5,8 +5,8 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.steps import Hosted
 from typelattice.explain.english import answer
 from typelattice.facts.dtypes import DType
-from typelattice.recorded.observed import OF_PYTHON, Observed, asked_of, observed, recording_of
-from typelattice.recorded.recording import TAKEN_OVER
+from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
+from typelattice.recorded.observed import Observed, asked_of, observed, recording_of
 
 UNKNOWN_REASON = "no reason is on record"
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from typelattice.recorded.answers import EXCEPTION
+
 MOST = 1_000
 """Messages that a recording keeps; of a further one it keeps the class of the exception alone."""
 
@@ -62,7 +64,7 @@ class Messages:
 
     def kept(self, answer: str, message: str) -> str:
         """The name of an exception with its message; any other answer is kept as it is."""
-        if not answer.startswith("!"):
+        if not answer.startswith(EXCEPTION):
             return answer
         text = outline(message)
         if (answer, text) not in self._names:

@@ -14,18 +14,14 @@ from typelattice.facts.operations import operation
 from typelattice.facts.range import Value
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_ARRAY, NOT_ASKED, OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.departures import departures
 from typelattice.recorded.lookup import look_up, opened
-from typelattice.recorded.recording import GUESTS, TAKEN_OVER, Call
+from typelattice.recorded.recording import GUESTS, Call
 
 PROMOTION = "result_type"  # the call that asks for promotion alone
-EXCEPTION, NOT_ASKED, OF_PYTHON = "!", "!NotAsked", "py:"  # how recordings write what is no dtype
-FAILED = {
-    "!hang": "no answer within the time limit",
-    "!crash": "the process died",
-    TAKEN_OVER: "an array of the guest's, which took the call over",
-}
+FAILED = {**BROKEN, TAKEN_OVER: "an array of the guest's, which took the call over"}
 ORDINARY = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
 
 
@@ -115,7 +111,7 @@ def observed(p: Promotion) -> Observed | None:
     # out of range, for one.
     rule = p if p.op else ask(p.system, p.operands, PROMOTION, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
-    departs = ours != (EXCEPTION if call.answer.startswith((EXCEPTION, OF_PYTHON)) else call.answer)
+    departs = ours != (EXCEPTION if call.answer.startswith(NO_ARRAY) else call.answer)
     return Observed(call, page.versions, asked_of(p.system), departs, name)
 
 

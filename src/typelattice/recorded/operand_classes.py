@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.range import Value, fitted
 from typelattice.operands.operand import Operand
-from typelattice.recorded.recording import UNKNOWN
+from typelattice.recorded.answers import UNKNOWN
 
 STRONG = "strong"
 MARKS = ("array", "0d", "scalar", "weak", STRONG)

@@ -31,9 +31,6 @@ from typelattice.recorded.rows import (
 LIMIT_BYTES = 20_000_000  # a hundred times the largest so far
 RECORDINGS = Path(__file__).with_name("recordings")
 GUESTS = "guests"  # the folder in it of recordings of another library's arrays among a library's own
-TAKEN_OVER = "!guest"  # how these write that the other library computed, and gave an array of its own
-UNKNOWN: Mapping[str, int | float | complex] = {"int": 1, "float": 1.0, "complex": 1j}
-"""Python scalars whose value does not matter, and the value that a library is asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
-from typelattice.recorded.observed import NOT_ASKED, observed, recording_of
+from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
+from typelattice.recorded.observed import observed, recording_of
 from typelattice.recorded.recording import Recording
 from typelattice.rendering import Cell, Grid
 from typelattice.study.tables import of_tier, operands_of
@@ -99,8 +100,8 @@ def given(recording: Recording) -> Calls:
     """What a library was asked, and its answers; not what Python answers by itself."""
     found: dict[str, dict[tuple[str, ...], str]] = {}
     for call in recording.calls():
-        if call.answer != NOT_ASKED and not call.answer.startswith("py:"):
-            answer = REFUSED if call.answer.startswith("!") else call.answer
+        if call.answer != NOT_ASKED and not call.answer.startswith(OF_PYTHON):
+            answer = REFUSED if call.answer.startswith(EXCEPTION) else call.answer
             found.setdefault(call.op, {})[call.operands] = answer
     return found
 

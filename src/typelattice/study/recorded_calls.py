@@ -10,13 +10,12 @@ from typelattice.facts.dtypes import dtype
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.operands.operand import Operand
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.messages import answer_of
 from typelattice.recorded.recording import Recording, recorded
 from typelattice.study.closure import Key
 
 ASKED = "result_type"  # the call that asks for promotion alone
-REFUSAL, NO_ANSWER = "!", ("!NotAsked", "!hang", "!crash")  # how answers are written that are no dtype
-OF_PYTHON = "py:"  # before a result that is Python's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def _calls(system: System, recording: Recording, known: dict[str, Operand]) -> I
         if (
             op == ASKED
             and all(i in numbers for i in of)
-            and told not in NO_ANSWER
+            and told not in (NOT_ASKED, *BROKEN)
             and not told.startswith(OF_PYTHON)
         ):
             operands = tuple(numbers[i] for i in of)
@@ -88,6 +87,6 @@ def _calls(system: System, recording: Recording, known: dict[str, Operand]) -> I
 
 def _key(answer: str) -> Key:
     """What a recorded answer comes to."""
-    if answer.startswith(REFUSAL):
+    if answer.startswith(EXCEPTION):
         return None, False
     return dtype(answer.removesuffix("*")), answer.endswith("*")

@@ -1,0 +1,25 @@
+"""How a recording writes what a library was asked, and an answer that is no dtype."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+UNKNOWN: Mapping[str, int | float | complex] = {"int": 1, "float": 1.0, "complex": 1j}
+"""Python scalars whose value does not matter, and the value that a library is asked."""
+
+EXCEPTION = "!"
+"""How an exception begins: `!TypeError`."""
+
+NOT_ASKED = "!NotAsked"
+"""What stands in place of an answer for a call that was not made."""
+
+BROKEN: Mapping[str, str] = {"!hang": "no answer within the time limit", "!crash": "the process died"}
+"""Answers of a library that broke down, and what they mean."""
+
+TAKEN_OVER = "!guest"
+"""What stands for a call that another library took over, whose array was among the library's own."""
+
+OF_PYTHON = "py:"
+"""How an answer begins that is one of Python's own numbers: `py:int`."""
+
+NO_ARRAY = (EXCEPTION, OF_PYTHON)
+"""How answers begin that are no array's dtype."""

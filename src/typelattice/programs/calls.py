@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -44,11 +45,11 @@ NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # what
 class Calls(Loops):
     """Reads calls into a draft."""
 
+    @abstractmethod
     def inlined(
         self, function: Function, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
     ) -> Reading:
         """What a call of a function that the source defines gives."""
-        raise NotImplementedError
 
     def refused(self, node: ast.expr) -> ProgramError:
         """The error of what no program is made of."""

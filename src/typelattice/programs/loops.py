@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import abstractmethod
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,9 +20,9 @@ class Loops(Meanings):
 
     passed = 0
 
+    @abstractmethod
     def expression(self, node: ast.expr, scope: Scope) -> Reading | Read:
         """What an expression is."""
-        raise NotImplementedError
 
     def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
         """What a loop runs over. Raises ProgramError of an array, and past MOST_PASSES."""

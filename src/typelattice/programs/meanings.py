@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -43,7 +44,7 @@ PLAIN_TESTS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-class Meanings:
+class Meanings(ABC):
     """What is found in source, and what is added to the draft for it."""
 
     def __init__(self, draft: Draft, site: Callable[[ast.AST], Site]) -> None:
@@ -118,9 +119,9 @@ class Meanings:
                 raise self.site(node).refuse("a function that is not called; call it")
         return x
 
+    @abstractmethod
     def unbound(self, node: ast.AST, name: str) -> Exception:
         """The error of a name without an operand."""
-        raise NotImplementedError
 
     def plain(self, x: Read) -> Any:
         """A known number in place of the step that gives it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from typelattice.facts.operations import operation
 from typelattice.programs.arranging import ARRANGERS
@@ -13,10 +14,33 @@ from typelattice.programs.names import dtype_named, meaning
 from typelattice.programs.several import Several
 from typelattice.programs.shapes import size
 from typelattice.programs.site import Site
-from typelattice.programs.step import Argument, DTypeOf, NamedDType, Ref
+from typelattice.programs.step import Argument, DTypeOf, NamedDType, Ref, Shape
 
-Method = Callable[[Draft, Site, Ref, Sequence[Argument], Mapping[str, Argument]], "Argument | Several"]
 NO_SHAPE = "the shape is not known; give its operand a shape, e.g. float32[3,4]"
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCall:
+    """A call of a method of `x`: its place, its arguments by position and by name, the draft of its steps."""
+
+    draft: Draft
+    site: Site
+    x: Ref
+    args: Sequence[Argument]
+    given: Mapping[str, Argument]
+
+    @property
+    def first(self) -> Argument:
+        """The first argument, which may be named; None if there is none."""
+        return next(iter((*self.args, *self.given.values())), None)
+
+    @property
+    def shape(self) -> Shape | None:
+        """The shape of the array, as far as it is known."""
+        return self.draft.shape(self.x)
+
+
+Method = Callable[[MethodCall], "Argument | Several"]
 
 
 def call_method(
@@ -27,7 +51,7 @@ def call_method(
     Raises ProgramError.
     """
     if name in METHODS:
-        return METHODS[name](draft, site, x, args, given)
+        return METHODS[name](MethodCall(draft, site, x, args, given))
     cast = dtype_named(name, "torch")  # `x.float()` is PyTorch's, and tinygrad's, which took it over
     if cast is not None and name not in FUNCTIONS:
         return draft.cast(site, x, cast)
@@ -47,104 +71,90 @@ def _is_dtype(x: Argument) -> bool:
     return isinstance(x, (NamedDType, DTypeOf, Ref))
 
 
-def _to(
-    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument:
+def _to(call: MethodCall) -> Argument:
     """`x.to(float32)`, `x.to(y)`, `x.to("cuda", float16)`; on another device x is what it was."""
-    asked = [each for each in (*args, given.get("dtype"), given.get("other")) if _is_dtype(each)]
+    given = (*call.args, call.given.get("dtype"), call.given.get("other"))
+    asked = [each for each in given if _is_dtype(each)]
     if not asked:
-        return x
-    to = asked_dtype(site, asked[0])
+        return call.x
+    to = asked_dtype(call.site, asked[0])
     assert to is not None
-    return draft.cast(site, x, to)
+    return call.draft.cast(call.site, call.x, to)
 
 
-def _type(
-    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument:
-    to = asked_dtype(site, next(iter((*args, *given.values())), None))
+def _type(call: MethodCall) -> Argument:
+    to = asked_dtype(call.site, call.first)
     if to is None:
-        raise site.refuse("type() gives the name of a dtype, which is no array; leave it out")
-    return draft.cast(site, x, to)
+        raise call.site.refuse("type() gives the name of a dtype, which is no array; leave it out")
+    return call.draft.cast(call.site, call.x, to)
 
 
-def _item(
-    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument:
-    elements = size(draft.shape(x))
-    if not args and elements not in (None, 1):
-        raise site.refuse(f"item takes an array of one element, and this has {elements}; index it first")
-    return draft.item(site, x)
+def _item(call: MethodCall) -> Argument:
+    elements = size(call.shape)
+    if not call.args and elements not in (None, 1):
+        raise call.site.refuse(
+            f"item takes an array of one element, and this has {elements}; index it first"
+        )
+    return call.draft.item(call.site, call.x)
 
 
-def _tolist(
-    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument:
-    raise site.refuse("it takes the values out of an array; compute with the array, or with x[0].item()")
+def _tolist(call: MethodCall) -> Argument:
+    raise call.site.refuse(
+        "it takes the values out of an array; compute with the array, or with x[0].item()"
+    )
 
 
-def _view(
-    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument | Several:
+def _view(call: MethodCall) -> Argument | Several:
     """The same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
-    if not args and not given:
+    draft, site, x = call.draft, call.site, call.x
+    if not call.args and not call.given:
         return x
-    asked = given.get("dtype", args[0] if args else None)
+    asked = call.given.get("dtype", call.args[0] if call.args else None)
     if isinstance(asked, str) or (_is_dtype(asked) and not draft.is_scalar(asked)):
         return bits_of(draft, site, x, asked)
-    return call_function(draft, site, "reshape", [x, *args], given)
+    return call_function(draft, site, "reshape", [x, *call.args], call.given)
 
 
-def _view_as(
-    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument:
-    shape = draft.shape(args[0]) if len(args) == 1 else None
+def _view_as(call: MethodCall) -> Argument:
+    shape = call.draft.shape(call.args[0]) if len(call.args) == 1 else None
     if shape is None or None in shape:
-        raise site.refuse(NO_SHAPE)
-    return draft.call(site, operation("reshape"), [x], [shape])
+        raise call.site.refuse(NO_SHAPE)
+    return call.draft.call(call.site, operation("reshape"), [call.x], [shape])
 
 
-def _size(
-    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument:
+def _size(call: MethodCall) -> Argument:
     """The lengths of the axes, or of one of them."""
-    shape, axis = draft.shape(x), draft.static(next(iter((*args, *given.values())), None))
+    shape, axis = call.shape, call.draft.static(call.first)
     if shape is None or (axis is None and None in shape):
-        raise site.refuse(NO_SHAPE)
+        raise call.site.refuse(NO_SHAPE)
     if axis is None:
         return shape
     if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
-        raise site.refuse(f"there are {len(shape)} axes; give the number of one")
+        raise call.site.refuse(f"there are {len(shape)} axes; give the number of one")
     if shape[axis] is None:
-        raise site.refuse(NO_SHAPE)
+        raise call.site.refuse(NO_SHAPE)
     return shape[axis]
 
 
-def _dim(
-    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument:
-    shape = draft.shape(x)
-    if shape is None:
-        raise site.refuse(NO_SHAPE)
-    return len(shape)
+def _dim(call: MethodCall) -> Argument:
+    if call.shape is None:
+        raise call.site.refuse(NO_SHAPE)
+    return len(call.shape)
 
 
-def _numel(
-    draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument:
-    count = size(draft.shape(x))
+def _numel(call: MethodCall) -> Argument:
+    count = size(call.shape)
     if count is None:
-        raise site.refuse(NO_SHAPE)
+        raise call.site.refuse(NO_SHAPE)
     return count
 
 
 def _new(name: str) -> Method:
     """`x.new_zeros(3)`: what makes an array of the dtype of x, where no other is asked for."""
 
-    def make(
-        draft: Draft, site: Site, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-    ) -> Argument | Several:
-        return call_function(draft, site, name, args, {"dtype": DTypeOf(x.step), **given})
+    def make(call: MethodCall) -> Argument | Several:
+        own = {"dtype": DTypeOf(call.x.step), **call.given}
+        return call_function(call.draft, call.site, name, call.args, own)
 
     return make
 

@@ -15,7 +15,7 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.replay import Outcome
 from typelattice.programs.several import RESULT
 from typelattice.programs.shapes import size
-from typelattice.programs.step import IN_PLACE, Call, Step
+from typelattice.programs.step import WRITES, Call, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             if o.dtype is not p.compute:
                 yield _cast(i, steps, part, o.dtype or o.kind, p.compute)
         given = outcome.operand.dtype
-        computed = p.compute if step.name in IN_PLACE else p.dtype
+        computed = p.compute if step.name in WRITES else p.dtype
         if any(key == RESULT for key, _ in step.keywords):
             continue  # which of several results it is decides of its dtype, and casts nothing
         if computed is not None and given is not None and given is not computed:  # written into what is there

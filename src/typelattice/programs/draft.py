@@ -16,8 +16,8 @@ from typelattice.programs.python_numbers import computed
 from typelattice.programs.shapes import ShapeError, indexed_shape, result_shape
 from typelattice.programs.site import Site
 from typelattice.programs.step import (
-    IN_PLACE,
     LONGEST,
+    WRITES,
     AnyDType,
     Argument,
     Call,
@@ -98,7 +98,7 @@ class Draft(KnownSteps):
         if self.is_scalar(x):
             return self.operator(site, name, (x, y))
         left, right = self.ref(site, x), self.ref(site, y)
-        written = next(own for own, plain in IN_PLACE.items() if plain == name)
+        written = next(own for own, plain in WRITES.items() if plain == name)
         steps = (left.step, right.step)
         return self.add(Call(
             written, (left, right), (), steps, text=clipped(site.text, LONGEST), place=site.place,

@@ -18,8 +18,8 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.casting import promoting
 from typelattice.programs.replay import Outcome
 from typelattice.programs.step import (
-    IN_PLACE,
     LONGEST,
+    WRITES,
     Argument,
     Call,
     Cast,
@@ -132,10 +132,10 @@ class _Writer:
                 moved[part] = self.cast(step, part, o, to, p)
         elif step.dtype is not None and given.dtype is not None and not step.name.endswith("_like"):
             moved = {part: self.cast(step, part, self.operand(part), given.dtype, None) for part in moved}
-        written = step.name in IN_PLACE
+        written = step.name in WRITES
         computed = p.compute if written and p else given.dtype
         made = self.add(Call(
-            IN_PLACE.get(step.name, step.name),
+            WRITES.get(step.name, step.name),
             tuple([self.moved(x, moved) for x in step.args]),
             self.renamed(step.keywords) if step.keywords else (),
             tuple([moved[part] for part in step.operands]),
@@ -217,7 +217,7 @@ def _checked(step: Call, operands: Sequence[str | None]) -> str | None:
     """The dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
     if step.operator and all(d is None for d in operands):
         return None
-    if step.name in IN_PLACE:
+    if step.name in WRITES:
         raise ProgramError(f"{_named(step)} writes into its left operand; take .explicit(system)")
     joined = operands[operation(step.name).promoting]
     if step.name == "pow" and len({*joined}) > 1:  # an integer exponent takes no part

@@ -15,8 +15,8 @@ from typelattice.programs.inputs import MOST_AXES, described
 from typelattice.programs.json_writing import VERSION
 from typelattice.programs.known import MOST
 from typelattice.programs.step import (
-    IN_PLACE,
     LONGEST,
+    WRITES,
     Call,
     Cast,
     Created,
@@ -238,7 +238,7 @@ def _call(x: _Reader) -> tuple[str, Any, Any, NamedDType | DTypeOf | None]:
 
 def _check_operation(x: _Reader, name: str, operands: int) -> None:
     """Raises ProgramError of an operation that no table knows, or that does not take so many operands."""
-    known = OPERATIONS.get(IN_PLACE.get(name, name))
+    known = OPERATIONS.get(WRITES.get(name, name))
     if known is None:
         raise x.at("name").wrong(
             f"unknown operation {short(name)}{nearest(name, OPERATIONS)}; give a known one"

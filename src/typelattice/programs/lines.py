@@ -13,7 +13,7 @@ from typelattice.programs.expressions import Expressions
 from typelattice.programs.meanings import OPERATORS
 from typelattice.programs.reading import ASKS, WHERE, Dotted, Function, Read, Reading, Scope
 from typelattice.programs.site import Site
-from typelattice.programs.step import IN_PLACE, LONGEST, Place, ProgramError
+from typelattice.programs.step import LONGEST, WRITES, Place, ProgramError
 
 DEEPEST = 200  # calls of functions within one another
 UNRETURNED: Any = object()  # what a block of lines gives that returns nothing
@@ -161,7 +161,7 @@ class Lines(Expressions):
         y = self.argument(line, value)
         if isinstance(target, ast.Name):
             site, left = self.site(line), self.argument(line, x)
-            plain = isinstance(left, tuple) or name not in IN_PLACE.values()
+            plain = isinstance(left, tuple) or name not in WRITES.values()
             made = self.operated(line, name, [left, y]) if plain else self.draft.in_place(site, name, left, y)
             scope[target.id] = made
         else:

@@ -14,7 +14,7 @@ from typelattice.operands.operand import BOOL, WORDS, Operand, Tier, of, scalar
 from typelattice.programs.python_numbers import computed
 from typelattice.programs.results import result_of
 from typelattice.programs.step import (
-    IN_PLACE,
+    WRITES,
     AnyDType,
     Call,
     Cast,
@@ -208,7 +208,7 @@ class _Replay:
         if asked is not None:
             return self.cast(replace(operands[0], value=None), asked, tier)
         name = step.name
-        if name in IN_PLACE:
+        if name in WRITES:
             return self.in_place(name, operands, tier)
         p = self.system.explain(*operands, op=(OPERATIONS[name].operator or name) if step.operator else name)
         if p.dtype is None:
@@ -219,7 +219,7 @@ class _Replay:
     def in_place(self, name: str, operands: Sequence[Operand], tier: Tier) -> Outcome:
         """What `x *= y` comes to; a Python number on the left is replaced, and nothing written into it."""
         rebound = operands[0].tier == "scalar"
-        p = self.system.explain(*operands, op=OPERATIONS[IN_PLACE[name]].operator if rebound else name)
+        p = self.system.explain(*operands, op=OPERATIONS[WRITES[name]].operator if rebound else name)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         return Outcome(of(p.dtype, p.weak, tier), p)

@@ -18,7 +18,7 @@ from typelattice.programs.functions import TYPED
 from typelattice.programs.makers import PYTHONS
 from typelattice.programs.several import arguments
 from typelattice.programs.step import (
-    IN_PLACE,
+    WRITES,
     Argument,
     Call,
     Cast,
@@ -127,8 +127,8 @@ class _Runner:
             x = self.xp.asarray(args[0], copy=True)
             x[named["key"]] = args[1]
             return x
-        if step.name in IN_PLACE:
-            plain = OPERATIONS[IN_PLACE[step.name]].method or ""
+        if step.name in WRITES:
+            plain = OPERATIONS[WRITES[step.name]].method or ""
             writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
             return writes(self.xp.asarray(args[0], copy=True), args[1])
         op = OPERATIONS[step.name]

@@ -14,7 +14,7 @@ from typelattice.operands.operand import Operand
 
 Shape: TypeAlias = tuple[int | None, ...]  # the lengths of the axes; None for one that is not known
 LONGEST = 160  # characters of a step's text
-IN_PLACE = {  # `x *= y`, by the operation that computes what is written into x
+WRITES = {  # of an operator such as `*=`, the operation that computes what it writes into its left operand
     op.names[0]: op.function for op in OPERATORS.values() if op.in_place
 }
 

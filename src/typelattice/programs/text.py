@@ -11,7 +11,7 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.functions import TYPED
 from typelattice.programs.several import arguments
 from typelattice.programs.step import (
-    IN_PLACE,
+    WRITES,
     Argument,
     Call,
     Cast,
@@ -76,9 +76,9 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
         case Call(name="setitem", args=(x, value)):
             yield f"{name} = {_argument(x, names)}"
             yield f"{name}[{_index(dict(step.keywords)['key'], names)}] = {_argument(value, names)}"
-        case Call(name=op, args=(x, y)) if op in IN_PLACE:
+        case Call(name=op, args=(x, y)) if op in WRITES:
             yield f"{name} = {_argument(x, names)}"
-            yield f"{name} {OPERATIONS[IN_PLACE[op]].operator}= {_argument(y, names)}"
+            yield f"{name} {OPERATIONS[WRITES[op]].operator}= {_argument(y, names)}"
         case Call():
             yield f"{name} = {_called(step, names)}"
         case Cast(source=source, to=to):

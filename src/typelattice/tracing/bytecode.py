@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import CodeType
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.tracing.rewriting import COPY, IN_PLACE, WITNESS
+from typelattice.tracing.rewriting import COPY, COPY_IN_PLACE, WITNESS
 
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
@@ -59,7 +59,7 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
             copy = bytes((OP["COPY"], count - number + pushed, NOP, 0))
             made[first : at + 4] = bytes((NOP, 0)) * ((at - first) // 2) + copy
             pushed, left = pushed + 1, count - 1 - number
-            in_place = how == IN_PLACE
+            in_place = how == COPY_IN_PLACE
             found.add(arg)
             at += 2  # over the sign
         elif left:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +11,10 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.objects import operand as read_operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
 from typelattice.programs.draft import Draft
-from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.program import Program
 from typelattice.programs.site import Site
-from typelattice.programs.step import IN_PLACE, LONGEST, Argument, Index, Input, Number, Place, Ref
+from typelattice.programs.step import LONGEST, Argument, Input, Number, Place, Ref
+from typelattice.tracing import making
 from typelattice.tracing.autocast import AutocastError, check, is_on
 from typelattice.tracing.calls import CallReader, UnknownCallError
 from typelattice.tracing.compiled.compilers import compiler_of_functions
@@ -34,7 +34,6 @@ SUMMARISED = (
     "{} steps at most that differ in where their operands come from"
 )
 LET_GO = "{:,} arrays were let go: {:,} are remembered at a time"
-Make = Callable[[Site, Sequence[Argument]], Argument]  # adds the steps of an operation
 
 
 class Recorder:
@@ -61,47 +60,27 @@ class Recorder:
 
     def operator(self, at: Witness, key: Any, result: Any) -> Note | None:
         """The step of an operator."""
-        return self.noted(at, key, result, self.operated(at), key[:-1])
+        return self.noted(at, key, result, making.operator(self.draft, at.spot.name), key[:-1])
 
     def in_place(self, at: Witness, key: Any, result: Any) -> Note | None:
         """The step of an operator such as `+=`; a scalar is replaced, and nothing written into it."""
         *parts, _, same = key
-        if same and at.spot.name in IN_PLACE.values():
-            return self.noted(
-                at, key, result, lambda site, args: self.draft.in_place(site, at.spot.name, *args), parts
-            )
-        return self.noted(at, key, result, self.operated(at), parts)
-
-    def operated(self, at: Witness) -> Make:
-        """What makes the step of an operator."""
-        return lambda site, args: self.draft.operator(site, at.spot.name, args)
+        return self.noted(at, key, result, making.in_place(self.draft, at.spot.name, same), parts)
 
     def item(self, at: Witness, key: Any, result: Any) -> Note | None:
         """The step of an index."""
         part, _, arrays = key
         indices = arrays if isinstance(arrays, tuple) else (arrays,)
-
-        def made(site: Site, args: Sequence[Argument]) -> Argument:
-            source, *others = args
-            assert isinstance(source, Ref)
-            return self.draft.add(
-                Index(source.step, tuple(others), text=site.text, place=site.place, owner=site.owner)
-            )
-
-        return self.noted(at, key, result, made, (part, *(i for i in indices if type(i) is Part)))
+        parts = (part, *(i for i in indices if type(i) is Part))
+        return self.noted(at, key, result, making.item(self.draft), parts)
 
     def attribute(self, at: Witness, key: Any, result: Any) -> Note | None:
         """The step of an attribute that computes an array."""
-        name = at.spot.name if at.spot.name in ("real", "imag") else "permute_dims"
-        return self.noted(
-            at, key, result, lambda site, args: self.draft.call(site, FUNCTIONS[name], args), key[:1]
-        )
+        return self.noted(at, key, result, making.attribute(self.draft, at.spot.name), key[:1])
 
     def put(self, at: Witness, key: Any, a: Any) -> Note | None:
         """The step of an assignment to elements."""
-        return self.noted(
-            at, key, a, lambda site, args: self.draft.put(site, args[0], None, args[1]), key
-        )
+        return self.noted(at, key, a, making.put(self.draft), key)
 
     def call(
         self, at: Witness, key: Any, function: Any, given: tuple[Any, ...], number: int = 0
@@ -121,7 +100,9 @@ class Recorder:
 
         return self.noted(at, key, given[-1], made, steps_of(key[:2]))
 
-    def noted(self, at: Witness, key: Any, result: Any, make: Make, parts: Sequence[Any]) -> Note | None:
+    def noted(
+        self, at: Witness, key: Any, result: Any, make: making.Make, parts: Sequence[Any]
+    ) -> Note | None:
         """The note of what happened at a witness: a new one, or that of a step which is alike."""
         if len(at.known) >= MOST_AT_ONE or len(self.notes) >= MOST_STEPS:
             exact, key = key, without_steps(key, self.notes)
@@ -142,7 +123,7 @@ class Recorder:
             site = self.site(at, kind.library)
             before = len(self.draft.steps)
             try:
-                made = make(site, [self.argument(site, part) for part in parts])
+                made = make(site, [making.argument(part) for part in parts])
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")
                 if is_on(kind.library):
@@ -233,15 +214,7 @@ class Recorder:
             self.unread.add(kind.mark(x))
             return None
         self.libraries.setdefault(kind.library)
-        return found if found.value is None else replace(found, value=None)  # type: ignore[no-any-return]
-
-    def argument(self, site: Site, part: Any) -> Argument:
-        """What a step is given for a part of a key. Raises UnknownCallError for what is no operand."""
-        if type(part) is Part:
-            return Ref(int(part))
-        if type(part) is tuple and len(part) == 2 and part[0] in SCALARS:
-            return part[1]  # type: ignore[no-any-return]
-        raise UnknownCallError("it is no operand")
+        return found if found.value is None else replace(found, value=None)
 
     def site(self, at: Witness, library: str) -> Site:
         """The place and the text of what a witness stands at."""

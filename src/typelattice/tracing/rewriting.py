@@ -30,7 +30,7 @@ from typelattice.tracing.cautions import (
 
 WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
-IN_PLACE = "in-place"
+COPY_IN_PLACE = "in-place"  # what the mark says of an operator that may write into its left operand
 LOAD, MINUS = ast.Load(), ast.USub()
 SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
@@ -213,7 +213,7 @@ class Rewriter:
         if rebinds or not same_twice(target, self.rebound):
             return node
         left = _loaded(target)
-        inner = ast.BinOp(_copy(node, 2, 0), node.op, _copy(node, 2, 1, IN_PLACE))
+        inner = ast.BinOp(_copy(node, 2, 0), node.op, _copy(node, 2, 1, COPY_IN_PLACE))
         told = self.told(node, "in_place", [left, value], inner, OPERATORS[type(node.op)])
         return ast.copy_location(ast.Assign([target], told), node)
 

@@ -1,0 +1,62 @@
+"""How each sort of operation that a witness sees is added to a draft, and its operands, as steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from typelattice.operands.operand import SCALARS
+from typelattice.programs.draft import Draft
+from typelattice.programs.functions import FUNCTIONS
+from typelattice.programs.site import Site
+from typelattice.programs.step import WRITES, Argument, Index, Ref
+from typelattice.tracing.calls import UnknownCallError
+from typelattice.tracing.links import Part
+
+Make = Callable[[Site, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments
+
+
+def argument(part: Any) -> Argument:
+    """What a step is given for a part of a key. Raises UnknownCallError for what is no operand."""
+    if type(part) is Part:
+        return Ref(int(part))
+    if type(part) is tuple and len(part) == 2 and part[0] in SCALARS:
+        number: Argument = part[1]
+        return number
+    raise UnknownCallError("it is no operand")
+
+
+def operator(draft: Draft, name: str) -> Make:
+    """An operator."""
+    return lambda site, args: draft.operator(site, name, args)
+
+
+def in_place(draft: Draft, name: str, same: bool) -> Make:
+    """An operator such as `+=`, which gave the `same` array, or a new one in place of a scalar."""
+    if not same or name not in WRITES.values():
+        return operator(draft, name)
+    return lambda site, args: draft.in_place(site, name, *args)
+
+
+def item(draft: Draft) -> Make:
+    """An index: of an array, and of the arrays among the indices."""
+
+    def made(site: Site, args: Sequence[Argument]) -> Argument:
+        source, *others = args
+        assert isinstance(source, Ref)
+        return draft.add(
+            Index(source.step, tuple(others), text=site.text, place=site.place, owner=site.owner)
+        )
+
+    return made
+
+
+def attribute(draft: Draft, name: str) -> Make:
+    """An attribute that computes an array."""
+    op = FUNCTIONS[name if name in ("real", "imag") else "permute_dims"]
+    return lambda site, args: draft.call(site, op, args)
+
+
+def put(draft: Draft) -> Make:
+    """An assignment to elements."""
+    return lambda site, args: draft.put(site, args[0], None, args[1])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.range import Value
 from typelattice.operands.operand import Operand
 
 Variable = Hashable  # what a library's graph knows a value by
+MOST = 20_000  # operations of a graph that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,42 @@ class Graph:
     numbers: Mapping[Variable, Value] = field(repr=False)
     constants: Mapping[Variable, object] = field(repr=False)
     names: Mapping[Variable, str] = field(repr=False)
+
+
+class GraphReader:
+    """A graph in the making: what the reader of a library's own graph has found so far.
+
+    `read` is that library's adapter. A graph within it may be read several times: `readings` counts them, and
+    the number of the reading is part of a variable.
+    """
+
+    def __init__(self, read: Callable[[Any], Operand | None]) -> None:
+        self.adapter = read
+        self.nodes: list[Node] = []
+        self.operands: dict[Variable, Operand] = {}
+        self.sizes: dict[Variable, int] = {}
+        self.numbers: dict[Variable, Value] = {}
+        self.constants: dict[Variable, object] = {}
+        self.names: dict[Variable, str] = {}
+        self.readings = 0
+
+    def operand(self, x: Any) -> Operand | None:
+        """What a value of the library's graph is; None of one that holds no numbers, such as a random key."""
+        try:
+            return self.adapter(x)
+        except TypelatticeError:
+            return None
+
+    def edges(self, takes: Sequence[Variable], gives: Sequence[Variable]) -> None:
+        """Variables that are others under another name, as many as both lists have."""
+        self.nodes += [Node("", (a,), (b,)) for a, b in zip(takes, gives, strict=False)]
+
+    def graph(self, inputs: tuple[Variable | None, ...], outputs: tuple[Variable, ...]) -> Graph | None:
+        """The graph; None of one too long."""
+        if len(self.nodes) > MOST:
+            return None
+        known = self.operands, self.sizes, self.numbers, self.constants, self.names
+        return Graph(inputs, tuple(self.nodes), outputs, *known)
 
 
 def needed(nodes: Sequence[Node], outputs: Sequence[Variable], seen: Collection[Variable]) -> Iterator[Node]:

@@ -8,17 +8,15 @@ from functools import cache
 from os import sep
 from typing import Any
 
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
-from typelattice.operands.operand import SCALARS, Operand
-from typelattice.tracing.compiled.graph import Graph, Node, Span, Variable
+from typelattice.operands.operand import SCALARS
+from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Span, Variable
 
 LIBRARY = "jax"
 COMPILED = "PjitFunction"
 TRACER = "Tracer"
 OWN_FILES = f"{sep}jax{sep}_src{sep}"
-MOST = 20_000  # operations of a jaxpr that are read
 ORDERS = {  # where JAX takes operands in another order than our operation does, or others beside them
     "select_n": (0, 2, 1), "clamp": (1, 0, 2), "scatter": (0, 2), "scatter-add": (0, 2),
     "dynamic_update_slice": (0, 1),
@@ -66,14 +64,10 @@ def leaves(x: Any) -> list[Any]:
 def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
     """What a function computes of some arguments, with which it was called already; None of one too long."""
     closed = function.trace(*args, **named).jaxpr
-    reader = _Reader()
+    reader = _Reader(read)
+    reader.names |= _names(closed.jaxpr)
     outputs = reader.read(closed, tuple((v, 0) for v in closed.jaxpr.invars), 0)
-    if len(reader.nodes) > MOST:
-        return None
-    return Graph(
-        _inputs(leaves((args, named)), closed.jaxpr.invars), tuple(reader.nodes), outputs,
-        reader.operands, reader.sizes, reader.numbers, reader.constants, _names(closed.jaxpr),
-    )  # fmt: skip
+    return reader.graph(_inputs(leaves((args, named)), closed.jaxpr.invars), outputs)
 
 
 def _inputs(given: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:
@@ -97,16 +91,8 @@ def raw(variable: Any) -> Any:
     return variable[0]
 
 
-class _Reader:
+class _Reader(GraphReader):
     """Reads a jaxpr and those within it. A variable is JAX's own, with the number of the jaxpr's reading."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.operands: dict[Variable, Operand] = {}
-        self.sizes: dict[Variable, int] = {}
-        self.numbers: dict[Variable, Any] = {}
-        self.constants: dict[Variable, object] = {}
-        self.readings = 0
 
     def read(
         self, closed: Any, inputs: Sequence[Variable], number: int, outer: Span | None = None
@@ -122,7 +108,7 @@ class _Reader:
         for v, given in zip(jaxpr.invars, inputs, strict=False):
             own = self.known(v, number)
             if own != given:
-                self.nodes.append(Node("", (given,), (own,)))
+                self.edges([given], [own])
         for eqn in jaxpr.eqns:
             if len(self.nodes) > MOST:
                 break
@@ -140,7 +126,7 @@ class _Reader:
             self.readings += 1
             made = self.read(closed, inputs, self.readings, span)
             if closed is inner[0][0]:  # of the branches of a cond the first stands for what comes out
-                self.nodes += [Node("", (a,), (b,)) for a, b in zip(made, gives, strict=False)]
+                self.edges(made, gives)
         if inner:
             return
         order = ORDERS.get(name)
@@ -171,19 +157,11 @@ class _Reader:
             if own is not None and not v.aval.shape:
                 self.numbers[found] = own(number)  # JAX has numbers of classes of its own
         if found not in self.operands:
-            operand = _operand(v.aval)
+            operand = self.operand(v.aval)
             if operand is not None:
                 self.operands[found] = operand
                 self.sizes[found] = getattr(v.aval, "size", 0) * v.aval.dtype.itemsize
         return found
-
-
-def _operand(aval: Any) -> Operand | None:
-    """What an abstract value is; None of one that holds no numbers, such as a key of random numbers."""
-    try:
-        return read(aval)
-    except TypelatticeError:
-        return None
 
 
 def _span(eqn: Any) -> Span | None:

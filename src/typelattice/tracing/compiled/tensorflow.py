@@ -7,15 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from os.path import dirname
 from typing import Any
 
-from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.adapters.tensorflow import read
-from typelattice.operands.operand import SCALARS, Operand
-from typelattice.tracing.compiled.graph import Graph, Node, Span, Variable
+from typelattice.operands.operand import SCALARS
+from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Span, Variable
 
 LIBRARY = "tensorflow"
 MODULE = "tensorflow.python.eager.polymorphic_function."
 TRACER = "SymbolicTensor"
-MOST = 20_000  # operations of a graph that are read
 EDGES = ("Identity", "IdentityN", "ReadVariableOp")
 LEFT_OUT = ("Placeholder", "Const", "NoOp", "Assert")
 LAST_IS_AXIS = ("ConcatV2",)
@@ -56,7 +54,7 @@ def leaves(x: Any) -> list[Any]:
 def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
     """What a function computes of some arguments, with which it was called already."""
     concrete = function.get_concrete_function(*args, **named)
-    reader = _Reader()
+    reader = _Reader(read)
     inputs = [reader.known(t, 0) for t in concrete.graph.inputs]
     captured = list(concrete.captured_inputs)
     own = inputs[: len(inputs) - len(captured)]
@@ -65,13 +63,8 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
         reader.constants[v] = known = variables.get(id(tensor), tensor)
         reader.names[v] = getattr(known, "name", "a constant").partition(":")[0]
     reader.read(concrete.graph, 0)
-    if len(reader.nodes) > MOST:
-        return None
     outputs = tuple(reader.known(t, 0) for t in concrete.graph.outputs)
-    return Graph(
-        _inputs(leaves((args, named)), own), tuple(reader.nodes), outputs,
-        reader.operands, reader.sizes, reader.numbers, reader.constants, reader.names,
-    )  # fmt: skip
+    return reader.graph(_inputs(leaves((args, named)), own), outputs)
 
 
 def _inputs(given: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variable | None, ...]:
@@ -85,17 +78,8 @@ def _inputs(given: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variab
     return tuple(next(names) if is_input else None for is_input in own)
 
 
-class _Reader:
+class _Reader(GraphReader):
     """Reads a graph and those within it. A variable is a tensor, with the number of the graph's reading."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.operands: dict[Variable, Operand] = {}
-        self.sizes: dict[Variable, int] = {}
-        self.numbers: dict[Variable, Any] = {}
-        self.constants: dict[Variable, object] = {}
-        self.names: dict[Variable, str] = {}
-        self.readings = 0
 
     def read(self, graph: Any, number: int) -> None:
         """Adds the operations of a graph."""
@@ -120,11 +104,11 @@ class _Reader:
             self.readings += 1
             given = takes[1:] if op.type in BRANCHES else takes
             entered = [self.known(t, self.readings) for t in inside.inputs]
-            self.nodes += [Node("", (a,), (b,)) for a, b in zip(given, entered, strict=False)]
+            self.edges(given, entered)
             self.read(inside, self.readings)
             made = [self.known(t, self.readings) for t in inside.outputs]
             if inside is inner[0]:  # of two branches the first stands for what comes out
-                self.nodes += [Node("", (a,), (b,)) for a, b in zip(made, gives, strict=False)]
+                self.edges(made, gives)
         if not inner:
             taken = takes[:-1] if op.type in LAST_IS_AXIS else takes
             self.nodes.append(Node(op.type, tuple(taken), tuple(gives), _span(op)))
@@ -139,7 +123,7 @@ class _Reader:
     def constant(self, op: Any, gives: Sequence[Variable]) -> None:
         """Notes the number that a constant is, if it is one."""
         value = sys.modules["tensorflow"].get_static_value(op.outputs[0])
-        number = value.item() if getattr(value, "shape", None) == () else None
+        number: Any = value.item() if getattr(value, "shape", None) == () else None
         if type(number) in SCALARS:
             self.numbers[gives[0]] = number
 
@@ -148,19 +132,11 @@ class _Reader:
         found = tensor.ref(), number
         if found not in self.operands:
             self.names.setdefault(found, tensor.op.name)
-            operand = _operand(tensor)
+            operand = self.operand(tensor)
             if operand is not None:
                 self.operands[found] = operand
                 self.sizes[found] = (tensor.shape.num_elements() or 0) * tensor.dtype.size
         return found
-
-
-def _operand(tensor: Any) -> Operand | None:
-    """What a tensor is; None of one that holds no numbers, such as the handle of a variable."""
-    try:
-        return read(tensor)
-    except TypelatticeError:
-        return None
 
 
 def _span(op: Any) -> Span | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -193,7 +194,8 @@ class CallReader:
     def argument(self, x: Any) -> Argument:
         """What a step is given for an argument. Raises UnknownCallError."""
         if x is None or type(x) in (str, type(...)) or type(x) in SCALARS:
-            return x  # type: ignore[no-any-return]
+            plain: Argument = x
+            return plain
         number = self.part(x)
         if number is not None:
             return Ref(int(number))
@@ -235,7 +237,7 @@ def called(function: Any) -> Called:
             libraries = filter(None, (_library(c.__module__) for c in cls.__mro__))
             return Called(name, next(libraries, None), (owner,))
         return Called("", library)
-    if owner is abs.__self__:  # type: ignore[attr-defined]
+    if owner is builtins:
         return Called(name, STANDARDS_OWN)
     cls = type(function)
     module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__

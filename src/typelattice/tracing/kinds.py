@@ -12,7 +12,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
 from typelattice.operands.objects import STANDARD
-from typelattice.operands.operand import SCALARS
+from typelattice.operands.operand import SCALARS, Operand
 from typelattice.tracing.compiled.compilers import compiler
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
@@ -35,7 +35,7 @@ class ArrayKind:
     mark: Callable[[Any], Hashable]
     size: Callable[[Any], int]
     weak: bool
-    read: Callable[[Any], Any]
+    read: Callable[[Any], Operand | None]
     variable: Callable[[Any], Any] | None
     direct: bool
 
@@ -110,10 +110,10 @@ def _read_mark(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
     return mark
 
 
-def _plain_mark(base: type) -> Callable[[Any], Hashable] | None:
+def _plain_mark(base: Any) -> Callable[[Any], Hashable] | None:
     """The mark of a library's own class, read past what a subclass says."""
     try:
-        dtype, ndim = base.dtype.__get__, base.ndim.__get__  # type: ignore[attr-defined]
+        dtype, ndim = base.dtype.__get__, base.ndim.__get__
     except AttributeError:
         return None
     return lambda x: (dtype(x), ndim(x))

@@ -164,7 +164,7 @@ def _ran(code: CodeType, module: ModuleType) -> int:
     except KeyboardInterrupt as e:
         _complain(e)
         return INTERRUPTED
-    except BaseException as e:
+    except BaseException as e:  # whatever the script raised ends it as it would end Python
         _complain(e)
         return 1
     finally:

@@ -219,21 +219,21 @@ class Witness:
             made.append(found[1] if found is not None and found[0]() is x else self.token(x, len(made) + 1))
         return tuple(made)
 
-    def token(self, x: Any, position: int, deep: int = 0) -> Hashable:
-        """What stands for an argument that no step made."""
+    def token(self, x: Any, position: int, deep: int = 0) -> Any:
+        """What stands for an argument that no step made, in a key."""
         cls = type(x)
         how = self.arguments[cls]
         if how is VALUE:
             self.links.constant(x, x)
-            return x  # type: ignore[no-any-return]
+            return x
         if how is TEXT:
-            return x  # type: ignore[no-any-return]
+            return x
         if how is NUMBER:
             if cls is int and x in SMALL:
                 self.links.constant(x, (cls, x))
             return cls, x
         if how is ARRAY:
-            return self.part(x, position)  # type: ignore[no-any-return]
+            return self.part(x, position)
         if how is ITEMS:
             if len(x) > LONG or deep > 2:
                 return cls, frozenset(map(type, x))
@@ -252,7 +252,7 @@ class Witness:
                 found = *found, self.part(x, 1)
         return found
 
-    def callee(self, function: Any) -> Hashable:
+    def callee(self, function: Any) -> Any:
         """What stands for a function in a key; None for one whose result is no new array."""
         cls = type(function)
         if cls is BuiltinFunctionType:
@@ -274,7 +274,7 @@ class Witness:
                 if owner is OF_PYTHON and function is not abs:
                     return None
                 self.function = self.who = function
-                return function  # type: ignore[no-any-return]
+                return function
             return (function.__name__, owner) if self.recorder.is_function[type(owner)] else None
         if isinstance(function, type) or self.recorder.is_function[cls]:
             owner = getattr(function, "__self__", None)
@@ -283,5 +283,5 @@ class Witness:
             if cls.__hash__ is None:
                 return None
             self.function = self.who = function
-            return function  # type: ignore[no-any-return]
+            return function
         return None

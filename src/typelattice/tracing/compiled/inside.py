@@ -91,11 +91,12 @@ class Inside:
 
     def token(self, x: Any, alike: bool = False) -> Hashable:
         """What stands for an argument in a key; `alike` leaves out which step made it."""
-        part = None if alike else self.recorder.links.step_of(x)
+        part: Part | None = None if alike else self.recorder.links.step_of(x)
         if part is not None:
-            return part  # type: ignore[no-any-return]
+            return part
         cls: Any = type(x)
         kind = self.recorder.kinds[cls]
         if kind is not None:
-            return kind.mark(x)  # type: ignore[no-any-return]
+            mark: Hashable = kind.mark(x)
+            return mark
         return (cls, x) if cls in (int, bool, str) else cls  # which may be static, and choose what is done

@@ -237,7 +237,8 @@ class Reading:
     def site(self, span: Span | None) -> Site:
         """The place and the text of an operation; those of the call where the library keeps none."""
         if span is None:
-            return self.recorder.site(self.at, self.owner)  # type: ignore[no-any-return]
+            of_call: Site = self.recorder.site(self.at, self.owner)
+            return of_call
         lines = self.source(span.file)
         text = lines.text(Spot(span.line, span.column, span.end_line, span.end_column))
         if not span.end_line:

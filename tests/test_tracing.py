@@ -126,32 +126,27 @@ def test_a_run_is_replayed_under_any_system(package: Path) -> None:
     assert run.under({"numpy": "jax"})[i].operand.dtype is tl.dtype("float64")
 
 
-def test_what_is_repeated_is_counted(package: Path) -> None:
+def looped(folder: Path, *lines: str) -> Run:
+    """The run of a loop of a thousand passes over an array `x` of float32."""
     text = """
         import numpy as np
 
         def run():
             x = np.ones(4, np.float32)
             for _ in range(1000):
-                y = x + 1
-                z = y * y
     """
-    _, run = followed(package, text)
+    return followed(folder, text.rstrip() + "".join(f"\n{16 * ' '}{line}" for line in lines))[1]
+
+
+def test_what_is_repeated_is_counted(package: Path) -> None:
+    run = looped(package, "y = x + 1", "z = y * y")
     assert texts(run)["y * y"] == ("multiply", "float32", 1000)
     assert len(run.program.steps) < 10
     assert not run.summaries
 
 
 def test_a_chain_without_end_is_summarised_and_the_run_says_so(package: Path) -> None:
-    text = """
-        import numpy as np
-
-        def run():
-            x = np.ones(4, np.float32)
-            for _ in range(1000):
-                x = x + 1
-    """
-    _, run = followed(package, text)
+    run = looped(package, "x = x + 1")
     added = [seen.count for step, seen in run if step.op == "add"]
     assert sum(added) == 1000 and len(added) <= MOST_AT_ONE + 1
     assert run.summaries and "results count for steps whose operands are alike" in run.summaries[0]

@@ -55,6 +55,16 @@ def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
     return err
 
 
+@pytest.mark.parametrize(
+    "words", [("float32", "+", "int64"), ("x", "+=", "y"), ("-", "x"), ("a", "*", "b", "@", "c")]
+)
+def test_an_expression_without_quotes_is_told_them(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    told = f"explain: an expression is one argument: typelattice explain '{' '.join(words)}'"
+    assert refused(capsys, "explain", "--", *words) == f"typelattice: {told}\n"
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "--version") == f"typelattice {tl.__version__}\n"
 

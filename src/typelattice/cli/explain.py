@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from json import dumps
+from shlex import quote
 from textwrap import wrap
 
 import typelattice as tl
@@ -15,7 +16,8 @@ from typelattice.explain.english import asked
 from typelattice.explain.explanation import explanation
 from typelattice.explain.plain_data import data
 from typelattice.explain.summary import example, grouped, notes, summary
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import OPERATIONS, OPERATORS
+from typelattice.facts.suggest import clipped
 from typelattice.operands.notation import parse
 from typelattice.rendering.terminal import layout
 
@@ -38,6 +40,9 @@ def run(args: Namespace) -> Paragraphs:
     """The systems that were named, compared and in full; or all of them grouped by answer."""
     if len(args.operands) > MOST:
         raise UsageError(f"explain: {len(args.operands):,} operands; at most {MOST:,} are taken together")
+    if len(args.operands) > 1 and any(x in OPERATORS for x in args.operands):
+        expression = quote(clipped(" ".join(args.operands), 60))
+        raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
     found = [tl.system(which) for which in args.system or tl.systems()]
     own = _own_dtypes(found)
     if any(BINDING.match(x) or _is_program(x, own[0]) for x in args.operands):

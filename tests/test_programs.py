@@ -185,6 +185,24 @@ def test_every_operator_is_an_operation() -> None:
     assert {*OPERATORS.values()} <= {*OPERATIONS}
 
 
+def test_command_tells_what_the_library_did_where_that_is_not_its_rule(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["explain", "solve(x, y) * 2.0", "x=int16", "y=float32"]
+    assert main([*asked, "--system", "numpy", "--system", "keras"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    of_numpy, of_keras = told.split(" with x=int16, y=float32 under keras")
+    assert "gives float64; the rule says float32; of two operands, an integer one counts" in of_numpy
+    assert "solve(x, y) * 2.0: float32 2 fits in float32 rule: numpy.toml, line 5 solve" in of_numpy
+    assert "observed: never asked of keras" in of_keras
+    assert main(asked) == 0
+    out = capsys.readouterr().out
+    step = " ".join(out.partition("\n\nsolve(x, y) * 2.0\n")[0].split())
+    assert "float64 3 numpy (by rule float32)" in step and "keras?" in step and "jax-2019?" not in step
+    assert "? the library was never asked this" in out
+    assert "later steps are made of what the rule says" in " ".join(out.split())
+
+
 def test_command_marks_where_systems_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "a*2.0 + b", "a=int8:0d", "b=float16"]) == 0
     out = capsys.readouterr().out

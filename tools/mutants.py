@@ -23,7 +23,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
@@ -85,9 +85,9 @@ class Trial:
             )
 
         passing = [by_name[name] for name, run in self.runs.items() if run.passed]
-        allowed = sum(run.seconds for run in self.runs.values())
         same = unchanged(self.mutants[0].path)
-        trusted(forked(lambda: noticed(same, functions, passing), allowed), "in place")
+        for name in answer_of(lambda: [*failing(same, functions, passing)]):
+            self.runs[name] = replace(self.runs[name], passed=False)
         for mutant, killed in race(self.mutants, attempt, self.jobs, self.until):
             (self.dead if killed else self.alive).append(mutant)
         return True
@@ -129,6 +129,13 @@ def live_functions(files: set[str]) -> dict[CodeType, list[FunctionType]]:
 
 def noticed(mutant: Mutation, functions: dict[CodeType, list[FunctionType]], items: Sequence[Any]) -> bool:
     """Whether a test fails once the functions have the mutant's code."""
+    return any(failing(mutant, functions, items))
+
+
+def failing(
+    mutant: Mutation, functions: dict[CodeType, list[FunctionType]], items: Sequence[Any]
+) -> Iterator[str]:
+    """The names of the tests that fail once the functions have the mutant's code."""
     from _pytest.runner import runtestprotocol
 
     source = mutant.path.read_text(encoding="utf-8")
@@ -139,11 +146,9 @@ def noticed(mutant: Mutation, functions: dict[CodeType, list[FunctionType]], ite
         for function in functions.get(old, ()) if old != new and old.co_freevars == new.co_freevars else ():
             function.__code__ = new
     forget()
-    return any(
-        report.failed
-        for item, following in followed(items)
-        for report in runtestprotocol(item, nextitem=following, log=False)
-    )
+    for item, following in followed(items):
+        if any(report.failed for report in runtestprotocol(item, nextitem=following, log=False)):
+            yield item.nodeid
 
 
 def followed(items: Sequence[T]) -> Iterator[tuple[T, T | None]]:
@@ -245,9 +250,9 @@ def main() -> int:
 
     trial = answer_of(first)
     broken = [name for name, run in trial.runs.items() if not run.passed]
-    print(f"{len(trial.runs)} tests")
+    print(f"{len(trial.runs)} tests", flush=True)
     for name in broken:
-        print(f"left out, since it fails as it is: {name}")
+        print(f"left out, since it fails in a fork with the code as it is: {name}", flush=True)
     seconds = {name: run.seconds for name, run in trial.runs.items() if run.passed and run.lines}
     allowed = sum(seconds.values()) + 30
     if trial.alive:

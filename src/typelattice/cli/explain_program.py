@@ -11,6 +11,8 @@ import typelattice as tl
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import Paragraphs
 from typelattice.explain.english import cast_words, fit_words
+from typelattice.explain.evidence import given, testimony
+from typelattice.explain.summary import UNASKED, UNASKED_NOTE, unasked
 from typelattice.facts.headings import LIBRARIES, heading_of
 from typelattice.facts.libraries import libraries
 from typelattice.operands.notation import parse
@@ -80,17 +82,36 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
             continue
         groups: dict[str, list[str]] = {}
         for replayed in replays:
-            groups.setdefault(str(replayed[i]), []).append(replayed.name)
+            said, name = _said(replayed[i], replayed.name)
+            groups.setdefault(said, []).append(name)
         yield ""
         yield page.folded(_title(step) + marks.get(i, ""))
         stub = max(map(len, groups)) + 8
         ranked = sorted(groups.items(), key=lambda g: (g[0] in ("refused", "not reached"), -len(g[1])))
-        for given, names in ranked:
+        for answer, names in ranked:
             lines = ["every system" if len(names) == len(replays) else ", ".join(names)]
-            yield page.beside(f"  {given.ljust(stub - 8)}{len(names):4}", lines, stub)
-    if any(o.operand and o.operand.dtype and o.operand.weak for made in replays for o in made):
+            yield page.beside(f"  {answer.ljust(stub - 8)}{len(names):4}", lines, stub)
+    outcomes = [o for made in replays for o in made]
+    if notes := [*_notes(outcomes)]:
         yield ""
-        yield page.dim("* is weak: it counts by its kind, and gives way to a dtype beside it")
+        yield from map(page.folded, notes)
+
+
+def _said(o: Outcome, name: str) -> tuple[str, str]:
+    """What a step comes to, and its system's name; where the library departs from the rule, what it did."""
+    if seen := o.departs:
+        return given(seen).replace(" (weak)", "*"), f"{name} (by rule {o})"
+    return str(o), f"{name}{UNASKED}" if o.promotion and unasked(o.promotion) else name
+
+
+def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
+    """What the marks among the answers mean."""
+    if any(o.operand and o.operand.dtype and o.operand.weak for o in outcomes):
+        yield "* is weak: it counts by its kind, and gives way to a dtype beside it"
+    if any(o.promotion and unasked(o.promotion) for o in outcomes):
+        yield UNASKED_NOTE
+    if any(o.departs for o in outcomes):
+        yield "where a library does not do what its rule says, later steps are made of what the rule says"
 
 
 def _mark(d: Difference, first: bool) -> str:
@@ -124,7 +145,10 @@ def _because(o: Outcome) -> Sequence[str]:
     )
     said = [*(refused or casts), *map(fit_words, p.fits)]
     same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting)
-    return said if same and not said else [*said, f"rule: {p.rule}"]
+    decided = [] if same and not said else [f"rule: {p.rule}"]
+    seen = o.observed
+    did = testimony(p, seen) if seen is None or seen.departs else []
+    return [*said, *decided, *(f"observed: {'; '.join(did)}" for _ in did[:1])]
 
 
 def _partings(parted: Parting) -> Paragraphs:

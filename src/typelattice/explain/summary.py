@@ -11,6 +11,7 @@ from typelattice.recorded.observed import observed
 from typelattice.rendering.layout import Layout
 
 UNASKED = "?"  # behind the name of a system whose library was never asked this
+UNASKED_NOTE = f"{UNASKED} the library was never asked this, and the answer is its rule's"
 Row = tuple[str, str, str]  # an answer, a reason for it or nothing, and a system's name
 
 
@@ -50,8 +51,13 @@ def _groups(answers: Iterable[Promotion]) -> dict[str, dict[str, list[str]]]:
 
 def notes(answers: Iterable[Promotion]) -> Iterator[str]:
     """What the marks in a summary mean."""
-    if any(_row(p)[2].endswith(UNASKED) for p in answers):
-        yield f"{UNASKED} the library was never asked this, and the answer is its rule's"
+    if any(unasked(p) for p in answers):
+        yield UNASKED_NOTE
+
+
+def unasked(p: Promotion) -> bool:
+    """Whether an answer is a rule's alone, though its system is a library's, which could have been asked."""
+    return observed(p) is None and bool(p.system.library) and not lacking_of(p)
 
 
 def _row(p: Promotion) -> Row:
@@ -62,5 +68,4 @@ def _row(p: Promotion) -> Row:
         return given(o), "", f"{name} (by rule {answer(p)})"
     why = "; ".join(f"{f.value} out of range, {fate(f)}" for f in p.fits if f.outcome != "fits")
     why = why or (p.reason or "").removeprefix(f"{name} ")
-    unasked = o is None and p.system.library and not lacking_of(p)
-    return given(o) if o else answer(p), why, f"{name}{UNASKED}" if unasked else name
+    return given(o) if o else answer(p), why, f"{name}{UNASKED}" if unasked(p) else name

@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
+from typelattice.explain.evidence import deed
 from typelattice.facts.dtypes import DType
 from typelattice.facts.suggest import nearest
 from typelattice.facts.words import Viewed
@@ -25,6 +26,7 @@ from typelattice.programs.replay import Outcome, replay
 from typelattice.programs.running import run
 from typelattice.programs.step import Input, ProgramError, Step
 from typelattice.programs.text import text
+from typelattice.recorded.observed import Observed
 
 LARGEST_MODEL = 2**31  # bytes: more than a protocol buffer may have
 AnySystem = System | str | os.PathLike[str]
@@ -82,12 +84,25 @@ class Replay(Sequence[Outcome], Viewed):
         pairs = zip(self.program.steps, self.outcomes, strict=True)
         return tuple((step, outcome) for step, outcome in pairs if outcome.refused)
 
+    @property
+    def departures(self) -> tuple[tuple[Step, Observed], ...]:
+        """The steps that the library answers otherwise than its rule, and how; later ones follow the rule.
+
+        >>> import typelattice as tl
+        >>> replay = tl.program("solve(x, y)", x="int16", y="float32").under("numpy")
+        >>> [(step.text, seen.dtype) for step, seen in replay.departures], replay.dtype
+        ([('solve(x, y)', float64)], float32)
+        """
+        pairs = zip(self.program.steps, self.outcomes, strict=True)
+        return tuple((step, seen) for step, outcome in pairs if (seen := outcome.departs))
+
     def __str__(self) -> str:
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
             where = f"  ({step.place})" if step.place else ""
             why = f": {step.op} {outcome.reason}" if outcome.reason else ""
-            lines.append(f"{step.text}: {outcome}{why}{where}")
+            did = f"; {seen.library} {deed(seen)}" if (seen := outcome.departs) else ""
+            lines.append(f"{step.text}: {outcome}{why}{did}{where}")
         return "\n".join(lines)
 
 

@@ -29,6 +29,7 @@ from typelattice.programs.step import (
     Shape,
     Step,
 )  # fmt: skip
+from typelattice.recorded.observed import Observed, observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,17 @@ class Outcome:
     def refused(self) -> bool:
         """Whether this very step is refused."""
         return self.reason is not None
+
+    @property
+    def observed(self) -> Observed | None:
+        """What the library did when it was asked; None if it never was, or if no rule decides the step."""
+        p = self.promotion
+        return observed(p) if p and self.refused == (p.dtype is None) else None
+
+    @property
+    def departs(self) -> Observed | None:
+        """What the library did if that is not what its rule says, by which later steps go on."""
+        return seen if (seen := self.observed) and seen.departs else None
 
     def __str__(self) -> str:
         if self.operand is None:

@@ -857,6 +857,44 @@ def test_an_integer_on_the_right_may_leave_the_left_its_dtype() -> None:
     assert said(s, "int8", 300, op="add") == "- 300 is out of range for int8"
 
 
+def test_integers_of_one_tier_may_be_ignored_beside_some_dtypes_alone() -> None:
+    power = {"takes": "all", "ignores": "0d, scalar"}
+    s = make(CHAIN, **NUMPYLIKE, ops={"power": power, "pow": {"ignores": {"i16": "array"}}})
+    assert said(s, "int16", "int32", op="pow") == "int16"
+    assert said(s, "int8", "int32", op="pow") == "int32"
+    assert said(s, "int8", "int32:0d", op="pow") == "int8"
+
+
+def test_a_python_bool_is_the_integer_that_it_is_in_a_constant_exponent_alone() -> None:
+    order = f"b -> i*\n{JAXLIKE}"
+    keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
+    constant = make(order, **keys, ops={"power": {"takes": "all", "ignores": "0d, scalar"}})
+    assert said(constant, "int8:weak", True, op="pow") == "int8*"
+    assert said(constant, "int8:weak", "bool:0d", op="pow") == "int32*"
+    plain = make(order, **keys, ops={"power": {"takes": "all", "ignores": "array, 0d, scalar"}})
+    assert said(plain, "int8:weak", True, op="pow") == "int32*"
+
+
+def test_the_value_of_the_base_does_not_count_beside_a_constant_exponent() -> None:
+    power = {"takes": "all", "ignores": "0d, scalar"}
+    s = make(CHAIN, **NUMPYLIKE, ops={"power": power}, fit={"int": "raise"})
+    assert said(s, 2**31, "int8:0d", op="pow") == "int32"
+    assert said(s, 2**31, "int8", op="pow") == "- 2147483648 is out of range for int8"
+
+
+def test_weakness_may_be_lost_by_what_is_computed_in() -> None:
+    order = f"b -> i*\n{JAXLIKE}"
+    keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
+    power = {"takes": "all", "ignores": "0d, scalar", "weak": {"signed": "strip", "f16": "default"}}
+    s = make(order, **keys, ops={"power": power})
+    assert said(s, "int8:weak", "int8:weak", op="pow") == "int8"
+    assert said(s, "int8:weak", 2, op="pow") == "int8*"  # a product
+    assert said(s, "float16:weak", "float16:weak", op="pow") == "float32*"
+    assert said(s, "float64:weak", "float64:weak", op="pow") == "float64*"
+    negated = make(order, **keys, ops={"arithmetic": {"weak": {"int": "strip"}}, "add": {"weak": "keep"}})
+    assert said(negated, "int8:weak", "int8:weak", op="add") == "int8*"  # what is nearer says it of all
+
+
 # -- fit
 
 

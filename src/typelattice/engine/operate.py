@@ -1,8 +1,8 @@
 """What an operation does: the dtype it computes in and that of its result, once its operands have joined."""
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from typelattice.engine.combine import combine
 from typelattice.engine.fit import Fit, fits
@@ -15,6 +15,8 @@ from typelattice.engine.taking import check_alike, check_natural, check_operands
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
 from typelattice.facts.dtypes import weak as weak_node
 from typelattice.operands.operand import BOOL, Operand
+
+T = TypeVar("T")
 
 
 class Outcome(NamedTuple):
@@ -36,12 +38,12 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     if op.meet == "apart" and not _joins(rules, op, operands):
         return _apart(rules, op, operands, trail)
     node: Node | None = None
-    # If the operation ignores only scalars, the exponent is a constant: its value and weakness do not count.
+    # If an exponent is a constant, its value and weakness do not count.
     weak = ignored = is_constant = False
     dtypes = casting(rules, op, operands)
     if not dtypes:
         ignored = ignores_right(op, operands)
-        is_constant = ignored and "array" not in op.ignores
+        is_constant = ignored and operands[1].tier != "array" and op.has_constants
         node, dtype, weak = combine(rules, operands[:1] if ignored else operands, trail, op.first)
         if op.meet == "alike":
             check_alike(rules, op, operands, dtype)
@@ -50,12 +52,14 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     if op.gives == "left" or op.writes:
         result = written_into(rules, op, result, operands[0], trail)
     adopted = dtypes[0] if op.adopts == "joined" and len(dtypes) == 1 else compute
-    values = tuple(fits(rules, operands[:1] if is_constant else operands, adopted, op))
+    values = () if is_constant else tuple(fits(rules, operands, adopted, op))
     _check_values(values)
     check_natural(rules, op, operands, compute)
     if weak:
-        kept = is_constant or not ignored or operands[1].weak
-        result, weak = _weakness(rules, op, result, kept, compute is dtypes[0])
+        kept = not ignored or operands[1].weak
+        same = compute is dtypes[0]
+        # A power whose exponent is a constant is a product, and as weak as that.
+        result, weak = (result, same) if is_constant else _weakness(rules, op, result, compute, kept, same)
     return Outcome(node, compute, result, weak, values)
 
 
@@ -102,9 +106,13 @@ def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
 
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:
     """True if the right operand is an integer that promotion ignores, e.g. `x ** 2`."""
-    if len(operands) != 2 or operands[1].kind.rank != 1 or operands[1].tier not in op.ignores:
+    if len(operands) != 2:
         return False
-    return operands[1].dtype not in op.takes.but
+    right = operands[1]
+    is_true = right.kind is Kind.BOOL and right.tier == "scalar"  # or False: Python's integers 1 and 0
+    ignored = _of(op.ignores_of, operands[0]) or op.ignores
+    is_int = right.kind.rank == 1 or (is_true and op.has_constants)
+    return is_int and right.tier in ignored and right.dtype not in op.takes.but
 
 
 def _check_values(values: Sequence[Fit]) -> None:
@@ -142,7 +150,7 @@ def _applied(
 
 def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | None:
     """The dtype that the file maps these to, or whose loop takes them; None if no loop does."""
-    mapped = {op.computes.get(d) or op.computes.get(d.kind) for d in dtypes}
+    mapped = {_of(op.computes, d) for d in dtypes}
     target = mapped.pop() if len(mapped) == 1 else None
     if target:
         return _default(rules, target)
@@ -151,7 +159,7 @@ def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | Non
 
 def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
     """The dtype of the result of what was computed."""
-    match op.gives_of.get(compute) or op.gives_of.get(compute.kind) or op.gives:
+    match _of(op.gives_of, compute) or op.gives:
         case None | "left":
             return compute
         case "joined":
@@ -182,6 +190,12 @@ def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step
     return into
 
 
+def _of(said: Mapping[Target, T], d: DType | Operand) -> T | None:
+    """What is said of a dtype, or of that of an operand: of it alone, or of its kind."""
+    dtype = d if isinstance(d, DType) else d.dtype
+    return (said.get(dtype) if dtype else None) or said.get(d.kind)
+
+
 def _default(rules: Rules, target: Target) -> DType:
     """A dtype, or the default dtype of a kind. Raises RefusalError where the system has none."""
     if isinstance(target, DType):
@@ -194,11 +208,14 @@ def _default(rules: Rules, target: Target) -> DType:
     return found
 
 
-def _weakness(rules: Rules, op: Op, result: DType, kept: bool, same: bool) -> tuple[DType, bool]:
+def _weakness(
+    rules: Rules, op: Op, result: DType, compute: DType, kept: bool, same: bool
+) -> tuple[DType, bool]:
     """A weak result after an operation, and whether it stays weak.
 
     `kept` if its operands are all weak, `same` if it was computed in the dtype at which they joined.
     """
-    if op.weak == "default":
+    becomes = _of(op.weak_of, compute) or op.weak
+    if becomes == "default":
         return rules.defaults.get(result.kind, result), True
-    return result, kept and (op.weak == "keep" or (op.weak == "same" and same))
+    return result, kept and (becomes == "keep" or (becomes == "same" and same))

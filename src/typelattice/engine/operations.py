@@ -73,6 +73,7 @@ class Op:
     - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
     - `own`: dtypes that are tried before the loops where an operand is of them.
     - `ignores`: tiers; an integer of these on the right leaves the left operand its dtype, as in `x ** 2`.
+    - `ignores_of`: the same of left operands of single dtypes and kinds, which counts more.
     - `first`: whether a Python scalar that comes first counts as an array.
     - `adopts`: which dtype has to hold the value of a Python scalar: that `computed` in, or that at which the
       operands `joined`.
@@ -91,6 +92,7 @@ class Op:
     - `writes`: whether the result is written into the left operand, as that of `+=` is.
     - `into`: what may be written into the left operand, if `writes`, or if `gives` is `left`.
     - `weak`: what becomes of a weak result: `keep`, `strip`, or the `default` dtype of its kind.
+    - `weak_of`: the same of single dtypes and kinds that are computed in, which counts more.
     """
 
     name: str
@@ -109,10 +111,17 @@ class Op:
     writes: bool = False
     into: str = "same"
     weak: str = "keep"
+    weak_of: Mapping[Target, str] = field(default_factory=dict)
     ignores: tuple[str, ...] = ()
+    ignores_of: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
     first: bool = False
     adopts: str = "computed"
     fit: Mapping[str, str] | None = None
+
+    @property
+    def has_constants(self) -> bool:
+        """Whether an integer that is ignored and no array is a constant, as the 2 of `x ** 2`."""
+        return "array" not in self.ignores
 
 
 def kinds(text: str) -> tuple[Kind, ...]:

@@ -135,8 +135,9 @@ def _ops(rules: Rules) -> Iterator[Finding]:
             if not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
                 cause = 'meet = "apart" needs a dtype in `gives`, since the operands have none in common'
                 yield "ops", entry, cause
-        for key in said:
-            if key in _NEEDS and not _matters(entry, key, rules):
+        for key, value in said.items():
+            is_emptied = key.endswith("_of") and not value  # by a word that is said of all dtypes
+            if key in _NEEDS and not is_emptied and not _matters(entry, key, rules):
                 yield "ops", entry, _NEEDS[key][0]
 
 
@@ -154,7 +155,8 @@ def _sources(said: Mapping[str, object]) -> list[object]:
     named = chain.from_iterable(d.listed for d in domains)
     refused = said.get("refuses")
     sides = chain.from_iterable(refused) if isinstance(refused, tuple) else ()
-    return [*named, *chain.from_iterable(sides), *_mapping(said, "computes"), *_mapping(said, "gives_of")]
+    tables = (_mapping(said, key) for key in ("ignores_of", "computes", "gives_of", "weak_of"))
+    return [*named, *chain.from_iterable(sides), *chain.from_iterable(tables)]
 
 
 def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
@@ -193,14 +195,21 @@ def _operations_of() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
 _LEFT = ("left",)
 # Of an operation, what it does, and what it would do without the entry.
 _Needs = Callable[[Operation, Op, Op, Rules], bool]
+_Need = tuple[str, _Needs]
+_IGNORES: _Need = ("ignores says nothing of one operand", lambda o, op, without, rules: o.most != 1)
+_WEAK: _Need = (
+    "weak says nothing of operands that stay apart",
+    lambda o, op, without, rules: op.meet != "apart",
+)
 # Of a key of an operation: what to say where it has no effect, and when it has one.
-_NEEDS: dict[str, tuple[str, _Needs]] = {
+_NEEDS: dict[str, _Need] = {
     "own": ("own says nothing without `loops`", lambda o, op, without, rules: bool(op.loops)),
     "into": (
         'into says nothing without gives = "left", but for operators that write in place',
         lambda o, op, without, rules: op.writes or op.gives in _LEFT,
     ),
-    "ignores": ("ignores says nothing of one operand", lambda o, op, without, rules: o.most != 1),
+    "ignores": _IGNORES,
+    "ignores_of": _IGNORES,
     "meet": (
         "meet says nothing of one operand, beside `loops`, or of what is so already",
         lambda o, op, without, rules: o.most != 1 and not op.loops and op.meet != without.meet,
@@ -213,10 +222,8 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "scalars says nothing that does not hold already",
         lambda o, op, without, rules: op.scalars != without.scalars and not o.dimensions,
     ),
-    "weak": (
-        "weak says nothing of operands that stay apart",
-        lambda o, op, without, rules: op.meet != "apart",
-    ),
+    "weak": _WEAK,
+    "weak_of": _WEAK,
     "refuses": (
         "refuses says nothing of one operand, or of what is so already",
         lambda o, op, without, rules: o.most != 1 and op.refuses != without.refuses,

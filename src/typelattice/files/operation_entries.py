@@ -60,14 +60,14 @@ class OperationEntries:
             "meet": lambda word: one_of(word, ops.MEET),
             "loops": self._loops,
             "own": self._loops,
-            "ignores": lambda words: each_of(words, TIERS),
+            "ignores": lambda said: self._of_each(said, _tiers),
             "first": flag,
             "adopts": lambda word: one_of(word, ops.ADOPTS),
             "fit": self.fit,
             "computes": lambda table: self._mapping(table, self._target_of),
-            "gives": self._gives,
+            "gives": lambda said: self._of_each(said, self._given),
             "into": lambda word: one_of(word, ops.INTO),
-            "weak": lambda word: one_of(word, ops.WEAK),
+            "weak": lambda said: self._of_each(said, _weakness),
         }
         found: dict[str, object] = {}
         for key, value in items(table):
@@ -79,10 +79,11 @@ class OperationEntries:
         fit = found.get("fit")
         if isinstance(fit, Mapping) and "join" in fit.values():
             raise ValueError("join is said of all operations at once, in the `fit` of the file")
-        if isinstance(found.get("gives"), Mapping):
-            found["gives_of"] = found.pop("gives")
-        elif "gives" in found:
-            found["gives_of"] = {}
+        for key in ("ignores", "gives", "weak"):  # a table says it of some, a word of all
+            if isinstance(found.get(key), Mapping):
+                found[f"{key}_of"] = found.pop(key)
+            elif key in found:
+                found[f"{key}_of"] = {}
         return found
 
     def _domain(self, words: object) -> ops.Domain:
@@ -129,9 +130,9 @@ class OperationEntries:
         found: list[Node | Kind] = [scalars[word] for word in words if word in scalars]
         return frozenset(once([*found, *(self.words.sources(",".join(plain)) if plain else ())]))
 
-    def _gives(self, said: object) -> object:
-        """A dtype or a word; or dtypes and kinds → a dtype or a word."""
-        return self._mapping(said, self._given) if isinstance(said, Mapping) else self._given(said)
+    def _of_each(self, said: object, read: Callable[[object], T]) -> T | dict[DType | Kind, T]:
+        """What is said of all dtypes alike; or dtypes and kinds → what is said of these."""
+        return self._mapping(said, read) if isinstance(said, Mapping) else read(said)
 
     def _given(self, code: object) -> ops.Given:
         """A dtype, `i*` for the default dtype of a kind, or a word for what operands or parts have."""
@@ -159,6 +160,15 @@ class OperationEntries:
                 found[source] = target
         return found
 
+
+def _tiers(words: object) -> tuple[str, ...]:
+    """The tiers of which an integer on the right is ignored."""
+    return each_of(words, TIERS)
+
+
+def _weakness(word: object) -> str:
+    """What becomes of a weak result."""
+    return one_of(word, ops.WEAK)
 
 
 def _dimensions(number: object) -> int:

@@ -533,3 +533,32 @@ def test_a_function_of_symbols_unpacks_several_results() -> None:
 def test_several_results_that_cannot_be_are_refused(text: str, why: str) -> None:
     with pytest.raises(tl.ProgramError, match=why):
         tl.program(text, x="float32[3,3]")
+
+
+def test_numbers_beside_arrays_in_a_list_take_the_default_dtype_in_programs_too() -> None:
+    p = tl.program("np.asarray([x, 1.0])", x="float32:0d")
+    assert str(p.under("numpy").dtype) == "float64"
+    assert str(tl.program("jnp.asarray([x, 1.0])", x="float32:0d").under("jax").dtype) == "float32"
+    chosen = tl.program("np.where(c, x, 1.0)", c="bool[3]", x="float32[3]")
+    assert str(chosen.under("numpy").dtype) == "float32"
+
+
+SHAPES = [(3,), (2, 3), (2, 1, 3), (1,), ()]
+
+
+@pytest.mark.parametrize("name", ["hstack", "vstack", "dstack", "column_stack", "stack", "concatenate"])
+def test_what_is_joined_has_the_shape_that_numpy_gives_it(name: str) -> None:
+    def written(shape: tuple[int, ...]) -> str:
+        return f"float64[{','.join(map(str, shape))}]" if shape else "float64:0d"
+
+    compared = 0
+    for a in SHAPES:
+        for b in SHAPES:
+            try:
+                made = getattr(np, name)([np.ones(a), np.ones(b)]).shape
+            except ValueError:
+                continue  # of shapes that do not go together
+            p = tl.program(f"np.{name}([a, b])", a=written(a), b=written(b))
+            assert p.steps[-1].shape == made
+            compared += 1
+    assert compared >= len(SHAPES) - 1

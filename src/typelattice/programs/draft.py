@@ -10,10 +10,11 @@ from typelattice.facts.range import Value
 from typelattice.facts.suggest import clipped
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand, scalar
+from typelattice.programs.axes import ShapeError
 from typelattice.programs.inputs import described
 from typelattice.programs.known import KnownSteps
 from typelattice.programs.python_numbers import computed
-from typelattice.programs.shapes import ShapeError, indexed_shape, result_shape
+from typelattice.programs.shapes import indexed_shape, result_shape
 from typelattice.programs.site import Site
 from typelattice.programs.step import (
     LONGEST,
@@ -34,6 +35,10 @@ from typelattice.programs.step import (
     Ref,
     Shape,
 )  # fmt: skip
+
+# Libraries in which a Python number that is joined with arrays is an array, too, of the default dtype of its
+# kind; in others it is weak.
+NUMBERS_BECOME_ARRAYS = ("numpy", "dask", "torch", "mlx")
 
 
 class Draft(KnownSteps):
@@ -70,8 +75,18 @@ class Draft(KnownSteps):
         if isinstance(x, NamedDType):
             return self.add(Input(described(x.name)[0], text=x.name, place=site.place))
         if isinstance(x, tuple) and x:
-            return self.array_of(site, x, None)
+            return self.array_of(self.site_of(site, x), x, None)
         raise site.refuse(f"{_shown(x)} takes no part in promotion; give an array or a number")
+
+    def site_of(self, site: Site, x: Argument) -> Site:
+        """The place of an operand that is no step by itself, and its text."""
+        return Site(self.written(x), site.place, site.owner)
+
+    def written(self, x: Argument) -> str:
+        """The text of an operand: of a step, of a Python number, or of a list of them."""
+        if isinstance(x, tuple):
+            return f"[{', '.join(map(self.written, x))}]"
+        return self.steps[x.step].text if isinstance(x, Ref) else str(x)
 
     # -- steps
 
@@ -143,6 +158,7 @@ class Draft(KnownSteps):
             op.check(len(given))
         except OpError as e:
             raise site.refuse(str(e)) from None
+        operands = self.converted(site, op, operands)
         taken = tuple([None if x is None else self.ref(site, x) for x in operands])
         steps = tuple([ref.step for ref in taken if ref is not None])
         try:
@@ -158,6 +174,17 @@ class Draft(KnownSteps):
                 text=text, place=site.place, shape=shape, owner=owner,
             )
         )  # fmt: skip
+
+    def converted(self, site: Site, op: Operation, operands: Sequence[Argument]) -> Sequence[Argument]:
+        """The operands, of which the library makes arrays by a rule of its own, before the operation runs."""
+        arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
+        library = self.owner(site, [x.step for x in arrays])
+        if library in NUMBERS_BECOME_ARRAYS and (op.form == "several" or op.name == "append"):
+            return [self.array_of_number(site, x) if self.is_scalar(x) else x for x in operands]
+        if library == "tensorflow" and arrays:  # a list is of the dtype of the tensor beside it
+            to = DTypeOf(arrays[0].step)
+            return [self.array_of(site, x, to) if isinstance(x, tuple) else x for x in operands]
+        return operands
 
     def cast(self, site: Site, x: Argument, to: AnyDType) -> Ref:
         """An explicit cast."""
@@ -206,6 +233,11 @@ class Draft(KnownSteps):
             text=clipped(site.text, LONGEST), place=site.place, shape=shape, owner=site.owner,
         )  # fmt: skip
         return self.add(made)
+
+    def array_of_number(self, site: Site, x: Argument) -> Ref:
+        """An array without dimensions of a Python number, of the default dtype of its kind."""
+        ref = self.ref(site, x)
+        return self.created(self.site_of(site, ref), "asarray", (ref,), {}, ref.step, None, ())
 
     def array_of(self, site: Site, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
         """An array of a list: of Python numbers, or of arrays, which are stacked."""

@@ -80,8 +80,7 @@ def _asarray(draft: Draft, site: Site, args: Sequence[Argument], given: dict[str
         return x if to is None else draft.cast(site, x, to)
     if to is not None:
         return draft.cast(site, x, to)
-    ref = draft.ref(site, x)
-    return draft.created(site, "asarray", (ref,), {}, ref.step, None, ())
+    return draft.array_of_number(site, x)
 
 
 def _shaped(name: str) -> Maker:

@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typelattice.facts.operations import Operation
+from typelattice.programs.axes import ShapeError, counted_axis
+from typelattice.programs.joined_shapes import joined_shape
 from typelattice.programs.step import Argument, Ref, Shape, Slice
 
 SAME = (  # operations on one array that leave its shape
     "cholesky", "conj", "empty_like", "eigvals", "fft", "fftn", "fftshift", "flip", "full_like", "ifft",
     "ifftn", "ifftshift", "inv", "matrix_power", "ones_like", "roll", "tril", "triu", "zeros_like",
 )  # fmt: skip
-
-
-class ShapeError(ValueError):
-    """Shapes that do not go together."""
 
 
 def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
@@ -61,7 +59,7 @@ def result_shape(
         case "along":
             return None if keywords.get("include_initial") else first
         case "several":
-            return _joined(op.name, operands, _named(args, keywords, "axis", "dim") or 0)
+            return joined_shape(op.name, operands, _named(args, keywords, "axis", "dim") or 0)
         case "whole":
             return _whole(op, operands, args, keywords)
         case "pair":
@@ -78,7 +76,7 @@ def _part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
     if shape is None:
         return None
     if name == "unstack" and isinstance(axis, int):
-        at = _axis(axis, len(shape))
+        at = counted_axis(axis, len(shape))
         return (*shape[:at], *shape[at + 1 :])
     return shape[:-2] if name == "slogdet" and len(shape) > 1 else None
 
@@ -152,34 +150,10 @@ def _reduced(
         )
     if shape is None or (axis is None and len(shape) < 2):  # whether it takes that is no question of shapes
         return None
-    gone = {_axis(a, len(shape)) for a in axes}
+    gone = {counted_axis(a, len(shape)) for a in axes}
     if keepdims:
         return tuple(1 if i in gone else length for i, length in enumerate(shape))
     return tuple(length for i, length in enumerate(shape) if i not in gone)
-
-
-def _axis(axis: int, ndim: int) -> int:
-    if not -ndim <= axis < ndim:
-        raise ShapeError(f"axis {axis} of an array of {ndim} axes")
-    return axis % ndim
-
-
-def _joined(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
-    known = [shape for shape in operands if shape is not None]
-    if len(known) < len(operands) or not known or not isinstance(axis, int):
-        return None
-    first = known[0]
-    if name == "stack":
-        at = _axis(axis, len(first) + 1)
-        return (*first[:at], len(known), *first[at:])
-    if not any(known):
-        return (len(known),)  # numbers in a row
-    if any(len(shape) != len(first) for shape in known):
-        raise ShapeError(f"{name} of arrays of {len(first)} and of other numbers of axes")
-    at = _axis(axis, len(first))
-    lengths = [shape[at] for shape in known]
-    total = None if None in lengths else sum(length for length in lengths if length is not None)
-    return (*first[:at], total, *first[at + 1 :])
 
 
 def _sliced(length: int | None, k: Slice) -> int | None:
@@ -211,11 +185,11 @@ def _whole(
         case "matrix_transpose" if len(shape) > 1:
             return (*shape[:-2], shape[-1], shape[-2])
         case "permute_dims" if axes and len(axes) == len(shape):
-            return tuple(shape[_axis(a, len(shape))] for a in axes)
+            return tuple(shape[counted_axis(a, len(shape))] for a in axes)
         case "expand_dims":
-            return _joined("stack", [shape], axes[0] if axes else 0) if len(axes or (0,)) == 1 else None
+            return joined_shape("stack", [shape], axes[0] if axes else 0) if len(axes or (0,)) == 1 else None
         case "squeeze" if axes:
-            gone = {_axis(a, len(shape)) for a in axes}
+            gone = {counted_axis(a, len(shape)) for a in axes}
             return tuple(length for i, length in enumerate(shape) if i not in gone)
         case "det" if len(shape) > 1:
             return shape[:-2]
@@ -250,14 +224,14 @@ def _shortened(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape |
     axis, n = keywords.get("axis", -1), keywords.get("n", 1)
     if not shape or not isinstance(axis, int) or not isinstance(n, int) or len({*keywords} - {"axis", "n"}):
         return None
-    at = _axis(axis, len(shape))
+    at = counted_axis(axis, len(shape))
     return tuple(max(k - n, 0) if i == at and k is not None else k for i, k in enumerate(shape))
 
 
 def _swapped(shape: Shape, a: Argument, b: Argument) -> Shape | None:
     if not isinstance(a, int) or not isinstance(b, int):
         return None
-    lengths, i, j = list(shape), _axis(a, len(shape)), _axis(b, len(shape))
+    lengths, i, j = list(shape), counted_axis(a, len(shape)), counted_axis(b, len(shape))
     lengths[i], lengths[j] = lengths[j], lengths[i]
     return tuple(lengths)
 

@@ -12,8 +12,9 @@ from onnx import numpy_helper
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import operation
 from typelattice.facts.suggest import clipped, short
+from typelattice.programs.axes import ShapeError
 from typelattice.programs.inputs import described
-from typelattice.programs.shapes import ShapeError, result_shape
+from typelattice.programs.shapes import result_shape
 from typelattice.programs.step import (
     LONGEST,
     Argument,

@@ -443,6 +443,64 @@ def test_an_object_of_the_program_is_judged_by_its_class_alone(package: Path) ->
     assert asked == []
 
 
+REBOUND = """
+    import numpy as np
+    total = np.zeros(3, np.float32)
+    buffer = np.zeros(3, np.float32)
+
+    def add(x):
+        global total, buffer
+        total += x
+        buffer[1:] = x[1:]
+        buffer = buffer * 2
+
+    def within(x):
+        kept = np.zeros(3, np.float32)
+        def more(y):
+            nonlocal kept
+            kept += y
+        more(x)
+        more(x + 1)
+        return kept
+
+    def waiting(total):
+        total *= (yield total)
+        yield total
+
+    def unbound():
+        global missing
+        missing += add(1)
+
+    def not_assigned():
+        global missing
+        missing[add(1)] = add(np.ones(3))
+
+    def run():
+        add(np.ones(3))
+        waiter = waiting(np.ones(3, np.float32))
+        next(waiter)
+        return total, buffer, within(np.ones(3)), waiter.send(np.float32(2))
+"""
+
+
+def test_names_that_functions_declare_global_or_nonlocal_are_followed_when_written_in_place(
+    package: Path,
+) -> None:
+    _, run = followed(package, REBOUND)
+    seen = [(step.text, step.op) for step, seen in run for _ in range(seen.count)]
+    assert seen.count(("total += x", "iadd")) == 1
+    assert seen.count(("kept += y", "iadd")) == 2
+    assert seen.count(("buffer[1:] = x[1:]", "setitem")) == 1
+    assert seen.count(("total *= (yield total)", "imul")) == 1
+    assert not run.mismatches and not run.opaque
+
+
+@pytest.mark.parametrize("name", ["run", "unbound", "not_assigned"])
+def test_names_that_are_declared_behave_as_they_did(package: Path, name: str) -> None:
+    plain, rewritten = both(package, REBOUND)
+    assert ended(getattr(plain, name)) == ended(getattr(rewritten, name))
+
+
 # -- modules of every sort
 
 

@@ -23,10 +23,11 @@ REBINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
 def same_twice(target: ast.expr, rebound: Set[str]) -> bool:
-    """Whether reading a target a second time gives the same, and runs no code of the program."""
+    """Whether what the target is an attribute or an element of can be read twice, to read it and to write it.
+
+    It has to be the same the second time, and no code of the program may run for it.
+    """
     match target:
-        case ast.Name(id=name):
-            return name not in rebound
         case ast.Attribute(value=ast.Name(id=name)):
             return name not in rebound
         case ast.Subscript(value=ast.Name(id=name), slice=key):

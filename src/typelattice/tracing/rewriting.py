@@ -210,7 +210,7 @@ class Rewriter:
         target, value = node.target, self.visit(node.value)
         node.value = value
         rebinds = any(isinstance(x, REBINDING) for x in ast.walk(node.value))
-        if rebinds or not same_twice(target, self.rebound):
+        if not isinstance(target, ast.Name) and (rebinds or not same_twice(target, self.rebound)):
             return node
         left = _loaded(target)
         inner = ast.BinOp(_copy(node, 2, 0), node.op, _copy(node, 2, 1, COPY_IN_PLACE))
@@ -220,7 +220,7 @@ class Rewriter:
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.inner(node)
         match node.targets:
-            case [ast.Subscript(value=ast.Name() as name)] if name.id not in self.rebound:
+            case [ast.Subscript(value=ast.Name() as name)]:
                 node.value = self.told(node, "put", [node.value, _at(name, ast.Name(name.id, LOAD))], None)
         return node
 

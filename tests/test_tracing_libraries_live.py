@@ -26,6 +26,9 @@ xp.cumulative_sum(i); xp.cumsum(a); xp.outer(a, i); xp.asarray([1, 2.5, 3]) + a
 xp.asarray([1, 2, 3]) + i; xp.hypot(a, b)
 x = a + 0; x += 1; x *= 2.5; x = i + 0; x += k; x += 1; x = xp.asarray(a)
 xp.zeros(3, dtype=i.dtype) - i; xp.power(a, i)
+a + [1, 2, 3]; [1.5, 2, 3] * i; xp.add([1, 2, 3], a); xp.concatenate([i, [1, 2]]); xp.stack([a[0], 1.0])
+xp.asarray([a[0], 1.0]); xp.array([a[0], 1]); xp.tensor([a[0], 1.0]); xp.append(a, 1.0)
+xp.where(a > 0, [1, 2, 3], a); xp.r_[a, 1.0, i]; xp.r_[0:3, a]; xp.c_[a, i]; xp.hstack([a, 1.0])
 """
 
 

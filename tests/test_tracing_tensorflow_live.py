@@ -48,6 +48,16 @@ def test_a_graph_is_read_and_each_call_counted_and_linked() -> None:
     assert run.seen[total].bytes == 36
 
 
+def beside_lists(x: Any) -> Any:
+    return x - [1.0, 2.0, 3.0], [1, 2, 3] * x, tf.concat([x, [1.0]], 0), tf.maximum(x, [1.0, 2.0, 3.0])
+
+
+def test_a_list_beside_a_tensor_is_of_its_dtype() -> None:
+    run = tl.trace(beside_lists, tf.ones(3, tf.float16)).run
+    names = ("subtract", "multiply", "concat", "maximum")
+    assert rows(run) == [(None, "float16", 1), *((name, "float16", 1) for name in names)]
+
+
 def test_a_function_is_not_traced_again_and_one_within_is_read_too() -> None:
     times = []
 

@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation
-from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, Operand, scalar
-from typelattice.programs.draft import Draft
+from typelattice.operands.operand import SCALARS, Operand
 from typelattice.programs.functions import FUNCTIONS, call_function, is_function
-from typelattice.programs.makers import PYTHONS
 from typelattice.programs.names import meaning
 from typelattice.programs.several import Several
 from typelattice.programs.site import Site
-from typelattice.programs.step import AnyDType, Argument, NamedDType, Ref, Slice
+from typelattice.programs.step import Argument, Ref
 from typelattice.programs.ufuncs import REDUCED
 from typelattice.tracing.alike import ASSIGNED, alike, written
-from typelattice.tracing.libraries import dtype_text
+from typelattice.tracing.arrays import MADE, SHAPED, SPACED, ArrayMaker, UnknownCallError
 from typelattice.tracing.rewriting import Spot
 
-SHAPED = ("zeros", "ones", "empty", "eye", "identity", "full")  # made of a shape, which is not kept
-SPACED = ("arange", "linspace")
-MADE = ("asarray", "array", "asanyarray", "ascontiguousarray", "tensor", "as_tensor", "constant")
 TELLING = ("density", "normed", "weights", "initial")  # arguments of which a result's dtype may depend
 KEPT = ("dtype", "min", "max", "a_min", "a_max", "axis", "ddof", "correction")  # those that a step keeps
 POSITIVE = FUNCTIONS["positive"]
-LONG = 64  # items of a list of arrays
 CONTROL = ".control_flow."  # modules of JAX in which cond is no condition number
 STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
-
-
-class UnknownCallError(Exception):
-    """A call that no operation describes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +39,8 @@ class Called:
     method: str = ""  # of a ufunc
 
 
-class CallReader:
-    """Reads the arguments of one call; `part` gives the step of an array, None of anything else."""
-
-    def __init__(self, draft: Draft, part: Callable[[Any], int | None]) -> None:
-        self.draft, self.part = draft, part
+class CallReader(ArrayMaker):
+    """Reads calls as steps."""
 
     def step(
         self, site: Site, spot: Spot, function: Any, given: Sequence[Any], number: int, result: Operand
@@ -108,7 +93,7 @@ class CallReader:
         if name in SPACED:
             return self.spaced(site, name, positional, named, result)
         if function in MADE and positional and isinstance(positional[0], (list, tuple)):
-            return self.listed(site, positional, named, result)
+            return self.of_list(site, positional, named, result)
         if not is_function(name, site.owner):
             raise UnknownCallError("no operation has its name")
         op = FUNCTIONS.get(name)
@@ -144,83 +129,6 @@ class CallReader:
         if op is None or op.form in ("elementwise", "pair", "choice", "promotion", "told", "cases"):
             return positional
         return positional[: 1 if op.form == "several" else op.most or len(positional)]
-
-    def shaped(self, site: Site, name: str, args: list[Any], named: dict[str, Any]) -> Argument:
-        """An array that is made of a shape, and of a value where it is full."""
-        own = ["shape", "fill_value", "dtype"] if name == "full" else ["shape", "dtype"]
-        given = dict(zip(own, args, strict=False)) | named
-        to = given.get("dtype")
-        dtype = None if to is None or isinstance(to, int) else self.dtype(to)
-        if name != "full":
-            like: Operand | int = scalar(SCALARS[float])
-            return self.draft.created(site, name, (), {}, like, dtype, None)
-        filled = self.draft.ref(site, self.argument(given.get("fill_value")))
-        return self.draft.created(site, "full", ((), filled), {}, filled.step, dtype, None)
-
-    def spaced(
-        self, site: Site, name: str, args: list[Any], named: dict[str, Any], result: Operand
-    ) -> Argument:
-        """Evenly spaced numbers, of Python's numbers or of a library's scalars."""
-        if "start" in named or "stop" in named:
-            args = [named[key] for key in ("start", "stop", "step") if key in named] + args
-        bounds = args[:2] if name == "linspace" else args[:3]
-        dtype = self.dtype(named["dtype"]) if "dtype" in named else None
-        if name == "arange" and len(args) > 3:
-            dtype = self.dtype(args[3])
-        known = [self.argument(x) for x in bounds]
-        if dtype is None and any(isinstance(x, Ref) for x in known):
-            return self.draft.call(site, FUNCTIONS[name], known)
-        kinds = [SCALARS[type(x)] for x in bounds if type(x) in SCALARS]
-        least = SCALARS[float] if name == "linspace" else SCALARS[int]
-        kind = max((least, *kinds), key=lambda k: k.rank)
-        return self.draft.created(site, name, (), {}, Operand(None, kind, True, "scalar"), dtype, None)
-
-    def listed(self, site: Site, args: list[Any], named: dict[str, Any], result: Operand) -> Argument:
-        """An array of a list: of Python's numbers, or of arrays, which are stacked."""
-        to = named.get("dtype", args[1] if len(args) > 1 else None)
-        dtype = None if to is None else self.dtype(to)
-        leaves = _leaves(args[0])
-        arrays = [x for x in leaves if self.part(x) is not None]
-        if not arrays:
-            if not all(type(x) in SCALARS for x in leaves):
-                raise UnknownCallError("its list holds other things than numbers")
-            like = Operand(None, result.kind, True, "scalar") if result.kind.rank else scalar(result.kind)
-            return self.draft.created(site, "asarray", (), {}, like, dtype, None)
-        if len(leaves) > LONG:
-            raise UnknownCallError("its list is long")
-        stacked = self.draft.call(site, FUNCTIONS["stack"], [self.argument(x) for x in leaves])
-        return stacked if dtype is None else self.draft.cast(site, stacked, dtype)
-
-    def argument(self, x: Any) -> Argument:
-        """What a step is given for an argument. Raises UnknownCallError."""
-        if x is None or type(x) in (str, type(...)) or type(x) in SCALARS:
-            plain: Argument = x
-            return plain
-        number = self.part(x)
-        if number is not None:
-            return Ref(int(number))
-        if isinstance(x, (list, tuple)):
-            if len(x) > LONG:
-                raise UnknownCallError("a long list")
-            return tuple(self.argument(each) for each in x)
-        if isinstance(x, slice):
-            return Slice(None, None, None)
-        return self.dtype(x)
-
-    def dtype(self, x: Any) -> AnyDType:
-        """A dtype that was asked for. Raises UnknownCallError."""
-        if isinstance(x, type) and x in SCALARS:
-            return NamedDType(x.__name__)
-        if isinstance(x, str) and x in PYTHONS:
-            return NamedDType(x)
-        try:
-            found = operand(dtype_text(x)) if isinstance(x, str) else operand(x)
-        except (TypelatticeError, TypeError):
-            raise UnknownCallError("it is given something that is no operand") from None
-        if found.dtype is None:
-            raise UnknownCallError("it is given something that is no dtype")
-        return NamedDType(found.dtype.name)
-
 
 def called(function: Any) -> Called:
     """What was called."""
@@ -279,13 +187,3 @@ def _library(module: str) -> str | None:
     if STANDARDS_OWN in module.split("."):
         return STANDARDS_OWN
     return library_of(module.partition(".")[0])
-
-
-def _leaves(x: Any) -> list[Any]:
-    """The items of nested lists, as far as there are few; of many Python numbers one of each type."""
-    if not isinstance(x, (list, tuple)):
-        return [x]
-    if len(x) > LONG and {*map(type, x)} <= SCALARS.keys():
-        return [*{type(each): each for each in x}.values()]
-    return [leaf for each in x[: LONG + 1] for leaf in _leaves(each)]
-

@@ -165,6 +165,14 @@ def is_dtype(cls: type) -> bool:
     return "dtype" in cls.__name__.lower() and any(of_library(c) for c in cls.__mro__)
 
 
+JOINING = {"RClass": "hstack", "CClass": "column_stack"}  # the classes of NumPy's `r_` and `c_`
+
+
+def joining(cls: type) -> str:
+    """The operation that an object of a class is which joins the entries of its index; "" of any other."""
+    return JOINING.get(cls.__name__, "") if of_library(cls) else ""
+
+
 def is_many(cls: type) -> bool:
     """Whether the objects of a class are several results of a call."""
     return cls is list or cls is dict or issubclass(cls, tuple)

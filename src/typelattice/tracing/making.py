@@ -10,19 +10,25 @@ from typelattice.programs.draft import Draft
 from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.site import Site
 from typelattice.programs.step import WRITES, Argument, Index, Ref
-from typelattice.tracing.calls import UnknownCallError
+from typelattice.tracing.arrays import UnknownCallError, listed
 from typelattice.tracing.links import Part
 
 Make = Callable[[Site, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments
 
 
 def argument(part: Any) -> Argument:
-    """What a step is given for a part of a key. Raises UnknownCallError for what is no operand."""
-    if type(part) is Part:
-        return Ref(int(part))
-    if type(part) is tuple and len(part) == 2 and part[0] in SCALARS:
-        number: Argument = part[1]
-        return number
+    """What a step is given for a part of a key: an earlier step, a Python number, a list of such.
+
+    Raises UnknownCallError for what is no operand.
+    """
+    match part:
+        case Part():
+            return Ref(int(part))
+        case (cls, number) if cls in SCALARS:
+            plain: Argument = number
+            return plain
+        case (cls, *items) if cls in (list, tuple):
+            return listed(map(argument, items))
     raise UnknownCallError("it is no operand")
 
 

@@ -15,11 +15,12 @@ from typelattice.programs.program import Program
 from typelattice.programs.site import Site
 from typelattice.programs.step import LONGEST, Argument, Input, Number, Place, Ref
 from typelattice.tracing import making
+from typelattice.tracing.arrays import UnknownCallError
 from typelattice.tracing.autocast import AutocastError, check, is_on
-from typelattice.tracing.calls import CallReader, UnknownCallError
+from typelattice.tracing.calls import CallReader
 from typelattice.tracing.compiled.compilers import compiler_of_functions
 from typelattice.tracing.compiled.inside import Inside
-from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, argument_sort, is_function, is_many
+from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, argument_sort, is_function, is_many, joining
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.links import MOST_LINKS, Links, Note, Part, steps_of, without_steps
 from typelattice.tracing.run import LeftAlone, Run, Seen
@@ -45,6 +46,7 @@ class Recorder:
         self.kinds = Kinds()
         self.is_function = Asked(is_function)
         self.is_many = Asked(is_many)
+        self.joining = Asked(joining)
         self.arguments = Asked(argument_sort)
         self.compiles = Asked(compiler_of_functions)
         self.inside = Inside(self)
@@ -87,18 +89,36 @@ class Recorder:
     ) -> Note | None:
         """The step of a call; `number` counts the arrays that it gives."""
 
+        def made(site: Site, args: Sequence[Argument]) -> Argument:
+            return self.reader(at).step(site, at.spot, function, given, number, self.result(given[-1]))
+
+        return self.noted(at, key, given[-1], made, steps_of(key[:2]))
+
+    def joined(self, at: Witness, key: Any, entries: Sequence[Any], result: Any) -> Note | None:
+        """The step of `np.r_[...]`."""
+        (_, name), *_ = key
+
+        def made(site: Site, args: Sequence[Argument]) -> Argument:
+            return self.reader(at).joined(site, name, entries, self.result(result))
+
+        return self.noted(at, key, result, made, steps_of(key))
+
+    def reader(self, at: Witness) -> CallReader:
+        """What reads arguments of which a witness is told."""
+
         def part(x: Any) -> int | None:
             found = at.part(x, 0) if self.kinds[type(x)] is not None else None
             return found if type(found) is Part else None
 
-        def made(site: Site, args: Sequence[Argument]) -> Argument:
-            kind = self.kinds[type(given[-1])]
-            result = self.operand(given[-1], kind) if kind else None
-            if result is None:
-                raise UnknownCallError("it gives no array")
-            return CallReader(self.draft, part).step(site, at.spot, function, given, number, result)
+        return CallReader(self.draft, part)
 
-        return self.noted(at, key, given[-1], made, steps_of(key[:2]))
+    def result(self, x: Any) -> Operand:
+        """The operand that a result is. Raises UnknownCallError for one that is none."""
+        kind = self.kinds[type(x)]
+        found = self.operand(x, kind) if kind else None
+        if found is None:
+            raise UnknownCallError("it gives no array")
+        return found
 
     def noted(
         self, at: Witness, key: Any, result: Any, make: making.Make, parts: Sequence[Any]
@@ -130,7 +150,7 @@ class Recorder:
                     check(self.draft.steps, range(before, made.step + 1), self.notes, operand)
             except (TypelatticeError, UnknownCallError) as e:
                 del self.draft.steps[max(before, len(self.notes)) :]  # but for the inputs that it has met
-                steps = [part for part in parts if type(part) is Part]
+                steps = steps_of(parts)
                 if steps:
                     name = f"{self.name_of(at, key)}{e.under if isinstance(e, AutocastError) else ''}"
                     made = self.draft.opaque(site, name, operand, steps, None)

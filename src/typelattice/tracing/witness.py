@@ -6,42 +6,33 @@ steps, counts, and links the result to its step; everything else is the recorder
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Hashable, Iterable
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from collections.abc import Callable, Hashable
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
-from typelattice.operands.operand import SCALARS
 from typelattice.tracing.alike import written
-from typelattice.tracing.kinds import ARRAY, ITEMS, LONG, NUMBER, TEXT, VALUE, items
-from typelattice.tracing.links import MANY, Part
+from typelattice.tracing.keys import Keys, bounds
+from typelattice.tracing.kinds import LONG, items
+from typelattice.tracing.links import MANY
 from typelattice.tracing.rewriting import Spot
 from typelattice.tracing.silent import silent
 
-SCALAR_TYPES = frozenset(SCALARS)
-SMALL = range(-5, 257)  # the ints of which Python has one object each
-OF_PYTHON = builtins
 OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose source may be followed
 
 
-class Witness:
+class Witness(Keys):
     """What stands at one operation: `spot` says where, `file` in which source, `known` what it saw before.
 
     A key of `known` is made of the steps of the operands and of the mark of the result.
     """
 
-    __slots__ = (
-        "arguments", "file", "function", "kinds", "known", "links", "live", "many", "recorder", "spot", "who",
-    )  # fmt: skip
+    __slots__ = ("known", "many")
 
     def __init__(self, recorder: Any, file: str, spot: Spot) -> None:
-        self.recorder, self.file, self.spot = recorder, file, spot
-        self.kinds, self.arguments, self.many = recorder.kinds, recorder.arguments, recorder.is_many
-        self.links, self.live = recorder.links, recorder.links.live
+        super().__init__(recorder, file, spot)
+        self.many = recorder.is_many
         self.known: dict[Hashable, Any] = {}
-        self.function: Any = None  # that was called last, and what stands for it
-        self.who: Hashable = None
 
     def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
         return silent, ()  # a function that is pickled by value is not followed where it is unpickled
@@ -89,12 +80,19 @@ class Witness:
         return result
 
     def item(self, a: Any, index: Any, result: Any) -> Any:
-        """Elements of an array."""
+        """Elements of an array; or what an object such as `np.r_` makes of an index."""
         kind = self.kinds[type(result)]
-        if kind is not None and self.kinds[type(a)] is not None:
+        if kind is None:
+            return result
+        if self.kinds[type(a)] is not None:
             arrays = () if type(index) is int or type(index) is slice else self.index(index)
             key = self.part(a, 0), kind.mark(result), arrays
             note = self.known.get(key) or self.recorder.item(self, key, result)
+            self.link(note, kind, result)
+        elif name := self.recorder.joining[type(a)]:
+            entries = index if type(index) is tuple else (index,)
+            key = ("", name), self.tokens(map(bounds, entries)), kind.mark(result)
+            note = self.known.get(key) or self.recorder.joined(self, key, entries, result)
             self.link(note, kind, result)
         return result
 
@@ -179,8 +177,6 @@ class Witness:
             note = self.known.get(key) or self.recorder.call(self, key, function, (*given[:-1], result), i)
             self.link(note, kind, result)
 
-    # -- of which operands
-
     def link(self, note: Any, kind: Any, result: Any) -> None:
         """Counts a step, and notes that it made the result."""
         if note is None:
@@ -193,95 +189,3 @@ class Witness:
             live[id(result)] = ref(result), note.number
         else:
             self.recorder.link(result, kind, note.number)
-
-    def part(self, x: Any, position: int) -> Any:
-        """The step that made an operand; of a Python number its class and value; None of anything else."""
-        found = self.live.get(id(x))
-        return found[1] if found is not None and found[0]() is x else self.unlinked(x, position)
-
-    def unlinked(self, x: Any, position: int) -> Any:
-        """The same of an operand that no step is known to have made."""
-        kind = self.kinds[type(x)]
-        if kind is None:
-            return (type(x), x) if type(x) in SCALAR_TYPES else None
-        if not kind.weak:
-            found = self.links.kept.get(id(x))
-            if found is not None and found[0] is x:
-                return found[1]
-        return self.recorder.input(self, x, kind, position)
-
-    def tokens(self, given: Iterable[Any]) -> tuple[Hashable, ...]:
-        """What stands for the arguments of a call in a key."""
-        live = self.live
-        made: list[Hashable] = []
-        for x in given:
-            found = live.get(id(x))
-            made.append(found[1] if found is not None and found[0]() is x else self.token(x, len(made) + 1))
-        return tuple(made)
-
-    def token(self, x: Any, position: int, deep: int = 0) -> Any:
-        """What stands for an argument that no step made, in a key."""
-        cls = type(x)
-        how = self.arguments[cls]
-        if how is VALUE:
-            self.links.constant(x, x)
-            return x
-        if how is TEXT:
-            return x
-        if how is NUMBER:
-            if cls is int and x in SMALL:
-                self.links.constant(x, (cls, x))
-            return cls, x
-        if how is ARRAY:
-            return self.part(x, position)
-        if how is ITEMS:
-            if len(x) > LONG or deep > 2:
-                return cls, frozenset(map(type, x))
-            return cls, *[self.token(each, position, deep + 1) for each in x]
-        if cls is dict and self.spot.keywords and self.spot.keywords[-1] is None:
-            return cls, *[(key, self.token(value, position, 1)) for key, value in [*x.items()][:LONG]]
-        return cls.__name__
-
-    def index(self, key: Any) -> Hashable:
-        """The arrays of an index, which are parts of the step."""
-        if type(key) is not tuple:
-            return self.part(key, 1) if self.kinds[type(key)] is not None else ()
-        found: tuple[Hashable, ...] = ()
-        for x in key:
-            if self.kinds[type(x)] is not None:
-                found = *found, self.part(x, 1)
-        return found
-
-    def callee(self, function: Any) -> Any:
-        """What stands for a function in a key; None for one whose result is no new array."""
-        cls = type(function)
-        if cls is BuiltinFunctionType:
-            owner = function.__self__
-            found = self.live.get(id(owner))
-            if found is not None and found[0]() is owner and type(found[1]) is Part:
-                return self.spot.name or function.__name__, found[1]
-        if cls is FunctionType:
-            self.function, self.who = function, (function.__module__, function.__qualname__)
-            return self.who
-        if cls is MethodType or cls is BuiltinFunctionType:
-            owner = function.__self__
-            if self.kinds[type(owner)] is not None:
-                return function.__name__, self.part(owner, 0)
-            if cls is MethodType:
-                inner = function.__func__
-                return (inner.__module__, inner.__qualname__) if type(inner) is FunctionType else None
-            if owner is None or type(owner) is ModuleType:
-                if owner is OF_PYTHON and function is not abs:
-                    return None
-                self.function = self.who = function
-                return function
-            return (function.__name__, owner) if self.recorder.is_function[type(owner)] else None
-        if isinstance(function, type) or self.recorder.is_function[cls]:
-            owner = getattr(function, "__self__", None)
-            if self.kinds[type(owner)] is not None:
-                return function.__name__, self.part(owner, 0)
-            if cls.__hash__ is None:
-                return None
-            self.function = self.who = function
-            return function
-        return None

@@ -1,0 +1,94 @@
+"""Lists beside arrays in a run: NumPy makes an array of a list, and joins the entries of `np.r_[...]`."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from typelattice.programs.step import Call, Created, Input, Opaque
+from typelattice.tracing.importing import Compiler
+from typelattice.tracing.recorder import Recorder
+from typelattice.tracing.run import Run
+
+ARRAYS = """
+import numpy as np
+x = np.ones(3, np.float32)
+h = np.ones(3, np.float16)
+i = np.ones(3, np.int8)
+s = np.float32(2)
+n = 3
+"""
+OPERATORS = [
+    "x + [1, 2, 3]", "[1, 2, 3] * x", "i - (1, 2, 3)", "h / [1.5, 2, True]", "x == [1, 2, 3]",
+    "i + [True] * 3",
+    "h + [s, s, s]", "h * [s, 2.0, 1]", "x + [[1, 2, 3], [4, 5, 6]]", "h - [x, [1, 2, 3]]", "x @ [1, 2, 3]",
+]  # fmt: skip
+CALLS = [
+    "np.add([1, 2, 3], x)", "np.maximum(h, [s, s, s])", "np.add([s, 1.0, s], h)", "np.asarray([s, 1.0])",
+    "np.array([x, [1, 2, 3]])", "np.array([[s, 1], [2, s]])", "np.sqrt([s, 2])", "np.stack([s, 1.0])",
+    "np.append(x, 1.0)", "np.hstack([x, 1.0])", "np.where(x > 0, [1, 2, 3], h)", "np.mean([x, x])",
+    "np.vstack([h, [1, 2, 3]])", "np.array([i.sum(), 2.5])",
+]  # fmt: skip
+JOINED = [
+    "np.r_[x, 1.0, 2]", "np.r_[1:5, i]", "np.r_[:n, h]", "np.r_[0:1:5j, x]", "np.r_[0:1:0.25]",
+    "np.r_[s, h]",
+    "np.r_[i, [1, 2]]", "np.r_[True, i]", "np.r_['0,2', x, h]", "np.c_[h, i]", "np.r_[i]",
+    "np.c_[x, [1, 2, 3]]", "np.c_[[1, 2], [3, 4]]", "np.r_[np.int32(3):5, h]", "np.r_[x[:2], i * 2.5]",
+]  # fmt: skip
+
+
+def followed(code: str, head: str = ARRAYS) -> tuple[Any, Run]:
+    """What an expression gives, and the run."""
+    recorder = Recorder()
+    compiled = Compiler(recorder).code("lists", "lists.py", f"{head}y = {code}\n".encode())
+    assert compiled is not None
+    scope: dict[str, Any] = {"__name__": "lists"}
+    exec(compiled, scope)
+    return scope["y"], recorder.run()
+
+
+@pytest.mark.parametrize("code", [*OPERATORS, *CALLS, *JOINED])
+def test_a_list_beside_arrays_is_an_array_and_the_step_comes_out_as_numpy_has_it(code: str) -> None:
+    y, run = followed(code)
+    assert not run.opaque and not run.mismatches
+    last, seen = [*run][-1]
+    assert (last.text, seen.count) == (code, 1)
+    assert str(run.under("numpy")[-1].operand.dtype) == str(seen.operand.dtype) == str(y.dtype)
+    assert not isinstance(last, Input)
+
+
+def test_the_array_of_a_list_is_a_step_with_the_text_of_the_list() -> None:
+    _, run = followed("x + [1, 2.5, 3]")
+    (made,) = [step for step in run.program.steps if isinstance(step, Created) and step.op == "asarray"]
+    assert made.text == "[1, 2.5, 3]"
+    assert str(run.under("torch")[-1]) == "float32"
+
+
+def test_lists_of_other_numbers_at_one_place_are_one_step_in_the_end() -> None:
+    y, run = followed("[x + [k, k, k] for k in range(100)][-1]")
+    added = [seen.count for step, seen in run if isinstance(step, Call) and step.op == "add"]
+    assert sum(added) == 100 and len(added) < 10
+    assert str(y.dtype) == "float64" and not run.mismatches
+
+
+UNTOLD = ["x + [2**63, 1, 1]", "np.add([2**63, 1, 1], x)", "np.ones(100, np.float32) + [1] * 100"]
+
+
+@pytest.mark.parametrize("code", UNTOLD)
+def test_a_list_of_which_no_rule_says_the_dtype_is_taken_as_it_was(code: str) -> None:
+    _, run = followed(code)
+    assert isinstance(run.program.steps[-1], Opaque) and run.opaque == 1
+    assert not run.mismatches
+
+
+def test_a_number_in_np_r_is_weak_and_one_in_a_list_is_not() -> None:
+    joined, listed = followed("np.r_[x, 1.0]")[1], followed("np.r_[x, [1.0]]")[1]
+    assert (str(joined.under("numpy")[-1]), str(listed.under("numpy")[-1])) == ("float32", "float64")
+
+
+def test_what_np_r_joins_is_linked_to_the_steps_that_made_it() -> None:
+    _, run = followed("np.r_[x, i] * 2")
+    steps = run.program.steps
+    joined = steps[steps[-1].parts[0]]
+    assert isinstance(joined, Call) and joined.op == "hstack"
+    assert [steps[part].text for part in joined.parts] == ["np.ones(3, np.float32)", "np.ones(3, np.int8)"]

@@ -134,6 +134,16 @@ def test_an_entry_whose_code_did_not_run_stays(project: Path) -> None:
     assert run(project, *options, "-k", "halved")[0] == 0
 
 
+def test_an_entry_is_found_no_more_although_other_code_begins_as_its_own(project: Path) -> None:
+    without_budgets(project)
+    options = ("--dtype-trace=package", "--dtype-baseline=known.toml")
+    run(project, *options, "--dtype-write-baseline")
+    package = project / "package.py"
+    package.write_text(package.read_text().replace("x * SCALE", "x * SCALE.astype(x.dtype)"))
+    status, told = run(project, *options)
+    assert status == 1 and "remove from the file:\n  package.py: x * SCALE: float32" in told
+
+
 def test_a_baseline_that_is_there_never_grows(project: Path) -> None:
     without_budgets(project)
     options = ("--dtype-trace=package", "--dtype-baseline=known.toml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,7 +93,24 @@ def _stands(finding: Finding, root: Path) -> bool:
         source = read_bytes(root / finding.file, MOST).decode(errors="replace")
     except FileError:
         return False
-    return "".join(finding.code.rstrip(".").split()) in "".join(source.split())
+    code, tree = _parsed(finding.code), _parsed(source)
+    if len(code) != 1 or not tree:  # code that was cut, or that no Python can read
+        return "".join(finding.code.rstrip(".").split()) in "".join(source.split())
+    wanted = code[0].value if isinstance(code[0], ast.Expr) else code[0]
+    text = ast.dump(wanted)
+    return any(
+        type(node) is type(wanted) and ast.dump(node) == text
+        for line in tree
+        for node in ast.walk(line)
+    )
+
+
+def _parsed(text: str) -> Sequence[ast.stmt]:
+    """The statements of a text; none of one that cannot be read."""
+    try:
+        return ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
 
 
 def verdict_lines(made: Verdict, baseline: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Writes the pictures of docs/drawings.md and the README, docs/draw-*.svg.
+"""Writes the pictures of the documents, docs/draw-*.svg.
 
 python tools/drawings.py          # writes them
 python tools/drawings.py --check  # exit 1 if one is not what it would write
@@ -17,12 +17,20 @@ DOCS = Path(__file__).parents[1] / "docs"
 def pictures() -> dict[Path, str]:
     """Each picture with its file."""
     program = tl.program("(x * 2.0 + y) / n", x="int32", y="float16", n="int64")
+    images = tl.program(
+        "scaled = image / 255.0; standard = (scaled - MEAN) / SPREAD; np.sqrt(np.abs(standard))",
+        image="float32",
+        MEAN="float64",
+        SPREAD="float64",
+    )
     drawings = {
         "jax": tl.draw("jax"),
         "numpy": tl.draw("numpy"),
         "int8-uint8": tl.draw("numpy", highlight=["int8", "uint8"]),
         "numpy-jep9407-3": tl.draw("numpy", "jep9407-3"),
         "program": tl.draw(program, "jax"),
+        "images": tl.draw(images, "numpy"),
+        "int64-uint16": tl.draw("torch", highlight=["int64", "uint16"]),
     }
     return {DOCS / f"draw-{name}.svg": drawing.svg for name, drawing in drawings.items()}
 

@@ -5,6 +5,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -96,6 +97,22 @@ def test_nothing_imports_itself_in_a_circle() -> None:
 @pytest.mark.parametrize("path", FILES, ids=name)
 def test_no_file_is_longer_than_an_idea(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LINES
+
+
+def test_lines_that_ruff_does_not_read_end_where_those_of_python_do() -> None:
+    top = ROOT.parents[1]
+    limit = tomllib.loads((top / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]["line-length"]
+    folders = [top / name for name in ("src", "tools", "tests", "docs", ".ci")]
+    others = {".js", ".css", ".html", ".sh", ""}  # a script of the shell has no ending
+    files = [p for folder in folders for p in folder.rglob("*") if p.suffix in others and p.is_file()]
+    assert len(files) > 20
+    long = [
+        f"{path.relative_to(top)}, line {number}"
+        for path in [top / "Makefile", *files]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > limit
+    ]
+    assert long == []
 
 
 def test_no_module_has_the_name_of_a_public_function() -> None:

@@ -23,7 +23,13 @@ ask
 function words() {
   const { expression, names, systems } = Object.fromEntries(new FormData(form));
   const split = (text) => text.split(/[\s,]+/).filter(Boolean);
-  return ["explain", ...split(systems).flatMap((name) => ["--system", name]), "--", expression, ...split(names)];
+  return [
+    "explain",
+    ...split(systems).flatMap((name) => ["--system", name]),
+    "--",
+    expression,
+    ...split(names),
+  ];
 }
 
 /** A command as a shell takes it. */

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 import pytest
-from visiting import NARROW, WIDE, Visitor, page_of
+from visiting import NARROW, WIDE, Visitor, page_of, wait_until_drawn
 
 import typelattice as tl
 
@@ -26,9 +26,9 @@ def cell(page: Any, row: str, column: str) -> Any:
     return page.locator(f"td[data-row='{rows.index(row)}'][data-column='{heads.index(column)}']")
 
 
-def lit(page: Any, mark: str) -> set[str]:
-    """The nodes with a mark, once the page has drawn what the address says: that it hears of as an event."""
-    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 100)))")
+def lit(page: Any, mark: str, state: str | None = None) -> set[str]:
+    """The nodes with a mark, once the page has drawn a state, or else what its address says."""
+    wait_until_drawn(page, state)
     return set(
         page.locator(f"svg.order .node.{mark}").evaluate_all("all => all.map(one => one.dataset.node)")
     )
@@ -49,8 +49,10 @@ def test_the_page_of_all_systems_is_small_and_shows_each(visit: Visitor, all_sys
 def test_hovering_a_cell_lights_both_ways_the_join_and_the_bound_that_lost(visit: Visitor, some: str) -> None:
     page = visit.open(some)
     cell(page, "int16", "uint16").hover()
-    assert lit(page, "operand") == {"int16", "uint16"} and lit(page, "join") == {"int32"}
-    assert lit(page, "way") == {"int16", "uint16", "int32"} and lit(page, "lost") == {"float32"}
+    pointed = "#pair=int16,uint16"
+    assert lit(page, "operand", pointed) == {"int16", "uint16"} and lit(page, "join", pointed) == {"int32"}
+    assert lit(page, "way", pointed) == {"int16", "uint16", "int32"}
+    assert lit(page, "lost", pointed) == {"float32"}
     told = page.locator(".explanation").inner_text()
     for part in (
         "int16 with uint16 under numpy",
@@ -130,6 +132,7 @@ def test_the_back_button_leads_back(visit: Visitor, some: str) -> None:
     page = visit.open(some)
     page.locator("[name=system]").select_option("jax")
     page.locator("nav a", has_text="Laws").click()
+    wait_until_drawn(page)
     assert page.locator("h2").first.inner_text() == "Laws of jax"
     page.go_back()
     page.go_back()
@@ -154,6 +157,7 @@ def test_an_expression_is_looked_up_step_by_step(visit: Visitor, some: str) -> N
     page = visit.open(f"{some}#view=expression&system=numpy&with=torch")
     page.locator("[name=text]").fill("(int32 + 1.5) / float16")
     page.locator("button", has_text="Ask").click()
+    wait_until_drawn(page)
     shown = page.locator(".facts tbody tr")
     replay = {
         name: tl.program("(x + 1.5) / y", x="int32", y="float16").under(name) for name in ("numpy", "torch")
@@ -235,8 +239,8 @@ def test_names_in_a_file_stay_text(visit: Visitor, tmp_path: Path) -> None:
     page.wait_for_function("() => document.title.startsWith('mine')")
     assert hostile in page.locator(".explanation").inner_text() and page.locator("img").count() == 0
     page.evaluate(f"location.hash = 'view=answers&pair=' + encodeURIComponent({hostile!r})")
-    page.wait_for_selector(".group, h2")
-    assert page.locator("img").count() == 0
+    wait_until_drawn(page)
+    assert page.locator(".group, h2").count() > 0 and page.locator("img").count() == 0
 
 
 def test_a_file_that_is_no_system_is_shown_with_its_mistake(visit: Visitor, tmp_path: Path) -> None:
@@ -261,7 +265,8 @@ def test_a_system_of_many_nodes_stays_usable(visit: Visitor, tmp_path: Path) -> 
     file.write_text("\n".join(lines), encoding="utf-8")
     page = visit.open(page_of(tmp_path, str(file), ops=()))
     cell(page, "n3_4", "n5_2").hover()
-    assert lit(page, "operand") == {"n3_4", "n5_2"} and lit(page, "join") == {"n5_4"}
+    pointed = "#pair=n3_4,n5_2"
+    assert lit(page, "operand", pointed) == {"n3_4", "n5_2"} and lit(page, "join", pointed) == {"n5_4"}
     assert "typelattice explain n3_4 n5_2 --system" in page.locator(".explanation").inner_text()
     cell(page, "n7_13", "n7_13").focus()
     page.keyboard.press("ArrowRight")

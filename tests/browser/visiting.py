@@ -29,6 +29,17 @@ class Visitor:
         return page
 
 
+def wait_until_drawn(page: Any, state: str | None = None) -> None:
+    """Waits until the page says that it has drawn a state, or else the one that its address says.
+
+    The browser tells the page of a new address by an event, after the address is another. The state that is
+    pointed at is that of the address, with the pair of the cell: `#system=jax&pair=int8,uint8`.
+    """
+    page.wait_for_function(
+        "state => document.documentElement.dataset.drawn === (state ?? location.hash)", arg=state
+    )
+
+
 def page_of(folder: Path, *systems: object, ops: tuple[str, ...] = ("add", "divide")) -> str:
     """The address of a page of some systems."""
     file = folder / "some.html"

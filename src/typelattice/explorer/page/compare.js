@@ -27,6 +27,7 @@ function compareView(page) {
     .filter(({ answers }) => answers[0] && answers[1]);
   const counts = new Map(SORTS.map(([name]) => [name, 0]));
   for (const pair of pairs) counts.set(sortOf(pair.answers), counts.get(sortOf(pair.answers)) + 1);
+  const operands = (i, j) => [one.rows[rows[i]], ...(one.columns ? [one.columns[columns[j]]] : [])];
   const panel = element("div", { class: "panel two" });
   const link = (cell) =>
     fragmentOf({
@@ -34,11 +35,12 @@ function compareView(page) {
       view: "table",
       system: cell.system.name,
       node: "",
-      pair: cell.operands.map(({ text }) => text).join(","),
+      pair: pairText(cell.operands),
     });
   const show = (i, j) => {
     const cells = [model.cell(one, rows[i], columns[j]), model.cell(two, ...theirs(rows[i], columns[j]))];
     panel.replaceChildren(...cells.filter(Boolean).map((cell) => explanation(model, cell, link(cell))));
+    return cells[0];
   };
   const place = chosenPlace(page, one, rows, columns);
   const seen = grid({
@@ -50,26 +52,24 @@ function compareView(page) {
       : [{ text: state.op, code: state.op, kind: "" }],
     fill: (cell, i, j) => compared(cell, both(i, j)),
     chosen: place,
-    show: (i, j) =>
-      i === null
-        ? chosenPlace(page, one, rows, columns) && show(...chosenPlace(page, one, rows, columns))
-        : show(i, j),
+    show: (i, j) => {
+      if (i !== null) {
+        page.drew(show(i, j));
+        return;
+      }
+      const kept = chosenPlace(page, one, rows, columns);
+      if (kept) show(...kept);
+      page.drew();
+    },
     choose: (i, j) => {
-      page.note({
-        pair: [one.rows[rows[i]], ...(one.columns ? [one.columns[columns[j]]] : [])]
-          .map(({ text }) => text)
-          .join(","),
-      });
+      page.note({ pair: pairText(operands(i, j)) });
       seen.mark(i, j);
       show(i, j);
+      page.drew();
     },
   });
   if (place) show(...place);
   const differing = pairs.filter(({ answers }) => sortOf(answers) !== "same");
-  const text = ({ i, j }) =>
-    [one.rows[rows[i]], ...(one.columns ? [one.columns[columns[j]]] : [])]
-      .map((operand) => operand.text)
-      .join(", ");
   return [
     element(
       "h2",
@@ -101,12 +101,16 @@ function compareView(page) {
       element(
         "ul",
         { class: "pairs" },
-        ...differing.map((pair) =>
+        ...differing.map(({ i, j, answers }) =>
           element(
             "li",
             {},
-            element("a", { href: fragmentOf({ ...state, pair: text(pair).replace(", ", ",") }) }, text(pair)),
-            `: ${pair.answers[0].words}, ${pair.answers[1].words}`,
+            element(
+              "a",
+              { href: fragmentOf({ ...state, pair: pairText(operands(i, j)) }) },
+              pairText(operands(i, j)).replace(",", ", "),
+            ),
+            `: ${answers[0].words}, ${answers[1].words}`,
           ),
         ),
       ),

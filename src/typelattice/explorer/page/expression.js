@@ -187,7 +187,7 @@ function expressionView(page) {
         small: "",
         rows: "all",
         columns: "all",
-        pair: cell.operands.map((operand) => operand.text).join(","),
+        pair: pairText(cell.operands),
       });
     const shownStep = (step) => (found) => {
       const { cell, why } = found.get(step) ?? { why: "an earlier step has no answer" };

@@ -60,6 +60,15 @@ class Page {
     );
     document.title = `${this.system.name}: typelattice explorer`;
     if (focused) document.querySelector(`#choices [name="${focused}"]`)?.focus();
+    this.drew();
+  }
+
+  /** Says which state the page shows, for all who wait until it is drawn: that of the address, or the same
+   * with the cell that is pointed at. */
+  drew(pointed = null) {
+    document.documentElement.dataset.drawn = pointed
+      ? fragmentOf({ ...this.state, pair: pairText(pointed.operands) })
+      : location.hash;
   }
 
   /** The links to the views, which keep all else. */

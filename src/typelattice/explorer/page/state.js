@@ -31,3 +31,8 @@ function pairOf(state) {
   const [a, b] = state.pair.split(",");
   return a ? [a, b ?? ""] : null;
 }
+
+/** Operands as the state writes them. */
+function pairText(operands) {
+  return operands.map(({ text }) => text).join(",");
+}

@@ -24,7 +24,7 @@ function tableView(page) {
         explanation(
           model,
           cell,
-          fragmentOf({ ...page.state, pair: cell.operands.map(({ text }) => text).join(",") }),
+          fragmentOf({ ...page.state, pair: pairText(cell.operands) }),
         ),
       );
     } else if (page.state.node) {
@@ -49,13 +49,18 @@ function tableView(page) {
     fill: (cell, i, j) =>
       filledIn(cell, model.answer(table, rows[i], columns[j]), model.evidence(table, rows[i], columns[j])),
     chosen: place,
-    show: (i, j) => show(i === null ? current() : look(i, j)),
+    show: (i, j) => {
+      const pointed = i === null ? null : look(i, j);
+      show(i === null ? current() : pointed);
+      page.drew(pointed);
+    },
     choose: (i, j) => {
       const cell = look(i, j);
       if (!cell) return;
-      page.note({ pair: cell.operands.map(({ text }) => text).join(","), node: "" });
+      page.note({ pair: pairText(cell.operands), node: "" });
       seen.mark(i, j);
       show(cell);
+      page.drew();
       announce(`${asked(cell)}: ${cell.answer.words}`);
     },
   });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -172,6 +173,20 @@ def test_an_expression_is_looked_up_step_by_step(visit: Visitor, some: str) -> N
     page.keyboard.press("Enter")
     page.wait_for_selector("[role=alert]")
     assert page.locator("[role=alert]").inner_text() == "something is missing at the end"
+
+
+def test_an_operator_with_a_rule_of_its_own_is_asked_by_the_command(visit: Visitor, tmp_path: Path) -> None:
+    systems = page_of(tmp_path, "tensorflow", "jax", ops=("add",))
+    page = visit.open(f"{systems}#view=expression&system=tensorflow&with=jax&text=int32%2Bfloat32")
+    steps = page.locator(".facts tbody td")
+    told = steps.nth(0).inner_text()
+    assert told.startswith("tensorflow answers the operator + by another rule than add, the function")
+    words = shlex.split(steps.nth(0).locator("code").inner_text())
+    command = [sys.executable, "-m", *words]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert printed.startswith("+ of int32 and float32 under tensorflow: refused")
+    of_jax = tl.system("jax").explain("int32", "float32", op="+")
+    assert steps.nth(1).locator("a").inner_text() == str(of_jax.dtype)
 
 
 def test_what_is_copied_runs(visit: Visitor, some: str, tmp_path: Path) -> None:

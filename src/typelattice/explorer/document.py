@@ -80,9 +80,9 @@ def document(
 
 def _operation(op: str | None) -> dict[str, object]:
     if op is None:
-        return {"name": PROMOTION, "names": ["promotion"], "alone": False}
+        return {"name": PROMOTION, "names": ["promotion"], "operator": None, "alone": False}
     known = operation(op)
-    return {"name": op, "names": [op, *known.names], "alone": known.alone}
+    return {"name": op, "names": [op, *known.names], "operator": known.operator, "alone": known.alone}
 
 
 def _entry(which: str | Path | System, ops: Sequence[str | None], pools: Pools) -> dict[str, object]:

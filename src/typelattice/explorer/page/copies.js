@@ -1,5 +1,18 @@
 // What can be taken away: an answer as Python, as a test, as JSON, as a link; a drawing as SVG.
 
+/** A command as a shell takes it. */
+function shellWords(...words) {
+  const plain = /^[\w.:@=/+-]+$/;
+  const quotedWord = (word) => (plain.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+  return words.map(quotedWord).join(" ");
+}
+
+/** The command that explains an answer. */
+function commandOf(system, op, operands) {
+  const named = op ? [`--op=${op}`] : []; // in one word, as an operator may begin with a dash
+  return shellWords("typelattice", "explain", ...operands, ...named, "--system", system.asked);
+}
+
 /** The buttons that copy an answer. */
 function copies(model, cell, link) {
   const texts = [

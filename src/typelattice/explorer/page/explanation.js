@@ -3,7 +3,7 @@
 /** The answer of a cell with all that the engine wrote of it. */
 function explanation(model, cell, link) {
   const { answer, evidence, system } = cell;
-  const names = cell.operands.map((operand) => operand.text).join(" ");
+  const texts = cell.operands.map((operand) => operand.text);
   const badges = [
     answer.kind === "refused" && ["refused", "refused"],
     answer.weak && ["weak", "weak"],
@@ -26,7 +26,7 @@ function explanation(model, cell, link) {
           "p",
           { class: "note" },
           "The reasons for the answers of so large a system were left out. Ask for one: ",
-          element("code", {}, `typelattice explain ${names} --system ${system.asked}`),
+          element("code", {}, commandOf(system, cell.op, texts)),
         ),
     element(
       "dl",

@@ -125,12 +125,19 @@ function outcome(model, system, tree, told = new Map()) {
   const asked = system.operators[tree.op] ?? tree.op;
   const operation = model.operations.find(({ name, names }) => name === asked || names.includes(asked));
   if (!operation || operation.alone !== (parts.length === 1)) {
-    told.set(tree, { why: `this page was written without ${tree.op}` });
+    told.set(tree, { why: whyNot(model, system, tree), command: commandOf(system, tree.op, parts) });
     return null;
   }
   const cell = model.find(system, operation.name, ...parts);
   told.set(tree, cell ? { cell } : { why: `not asked: ${parts.join(", ")}` });
   return cell?.answer.result ?? null;
+}
+
+/** Why the page has no table for an operation of a tree. */
+function whyNot(model, system, { op }) {
+  const alike = model.operations.find(({ operator }) => operator === op);
+  if (!alike) return `this page was written without ${op}`;
+  return `${system.name} answers the operator ${op} by another rule than ${alike.name}, the function`;
 }
 
 /** A box for an expression, and what each step comes to. */
@@ -167,7 +174,7 @@ function expressionView(page) {
     "Operands are dtypes (int8, float16:0d) and numbers. This page looks each step up; ",
     `it knows ${names}, no values and no shapes. `,
     "For any other expression, and for functions: ",
-    element("code", {}, `typelattice explain ${JSON.stringify(text)} --system ${system.name}`),
+    element("code", {}, shellWords("typelattice", "explain", "--system", system.asked, "--", text)),
   );
   if (system.error) return [faults(system)];
   try {
@@ -190,8 +197,14 @@ function expressionView(page) {
         pair: pairText(cell.operands),
       });
     const shownStep = (step) => (found) => {
-      const { cell, why } = found.get(step) ?? { why: "an earlier step has no answer" };
-      if (!cell) return element("td", { class: "note" }, why);
+      const { cell, why, command } = found.get(step) ?? { why: "an earlier step has no answer" };
+      if (!cell)
+        return element(
+          "td",
+          { class: "note" },
+          why,
+          command ? [". Ask it by itself: ", element("code", {}, command)] : null,
+        );
       const lost = cell.sections.filter(({ heading }) => heading === "casts").flatMap(({ lines }) => lines);
       return element(
         "td",

@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import COMMANDS, command, main
 from typelattice.facts.headings import heading_of, headings
+from typelattice.facts.releases import installed_release
 from typelattice.recorded.observed import observed
 from typelattice.rendering import FORMATS
 
@@ -267,6 +269,10 @@ def test_options_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(("argv", "why"), [
     ("explain", "required: OPERAND"), ("exlpain", "did you mean explain?"),
     ("explain int8 --sys jax", "unrecognized arguments"),
+    ("table --op add jax", "named by --system: type typelattice table --op add --system jax (see"),
+    ("explore jax a.toml", "type typelattice explore --system jax --system a.toml (see"),
+    ("table jax torch", "unrecognized arguments: jax torch (see"), ("table tier", "arguments: tier (see"),
+    ("table jax --system torch", "unrecognized arguments: jax (see"),
     ("explain in8", "did you mean int8"), ("explain i4", "int4"), ("explain int8:1d", "cannot read '1d'"),
     ("explain int8 --system numpi", "did you mean numpy or numpy1?"),
     ("explain int8 --system no/file.toml", "cannot read"),
@@ -299,6 +305,50 @@ def test_bad_files_get_one_line_that_names_them(
 ) -> None:
     (tmp_path / "bad.toml").write_text(toml)
     assert "bad.toml" in refused(capsys, *argv, str(tmp_path / "bad.toml"))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        "draw mine.toml -o mine.toml --format svg",
+        "draw numpy mine.toml -o ./mine.toml --format dot",
+        "draw numpy mine.toml -o link.toml --heat agreement --format text",
+        "draw upon.toml -o mine.toml --format svg",
+        "explore --system numpy --system mine.toml -o mine.toml",
+        "trace --system mine.toml --json mine.toml script.py",
+        "trace --json script.py script.py",
+        "design mine-complete.toml -o .",
+        "design mine.toml --plan mine-complete.toml -o .",
+        "watch numpy --recording RELEASE.json -o .",
+    ],
+)
+def test_what_is_read_is_never_overwritten(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, argv: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    release = installed_release("numpy", {"numpy": version("numpy")})
+    texts = {
+        "mine.toml": 'name = "mine"\norder = "i8 -> i16"\n',
+        "mine-complete.toml": 'name = "mine"\norder = "i8 -> i16"\n' if "--plan" not in argv else "",
+        "upon.toml": 'name = "upon"\nextends = "mine"\n',
+        "script.py": "print('ran')\n",
+        f"{release}.json": "{}",
+    }
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    Path("link.toml").symlink_to("mine.toml")
+    told = refused(capsys, *argv.replace("RELEASE", release).split())
+    assert "is a file that this command reads; name another to write" in told
+    assert {name: Path(name).read_text() for name in texts} == texts
+    assert len([*tmp_path.iterdir()]) == len(texts) + 1
+
+
+def test_a_name_of_a_system_is_no_file_that_is_read(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("numpy").write_text("")
+    assert said(capsys, "draw", "numpy", "-o", "numpy", "--format", "svg").strip() == "wrote numpy"
 
 
 @pytest.mark.parametrize("format", FORMATS)

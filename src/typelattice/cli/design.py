@@ -10,6 +10,7 @@ from pathlib import Path
 
 from typelattice.cli import interrupts
 from typelattice.cli.command import Command, Paragraphs, UsageError, count, duration, format_argument
+from typelattice.cli.outputs import check_not_read
 from typelattice.designer import ERRORS
 from typelattice.designer.completion import Completion, Design, design
 from typelattice.designer.demands import DEMANDS
@@ -63,7 +64,10 @@ def run(args: Namespace) -> Paragraphs:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
     finally:
         overwrite_line("")
-    written = [] if args.output is None else [_write(Path(args.output), *file) for file in _files(found)]
+    files = [] if args.output is None else [(Path(args.output) / name, text) for name, text in _files(found)]
+    for path, _ in files:
+        check_not_read(str(path), args.order, args.plan)
+    written = [_write(*file) for file in files]
     if args.format == "json":
         yield dumps({**found.data(), "written": written}, indent=1)
     else:
@@ -87,11 +91,11 @@ def _each(found: Design | Repairs) -> Sequence[Completion | Repair]:
     return found.completions if isinstance(found, Design) else found.repairs
 
 
-def _write(folder: Path, name: str, text: str) -> str:
-    """Writes a system file into the folder; returns its path."""
+def _write(path: Path, text: str) -> str:
+    """Writes a system file; returns its path."""
     with interrupts.raised():
-        write_text(folder / name, text)
-    return str(folder / name)
+        write_text(path, text)
+    return str(path)
 
 
 def _completions(args: Namespace) -> Design:

@@ -10,6 +10,7 @@ import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, op_argument
+from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import write_bytes
 from typelattice.drawings.heat import HEATS, Heat, figure, heat, heat_grid
 from typelattice.facts.suggest import short
@@ -74,6 +75,7 @@ def run(args: Namespace) -> Paragraphs:
         text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
         yield text.rstrip("\n")
         return
+    check_not_read(args.output, args.system, args.other)
     with interrupts.raised():
         content = _heat_content(args, format) if args.heat else _content(_drawn(args), format)
         write_bytes(Path(args.output), content)

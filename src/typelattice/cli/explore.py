@@ -7,6 +7,7 @@ import webbrowser
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError
+from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_writable, write_text
 from typelattice.explorer.document import USUAL, document
 from typelattice.explorer.page import page
@@ -55,6 +56,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("explore: --port and --no-browser go with --edit")
     output = args.output or FILE
     if output != PRINTED:
+        check_not_read(output, *args.system)
         check_writable(output)
     text = page(document(args.system, args.op or USUAL, progress_bar()))
     if output == PRINTED:

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -47,6 +48,24 @@ class Parser(ArgumentParser):
         self._negative_number_matcher = re.compile(r"-\.?\d|-(inf|nan)$")
         found.arguments(self)
 
+    def read(self, words: Sequence[str]) -> Namespace:
+        """The arguments that words say. Raises UsageError."""
+        found, unread = self.parse_known_intermixed_args(words)
+        if unread:
+            self.error(f"unrecognized arguments: {' '.join(unread)}{self._with_systems(words, unread)}")
+        return found
+
+    def _with_systems(self, words: Sequence[str], unread: Sequence[str]) -> str:
+        """The line to type instead, if the words that were not understood name systems."""
+        takes_systems = "--system" in self._option_string_actions
+        takes_several = isinstance(self.get_default("system"), list)
+        named = all(word in tl.systems(versions=True) or word.endswith(".toml") for word in unread)
+        given = any(word.startswith("--system") for word in words)
+        if not takes_systems or not named or given or (len(unread) > 1 and not takes_several):
+            return ""
+        typed = [part for word in words for part in (("--system", word) if word in unread else (word,))]
+        return f"; a system is named by --system: type {self.prog} {shlex.join(typed)}"
+
     def error(self, message: str) -> NoReturn:
         name = self.prog.removeprefix("typelattice ")
         raise UsageError(f"{name}: {clipped(message, LONGEST // 2)} (see {self.prog} --help)")
@@ -84,7 +103,7 @@ def run(argv: list[str]) -> Paragraphs:
         if {"-h", "--help"} & {*_before_dashes(rest[:own])}:
             yield Parser(first).format_help().rstrip("\n")
             return
-        args = Parser(first).parse_intermixed_args(rest[:own])
+        args = Parser(first).read(rest[:own])
         if own < len(rest):
             args.command = rest[own:]
         yield from command(first).run(args)

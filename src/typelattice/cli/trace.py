@@ -12,6 +12,7 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, UsageError
 from typelattice.cli.interrupts import raised
+from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
 from typelattice.rendering.terminal import layout, show
 
@@ -63,6 +64,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("trace: give a script, or -m and a module (see typelattice trace --help)")
     systems = [tl.system(which) for which in args.system]
     if args.json is not None:
+        check_not_read(args.json, *args.system, *([] if args.module else command[:1]))
         check_writable(args.json)
     for folder in (args.html, args.cache):
         if folder is not None:

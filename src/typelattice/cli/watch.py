@@ -18,6 +18,7 @@ from typelattice.cli.command import (
     format_argument,
     some,
 )
+from typelattice.cli.outputs import check_not_read
 from typelattice.cli.record import ROOM, versions
 from typelattice.cli.table import drawn
 from typelattice.conformance.library import MissingLibraryError
@@ -88,11 +89,13 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
         if not args.recording and release not in recorded():
             what = f"watch: {name} has no recording that comes along"
             raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
+        path = Path(args.output) / f"{release.replace(':', '.')}.json" if args.output else None
+        if path:
+            check_not_read(str(path), args.recording)
         then = Recording.load(args.recording or release)
         found = watch(asked, release, then, progress_bar())
-        if not (found and args.output):
+        if not found or path is None:
             return found, None
-        path = Path(args.output) / f"{release.replace(':', '.')}.json"
         plain, _, older = release.partition(SIGN)
         if older and not args.recording:
             found.now.save_changes(path, plain)

@@ -1,0 +1,39 @@
+"""What a command writes never takes the place of what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from os import path
+
+from typelattice.cli.command import UsageError
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggest import clipped
+from typelattice.files.spec import Spec, read
+from typelattice.files.text import systems
+
+
+def check_not_read(output: str, *files: str | None) -> None:
+    """Raises UsageError for an output that is one of the files that a command reads.
+
+    A system's file may extend others, which are read as well; the name of a system that comes along is
+    no file.
+    """
+    target = path.realpath(output)
+    for file in filter(None, files):
+        if file in systems(versions=True):
+            continue
+        if target in (path.realpath(file), *_extended(file)):
+            what = f"{clipped(output, 120)!r} is a file that this command reads"
+            raise UsageError(f"{what}; name another to write")
+
+
+def _extended(file: str) -> Iterator[str]:
+    """The files that a system's file extends; none of a file that is no system's."""
+    spec: Spec | None = None
+    with suppress(TypelatticeError):
+        spec = read(file) if file.endswith(".toml") else None
+    while spec:
+        if spec.main.path:
+            yield spec.main.path
+        spec = spec.base

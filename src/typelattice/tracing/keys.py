@@ -49,13 +49,17 @@ class Keys:
                 return found[1]
         return self.recorder.input(self, x, kind, position)
 
-    def tokens(self, given: Iterable[Any]) -> tuple[Hashable, ...]:
-        """What stands for the arguments of a call in a key."""
+    def tokens(self, given: Iterable[Any], position: int = 0, deep: int = 0) -> tuple[Hashable, ...]:
+        """What stands for the arguments of a call in a key; or for the items of the one at a position."""
         live = self.live
         made: list[Hashable] = []
         for x in given:
             found = live.get(id(x))
-            made.append(found[1] if found is not None and found[0]() is x else self.token(x, len(made) + 1))
+            made.append(
+                found[1]
+                if found is not None and found[0]() is x
+                else self.token(x, position or len(made) + 1, deep)
+            )
         return tuple(made)
 
     def token(self, x: Any, position: int, deep: int = 0) -> Any:
@@ -72,13 +76,14 @@ class Keys:
                 self.links.constant(x, (cls, x))
             return cls, x
         if how is ARRAY:
-            return self.part(x, position)
+            return self.unlinked(x, position)
         if how is ITEMS:
             if len(x) > LONG or deep > 2:
                 return cls, frozenset(map(type, x))
-            return cls, *[self.token(each, position, deep + 1) for each in x]
+            return cls, *self.tokens(x, position, deep + 1)
         if cls is dict and self.spot.keywords and self.spot.keywords[-1] is None:
-            return cls, *[(key, self.token(value, position, 1)) for key, value in [*x.items()][:LONG]]
+            named = [*x.items()][:LONG]
+            return cls, *[(key, *self.tokens((value,), position, 1)) for key, value in named]
         return cls.__name__
 
     def index(self, key: Any) -> Hashable:

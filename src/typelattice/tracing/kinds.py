@@ -28,7 +28,7 @@ class ArrayKind:
     `mark` gives all that the operand depends on, but its value; `size` the bytes of an array; `weak` says
     whether its objects take weak references. `variable` is there of what stands for arrays while a function
     is compiled: it gives what the library's graph of that function knows them by. `direct` says whether a
-    weak reference is all that a link needs.
+    weak reference is all that a link needs; `kept`, of objects that take none, whether the object itself is.
     """
 
     library: str
@@ -38,6 +38,7 @@ class ArrayKind:
     read: Callable[[Any], Operand | None]
     variable: Callable[[Any], Any] | None
     direct: bool
+    kept: bool
 
 
 class Kinds(dict[type, "ArrayKind | None"]):
@@ -78,8 +79,10 @@ def kind_of(cls: type) -> ArrayKind | None:
     weak = getattr(cls, "__weakrefoffset__", 0) > 0
     compiles = compiler(base)
     variable = compiles.variable if compiles is not None and compiles.is_tracer(cls) else None
-    direct = weak and variable is None
-    return ArrayKind(library or _root(cls), mark, _size(cls), weak, read, variable, direct)
+    plain = variable is None
+    return ArrayKind(
+        library or _root(cls), mark, _size(cls), weak, read, variable, weak and plain, plain and not weak
+    )
 
 
 def _root(cls: type) -> str:

@@ -149,13 +149,7 @@ class Witness(Keys):
         who = self.who if function is self.function else self.callee(function)
         if who is None:
             return result
-        tokens: list[Hashable] = []
-        for x in given[:-1]:
-            found = live.get(id(x))
-            tokens.append(
-                found[1] if found is not None and found[0]() is x else self.token(x, len(tokens) + 1)
-            )
-        key = who, tuple(tokens), kind.mark(result)
+        key = who, self.tokens(given[:-1]), kind.mark(result)
         note = self.known.get(key) or self.recorder.call(self, key, function, given)
         self.link(note, kind, result)
         return result
@@ -187,5 +181,7 @@ class Witness(Keys):
         live = self.live
         if kind.direct and len(live) < MANY:
             live[id(result)] = ref(result), note.number
+        elif kind.kept:
+            self.links.keep(result, note.number)
         else:
             self.recorder.link(result, kind, note.number)

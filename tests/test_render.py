@@ -4,6 +4,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -61,8 +62,6 @@ def test_runs_share_columns_evenly() -> None:
 
 
 def test_colour_adds_nothing_but_codes() -> None:
-    import re
-
     coloured = text(grid(), 80, colour=True)
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == text(grid(), 80)
@@ -92,6 +91,14 @@ def test_html_escapes_every_text_and_has_no_scripts() -> None:
 def test_html_classes_are_made_safe() -> None:
     page = render(Grid("", (Cell("a"),), (Cell("b"),), ((Cell("c", ('x" onclick="y',)),),)), "html")
     assert "onclick=" not in page
+
+
+def test_html_folds_a_column_of_sentences_whole() -> None:
+    short, long = Cell("short"), Cell("a sentence of more than forty characters, which may be folded")
+    rows = ((short, short), (short, long))
+    page = render(Grid("", (Cell("x"), Cell("y")), (Cell("a"), Cell("b")), rows), "html")
+    folded = re.findall(r'<t[dh][^>]*class="tl-prose"[^>]*>([^<]*)<', page)
+    assert folded == ["y", short.text, long.text]
 
 
 def test_html_rules_are_scoped() -> None:

@@ -7,42 +7,46 @@ from html import escape
 from typelattice.rendering.colours import TINTS
 from typelattice.rendering.grid import Cell, Grid, printable
 
+# Notebooks align what is in tables by selectors of two classes; to count more, ours need as many.
 STYLE = """
 .tl-grid { font: 13px/1.4 system-ui, sans-serif; overflow-x: auto; print-color-adjust: exact; }
 .tl-grid table { border-collapse: collapse; font-family: ui-monospace, monospace; }
 .tl-grid caption { text-align: left; padding: 0.3em 0; font: 600 14px system-ui, sans-serif; }
-.tl-grid th, .tl-grid td { padding: 0.1em 0.4em; border: 1px solid #8884; }
-.tl-grid th, .tl-grid td { text-align: center; white-space: nowrap; }
-.tl-grid tbody th { text-align: right; }
+.tl-grid .tl-cells th, .tl-grid .tl-cells td { padding: 0.1em 0.4em; border: 1px solid #8884; }
+.tl-grid .tl-cells th, .tl-grid .tl-cells td { text-align: center; white-space: nowrap; }
+.tl-grid .tl-cells tbody th { text-align: right; }
 .tl-grid .tl-refused { opacity: 0.5; }
 .tl-grid .tl-weak { font-style: italic; } .tl-grid .tl-lossy { text-decoration: underline dotted; }
 .tl-grid .tl-same { background: none; opacity: 0.4; }
 .tl-grid .tl-differs { background: #f28e2b66; font-weight: 600; }
-.tl-grid .tl-prose { white-space: normal; text-align: left; min-width: 20em; }
+.tl-grid .tl-cells .tl-prose { white-space: normal; text-align: left; min-width: 20em; }
 .tl-grid p { margin: 0.3em 0; }
 """
 # Tints that let the ground of the page through, be it light or dark; browsers print none unless told.
 STYLE += "".join(f".tl-grid .tl-{kind} {{ background: {c}33; }}\n" for kind, c in TINTS.items())
-PROSE = 40  # characters from which a cell is a sentence, which may be folded
+PROSE = 40  # characters from which a cell is a sentence; what stands in a column of these may be folded
 
 
 def html(grid: Grid) -> str:
     """A grid as a table within a div; every class begins with `tl-`."""
-    head = "".join(_cell("th", c, ' scope="col"') for c in grid.columns)
+    prose = {j for row in grid.cells for j, c in enumerate(row) if len(c.text) > PROSE}
+    head = "".join(_cell("th", c, j in prose, ' scope="col"') for j, c in enumerate(grid.columns))
     caption = f"<caption>{_text(grid.title)}</caption>\n" if grid.title else ""
     notes = "".join(f"<p>{_text(note)}</p>\n" for note in grid.notes)
-    body = "\n".join(_line(label, row) for label, row in zip(grid.rows, grid.cells, strict=True))
+    body = "\n".join(_line(label, row, prose) for label, row in zip(grid.rows, grid.cells, strict=True))
     head = f"<thead>\n<tr><td>{_text(grid.corner)}</td>{head}</tr>\n</thead>"
-    table = f"<table>\n{caption}{head}\n<tbody>\n{body}\n</tbody>\n</table>"
+    table = f"<table class=\"tl-cells\">\n{caption}{head}\n<tbody>\n{body}\n</tbody>\n</table>"
     return f'<div class="tl-grid">\n<style>{STYLE}</style>\n{table}\n{notes}</div>'
 
 
-def _line(label: Cell, row: tuple[Cell, ...]) -> str:
-    return "<tr>" + _cell("th", label, ' scope="row"') + "".join(_cell("td", c) for c in row) + "</tr>"
+def _line(label: Cell, row: tuple[Cell, ...], prose: set[int]) -> str:
+    """A row; `prose` are the columns of sentences."""
+    cells = "".join(_cell("td", c, j in prose) for j, c in enumerate(row))
+    return "<tr>" + _cell("th", label, len(label.text) > PROSE, ' scope="row"') + cells + "</tr>"
 
 
-def _cell(tag: str, cell: Cell, more: str = "") -> str:
-    named = (*cell.marks, "prose") if len(cell.text) > PROSE else cell.marks
+def _cell(tag: str, cell: Cell, is_prose: bool, more: str = "") -> str:
+    named = (*cell.marks, "prose") if is_prose else cell.marks
     marks = " ".join(f"tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in named)
     classes = f' class="{marks}"' if marks else ""
     told = cell.told

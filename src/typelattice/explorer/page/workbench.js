@@ -200,7 +200,9 @@ function effects(page, system) {
     [
       "costs",
       changes.costs?.length
-        ? changes.costs.map(([name, was, now]) => `${name}: ${was} pairs became ${now}`)
+        ? changes.costs.map(
+            ([name, was, now]) => `${name}: ${was === 1 ? "1 pair" : `${was} pairs`} became ${now}`,
+          )
         : ["as before"],
     ],
   ];

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from typelattice.engine.combine import combine
@@ -29,9 +30,15 @@ class Outcome(NamedTuple):
     fits: tuple[Fit, ...]
 
 
+@lru_cache(maxsize=1024)  # tables ask the same few operations thousands of times
+def op_of(rules: Rules, name: str) -> Op:
+    """What an operation does under some rules. Raises OpError for an unknown one."""
+    return find(name, rules.ops)
+
+
 def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[Step]) -> Outcome:
     """What operands come to in an operation."""
-    op = find(name, rules.ops)
+    op = op_of(rules, name)
     check_operands(rules, op, operands)
     if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
         return _assigned(rules, op, operands, rules.made(operands[0].dtype), trail)

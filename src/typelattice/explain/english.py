@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from typelattice.engine.answer import Cast, Promotion
 from typelattice.engine.fit import Fit
@@ -25,6 +26,7 @@ from typelattice.explain.by_value import intervals
 from typelattice.explain.operation_words import enumerated, operation_words
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.loss import Loss
+from typelattice.facts.order import Order
 from typelattice.facts.paths import paths
 from typelattice.facts.values import values
 
@@ -51,8 +53,11 @@ def asked(operands: Sequence[str], op: str | None) -> str:
     return f"{op} of {' and '.join(operands)}" if op else " with ".join(operands)
 
 
-def sections(p: Promotion) -> Iterator[Section]:
-    """All there is to say of a promotion, in the order in which it happens."""
+def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
+    """All there is to say of a promotion, in the order in which it happens.
+
+    `with_operation`: also what the operation does.
+    """
     steps = [step for step in p.steps if _says_something(step)] or p.steps[-1:]
     entered = _entered(p, steps)
     if entered:
@@ -64,7 +69,7 @@ def sections(p: Promotion) -> Iterator[Section]:
     spans = intervals(p) if p.system.combine == "value" else []
     if spans:
         yield "by value", [f"{_number(low)} to {_number(high)}: {d or 'refused'}" for low, high, d in spans]
-    if p.op:
+    if p.op and with_operation:
         yield "operation", operation_words(p)
     if p.weak and p.dtype:
         gives_way = f"the result gives way to a dtype beside it, as a Python {p.dtype.kind.word} does"
@@ -92,7 +97,10 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
         case Counted() if node:
             yield "on entry", [f"{names} counts as {node}, {_why_counted(p)}"]
         case Joined() | Tied() | Incomparable() if all(n in p.system.order for n in nodes):
-            yield from _bounds(p, step, nodes)
+            if len(nodes) > 1:
+                yield from ((heading, [*lines]) for heading, lines in _bounds(p.system.order, step, nodes))
+            elif any(o.dtype for o in p.promoting):
+                yield "way up", [f"{nodes[0]} is alone: it stays"]
         case Overridden():
             yield "override", [f"of {names} the file says outright: {node}"]
         case Lowered():
@@ -129,26 +137,26 @@ def _lowered(p: Promotion, step: Lowered) -> str:
     return f"{counts} higher than {high}'s: {step.node or 'no rule'}"
 
 
-def _bounds(p: Promotion, step: Step, nodes: tuple[Node, ...]) -> Iterator[Section]:
+@lru_cache(maxsize=1024)  # many answers of one system rest on the same join
+def _bounds(
+    order: Order[Node], step: Step, nodes: tuple[Node, ...]
+) -> Sequence[tuple[str, Sequence[str]]]:
     """The ways up to a join, the upper bounds, and what made the choice among them."""
-    order, node = p.system.order, step.node
-    if len(nodes) == 1:
-        if any(o.dtype for o in p.promoting):
-            yield "way up", [f"{nodes[0]} is alone: it stays"]
-        return
+    node, told = step.node, list[tuple[str, Sequence[str]]]()
     bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
     target = node or (lowest[0] if len(lowest) == 1 else None)
     if target:
-        yield "way up", [_way(p, n, target) for n in nodes]
-    yield "upper bounds", _upper_bounds(nodes, bounds, lowest)
+        told.append(("way up", [_way(order, n, target) for n in nodes]))
+    told.append(("upper bounds", _upper_bounds(nodes, bounds, lowest)))
     match step:
         case Tied():
             lost = [n for n in lowest if n is not node]
             rest = f"; {enumerated(lost)} lost" if node in lowest else f", above {enumerated(lowest)}"
-            yield "tie", [f"the file chooses {node}{rest}"]
+            told.append(("tie", [f"the file chooses {node}{rest}"]))
         case Incomparable():
             none = f"{lowest[0]} is none of them"
-            yield "rule", [f"one of the operands must hold all values of the others; {none}"]
+            told.append(("rule", [f"one of the operands must hold all values of the others; {none}"]))
+    return told
 
 
 def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequence[Node]) -> list[str]:
@@ -181,9 +189,9 @@ def _lower(p: Promotion, node: Node) -> str:
     return f"the 0-d {node}" if isinstance(node, DType) else name(node)
 
 
-def _way(p: Promotion, node: Node, target: Node) -> str:
+def _way(order: Order[Node], node: Node, target: Node) -> str:
     """The shortest way up the order."""
-    path = next(paths(p.system.order, node, target), (node,))
+    path = next(paths(order, node, target), (node,))
     return " -> ".join(map(str, path)) + (" is there already" if len(path) == 1 else "")
 
 

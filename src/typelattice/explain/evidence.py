@@ -34,8 +34,10 @@ def deed(o: Observed) -> str:
 
 def lacking_of(p: Promotion) -> DType | None:
     """The first dtype of a refused promotion that the system does not have: nobody can ask for that."""
+    if p.dtype is not None:
+        return None
     have = p.system.dtypes
-    return next((o.dtype for o in p.promoting if o.dtype and o.dtype not in have and p.dtype is None), None)
+    return next((o.dtype for o in p.promoting if o.dtype and o.dtype not in have), None)
 
 
 def evidence(p: Promotion) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operations import Domain, find
+from typelattice.engine.operate import op_of
+from typelattice.engine.operations import Domain
 from typelattice.engine.taking import PLACES
 from typelattice.facts.dtypes import DType, Kind
 
@@ -14,7 +15,7 @@ FEW = 3  # dtypes left out that are named, whether or not they are of concern
 def operation_words(p: Promotion) -> list[str]:
     """What the operation takes, computes in and gives."""
     assert p.op
-    rule = find(p.op, p.system.ops)
+    rule = op_of(p.system, p.op)
     of_concern = [n for n in (p.node, p.compute, *(o.dtype for o in p.promoting)) if isinstance(n, DType)]
     of_concern += [n for step in p.steps for n in step.nodes if isinstance(n, DType)]
     lines = [f"{p.op} takes {_domain(rule.takes, of_concern)}"]

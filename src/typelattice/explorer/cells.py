@@ -97,7 +97,7 @@ class Cells:
         """The sections of its explanation, but for what the operation does."""
         alike = _alike(p)
         if alike not in self._trails:
-            told = (section for section in sections(p) if section[0] != "operation")
+            told = sections(p, with_operation=False)
             numbers = tuple(self.pools.sections.number((heading, *lines)) for heading, lines in told)
             self._trails[alike] = self.pools.trails.number(numbers)
         return self._trails[alike]

@@ -37,7 +37,7 @@ class Provenance:
         self.spec, self.covers, self.build = spec, covers, build
         self._whole: Order[Node] | None = None
         # An explanation tries each line, and the next explanation mostly the same ones.
-        self._order_without = lru_cache(maxsize=256)(self._make_order)
+        self._other_order = lru_cache(maxsize=256)(self._with_other_order)
         self._rules_without = lru_cache(maxsize=256)(self._make_rules)
         self._told_by = lru_cache(maxsize=256)(self._find_told_by)
 
@@ -152,11 +152,12 @@ class Provenance:
 
     def _change(self, p: Promotion, lines: Lines) -> int:
         """What these lines change: NONE, a RELATION between nodes of the answer, or the PRESENCE of one."""
-        order = self._order_without(lines)
+        rules = self._other_order(p.system, lines)
+        order = rules.order
         if p.system.combine == "value" and len(order.nodes) < len(p.system.order.nodes):
             return NONE  # without its dtypes a value-based system is none
         try:
-            same = outcome(self._again(replace(p.system, order=order), p)) == outcome(p)
+            same = outcome(self._again(rules, p)) == outcome(p)
         except OrderError:
             same = False
         if same:
@@ -168,11 +169,11 @@ class Provenance:
         """The same question under other rules."""
         return ask(rules, p.operands, p.op, p.find_rule)
 
-    def _make_order(self, lines: Lines) -> Order[Node]:
-        """The order without some lines."""
+    def _with_other_order(self, rules: Rules, lines: Lines) -> Rules:
+        """Rules whose order lacks some lines."""
         if self._whole is None:
             self._whole = Order(self._left(()))
-        return self._whole.part(self._left(lines))
+        return replace(rules, order=self._whole.part(self._left(lines)))
 
     def _left(self, without: Lines) -> dict[Node, list[Node]]:
         """The covers that the lines state, but for some of these."""

@@ -212,7 +212,7 @@ def test_an_opaque_step_that_widens_is_a_cause_of_which_no_rule_is_known(tmp_pat
 
 
 def test_a_list_that_meets_a_float_is_what_to_make_an_array_of(tmp_path: Path) -> None:
-    """An operation with a tuple among its operands is recorded as an opaque step of its name."""
+    """An operation with a long list among its operands is recorded as an opaque step of its name."""
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
     at = run.program.step("x - mean")
     step = run.program.steps[at]

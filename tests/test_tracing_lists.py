@@ -8,6 +8,7 @@ import pytest
 from typelattice.programs.step import Call, Created, Input, Opaque
 from typelattice.tracing.importing import Compiler
 from typelattice.tracing.recorder import Recorder
+from typelattice.tracing.report import report
 from typelattice.tracing.run import Run
 
 ARRAYS = """
@@ -62,6 +63,13 @@ def test_the_array_of_a_list_is_a_step_with_the_text_of_the_list() -> None:
     (made,) = [step for step in run.program.steps if isinstance(step, Created) and step.op == "asarray"]
     assert made.text == "[1, 2.5, 3]"
     assert str(run.under("torch")[-1]) == "float32"
+
+
+def test_the_report_names_the_list_that_made_a_narrow_float_wide() -> None:
+    _, run = followed("(x * [0.5, 0.25, 0.125]) + 1")
+    told = " ".join("\n".join(report(run, ())).split())
+    assert "wide lists.py:8: [0.5, 0.25, 0.125] makes float64" in told
+    assert "stop it [0.5, 0.25, 0.125] (line 8) as float32: all that follows stays float32" in told
 
 
 def test_lists_of_other_numbers_at_one_place_are_one_step_in_the_end() -> None:

@@ -15,15 +15,13 @@ from typelattice.programs.step import Call, Cast, Created, Input, Opaque
 from typelattice.rendering.layout import Layout
 from typelattice.tracing.causes import Cause, stop
 from typelattice.tracing.findings import Findings, findings
-from typelattice.tracing.parted import Part
+from typelattice.tracing.parted import COSTS, Part
 from typelattice.tracing.ran import Ran
 from typelattice.tracing.run import Run
 from typelattice.tracing.words import counted, place, size
 
 SHOWN = 10
 """Causes, and places where a system parts, that are shown; of the others it is said how many there are."""
-
-COSTS = {"raises": "raises", "loses": "loses", "wider": "wider", "narrower": "narrower", "differs": "differs"}
 
 
 def report(run: Run, systems: Sequence[AnySystem], width: int = 80) -> Iterator[str]:
@@ -159,7 +157,8 @@ def _stop_words(ran: Ran, cause: Cause) -> str:
         return "no single cast does; see what widens it further down"
     texts = list(dict.fromkeys(_castable(ran, i) for i in found.steps))
     what = " and ".join(texts) if len(texts) < 4 else f"{', '.join(texts[:3])} and {len(texts) - 3} more"
-    done = f"{what} as {found.target} ({size(found.bytes)})"
+    taking = f" ({size(found.bytes)})" if found.bytes else ""  # of the array of a list nothing was seen
+    done = f"{what} as {found.target}{taking}"
     if len(found.kept) < len(cause.later):
         return f"{done}: {len(found.kept):,} of {counted(len(cause.later), 'step')} stay {cause.narrow}"
     all_of = "all that follows stays" if len(cause.later) > 1 else "it stays"

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine import numpy1
 from typelattice.engine.joining import enter, join_tier, own_dtype, stated_pair, tied
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Defaulted, Lowered, Outgrown, RefusalError, Replaced, Step
@@ -24,6 +23,8 @@ def combine(
         node = join_tier(rules, widths, trail)
         return node, *_settled(rules, node, node.kind is not Kind.BOOL or len(operands) == 1, trail)
     if rules.combine == "value":
+        from typelattice.engine import numpy1  # one library alone goes by values
+
         node = numpy1.combine(rules, operands, [enter(rules, o, trail) for o in operands], trail)
     else:
         node = _by_tiers(rules, operands, first, trail)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine import numpy1
 from typelattice.engine.operations import Op
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType
@@ -23,6 +22,8 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
     if not op.loops:
         return ()
     if rules.combine == "value":
+        from typelattice.engine import numpy1  # one library alone goes by values
+
         return numpy1.casting(rules, operands, op.loops)
     stands = any(o.dtype in rules.beside for o in operands)
     found = [(rules.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]

@@ -9,7 +9,6 @@ from os import PathLike
 from types import MappingProxyType as Frozen
 from typing import TypeVar
 
-from typelattice.engine.numpy1 import NEEDED
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
@@ -249,6 +248,8 @@ def _of_kind(words: Words, word: str, code: object) -> DType:
 
 def _check_values(cursor: Cursor, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
     """Raises ValueError where NumPy 1's rule lacks the dtypes that it takes values for."""
+    from typelattice.engine.numpy1 import NEEDED  # one library alone goes by values
+
     cursor.at("combine")
     if not {*NEEDED, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
         raise ValueError('"value" needs NumPy\'s numbers in the order, and defaults among them')

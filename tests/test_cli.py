@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import sys
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,7 @@ from typelattice.facts.headings import heading_of, headings
 from typelattice.facts.releases import installed_release
 from typelattice.recorded.observed import observed
 from typelattice.rendering import FORMATS
+from typelattice.study.tables import Table, table
 
 SYSTEMS = tl.systems()
 MINE = """
@@ -413,3 +416,23 @@ def test_the_project_file_names_the_command() -> None:
     project = Path(__file__).parents[1] / "pyproject.toml"
     scripts = tomllib.loads(project.read_text())["project"]["scripts"]
     assert scripts == {"typelattice": "typelattice.cli.main:main"}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_table_is_made_without_the_garbage_collector_which_then_is_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, enabled: bool
+) -> None:
+    def uncollected(system: str, **options: Any) -> Table:
+        assert not gc.isenabled()
+        return table(system, **options)
+
+    monkeypatch.setattr(tl, "table", uncollected)
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        assert main(["table"]) == 0
+        assert gc.isenabled() == enabled
+        assert main(["table", "--system", "nowhere"]) == 2
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar, get_args
 
 import typelattice as tl
+from typelattice.cli.collector import held_off
 from typelattice.cli.command import Command, Paragraphs, op_argument
 from typelattice.facts.dtypes import DType
 from typelattice.rendering import FORMATS, Grid
@@ -27,8 +28,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """The table in the format that was asked for."""
-    found = asked(args, lambda **keys: tl.table(args.system, **keys))
-    yield drawn(found.grid(args.codes), args.format)
+    with held_off():
+        found = asked(args, lambda **keys: tl.table(args.system, **keys))
+        text = drawn(found.grid(args.codes), args.format)
+    yield text
     tell_left_out(found.left_out, args.format)
 
 

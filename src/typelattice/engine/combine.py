@@ -37,7 +37,7 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> list[Node]:
     They do so among themselves in a system with `weak = "width"`; one weak array alone does in every system.
     """
     alone = len(operands) == 1 and operands[0].dtype is not None
-    if not all(o.weak for o in operands) or not (alone or rules.weak == "width"):
+    if not (alone or rules.weak == "width") or not all(o.weak for o in operands):
         return []
     own = [own_dtype(rules, o) for o in operands]
     return [d for d in own if d] if all(d in rules.order for d in own) else []
@@ -50,13 +50,16 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: lis
     tiers: dict[str, list[Node]] = {}
     for i, o in enumerate(operands):
         tiers.setdefault(_tier(rules, o, first and i == 0), []).append(enter(rules, o, trail))
-    present = [tier for tier in reversed(rules.tiers) if tier in tiers]
-    joined = [join_tier(rules, tiers[tier], trail) for tier in present]
-    if rules.fit.get("int", "").endswith("join") and len(joined) > 1:
-        joined[-1] = _outgrown(rules, joined[-1], operands, trail)
-    node = joined[0]
-    for tier, high in zip(present, joined[1:], strict=False):
-        node = _lowered(rules, node, tier, high, trail)
+    joined = [
+        (tier, join_tier(rules, tiers[tier], trail)) for tier in reversed(rules.tiers) if tier in tiers
+    ]
+    if len(joined) > 1 and rules.fit.get("int", "").endswith("join"):
+        highest, node = joined[-1]
+        joined[-1] = highest, _outgrown(rules, node, operands, trail)
+    (lower, node), *higher = joined
+    for tier, high in higher:
+        node = _lowered(rules, node, lower, high, trail)
+        lower = tier
     return node
 
 

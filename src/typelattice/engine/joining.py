@@ -75,7 +75,7 @@ def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
         raise RefusalError(reason, "cast it to a dtype", Joined(tuple(nodes), None))
     if rules.combine in ("fold", "comparable"):
         return _fold(rules, nodes, trail)
-    for a, b in combinations(dict.fromkeys(nodes), 2):
+    for a, b in combinations(dict.fromkeys(nodes), 2) if rules.overrides or rules.refusals else ():
         stated_pair(rules, a, b, trail)
     return join(rules, nodes, trail)
 

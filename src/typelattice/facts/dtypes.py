@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cached_property
 from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
@@ -22,7 +23,7 @@ class Kind(StrEnum):
 
     BOOL, UNSIGNED, SIGNED, FLOAT, COMPLEX = "bool", "unsigned", "signed", "float", "complex"
 
-    @property
+    @cached_property  # the engine asks for it all the time
     def rank(self) -> int:
         """Kinds in steps: bool 0, integers of both sorts 1, float 2, complex 3."""
         return {"bool": 0, "float": 2, "complex": 3}.get(self.value, 1)

@@ -37,6 +37,9 @@ class Loss:
         return bool(lost) or self.unknown
 
 
+NOTHING = Loss()
+
+
 @lru_cache(maxsize=4096)  # a pair of each of ours; the dtypes of files come and go
 def loss(source: DType, target: DType) -> Loss:
     """What a cast can lose, rounding to nearest even, or cutting off into an integer.
@@ -52,8 +55,8 @@ def loss(source: DType, target: DType) -> Loss:
     for given in (source, target):
         if not isinstance(given, DType):
             raise DTypeError(f"{short(str(given))} is no DType; give tl.dtype(...) of it")
-    if source is target:
-        return Loss()
+    if source is target or _surely_holds(target, source):
+        return NOTHING
     sign = "s" in source.specials and "s" not in target.specials
     imaginary = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
     special = tuple(SPECIALS[c] for c in source.specials if c in SPECIALS and c not in target.specials)
@@ -72,6 +75,15 @@ def loss(source: DType, target: DType) -> Loss:
     underflow = floating and "z" in target.specials and _vanishes(have, take)
     first = _first_inexact(have, take) if floating else None
     return Loss(magnitude, precision, first, underflow, sign, imaginary, special)
+
+
+def _surely_holds(target: DType, source: DType) -> bool:
+    """Whether a dtype plainly has all that another has; False also where that has to be counted."""
+    imaginary = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
+    if imaginary or not {*source.specials} <= {*target.specials}:
+        return False
+    have, take = values(source, widest=True), values(target, widest=False)
+    return have is not None and take is not None and take.encloses(have)
 
 
 def kept(d: DType, its: Values) -> tuple[int, int]:

@@ -35,6 +35,14 @@ class Values:
         fine = value % self.unit == 0 and (self.bits is None or significant_bits(value) <= self.bits)
         return fine and self.low <= value <= self.high
 
+    def encloses(self, other: Values) -> bool:
+        """Whether it has all values of another because it is as fine, wide and precise; False for lists."""
+        if self.listed or other.listed:
+            return False
+        wide = self.low <= other.low and other.high <= self.high
+        precise = self.bits is None or (other.bits is not None and other.bits <= self.bits)
+        return wide and precise and self.unit <= other.unit
+
     def count(self, low: int, high: int) -> int:
         """How many of the values lie between two numbers, both included."""
         if self.listed:

@@ -9,7 +9,7 @@ from typelattice.explain.evidence import deed
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
 from typelattice.operands.operand import BOOL, Operand
-from typelattice.recorded.observed import observed
+from typelattice.recorded.observed import Observed, observed
 from typelattice.rendering import Cell
 
 CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
@@ -28,12 +28,11 @@ def label(o: Operand, codes: str) -> Cell:
     return Cell(f"{short(o.dtype, codes)}{star}{zero_d}{value}", marks, str(o))
 
 
-def cell(p: Promotion, codes: str) -> Cell:
+def cell(p: Promotion, o: Observed | None, codes: str) -> Cell:
     """An answer as a cell, marked by its kind, if it is weak and if a cast loses anything.
 
-    Where the library did something else when it was asked, that stands there, with a `!`.
+    `o` is what the library did when it was asked: where that is something else it stands there, with a `!`.
     """
-    o = observed(p)
     if o is not None and o.departs:
         given = short(o.dtype, codes) + "*" * o.weak if o.dtype else REFUSED if o.error else o.call.answer
         return Cell(f"{given}{DEPARTS}", ("departs",), partial(told, p))

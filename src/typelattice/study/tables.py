@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.ask import ask
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
 from typelattice.facts.operations import operation
@@ -74,7 +75,11 @@ class Table(Viewed):
 
     def grid(self, codes: str = "bits") -> Grid:
         """The table as a grid: dtypes as codes that count bits, as NumPy's that count bytes, or as names."""
-        cells = tuple(tuple(cell(p, codes) for p in row) for row in self.cells)
+        seen = [[observed(p) for p in row] for row in self.cells]
+        cells = tuple(
+            tuple(cell(p, o, codes) for p, o in zip(*line, strict=True))
+            for line in zip(self.cells, seen, strict=True)
+        )
         of = f"of {len(self.rows) * len(self.columns)} cells"
         refused = sum(c.text.startswith(REFUSED) for row in cells for c in row)
         notes = [f"{REFUSED} is a refusal: {refused} {of}"] if refused else []
@@ -82,7 +87,7 @@ class Table(Viewed):
         if departing:
             did = f"{DEPARTS} is what {asked_of(self.system)} did when asked"
             notes.append(f"{did}, and not what the rule says: {departing} {of}")
-        unasked = sum(observed(p) is None for row in self.cells for p in row)
+        unasked = sum(row.count(None) for row in seen)
         if unasked and recording_of(self.system):
             notes.append(f"never asked of {asked_of(self.system)}, and by the rule alone: {unasked} {of}")
         if "int" in self.columns or any(p.weak for row in self.cells for p in row):
@@ -187,7 +192,10 @@ def answered(
     beside: dict[str, tuple[Operand, ...]] = {str(c): (c,) for c in operands}
     if known and known.alone:
         beside = {known.name: ()}
-    cells = tuple(tuple(system.explain(r, *others, op=name) for others in beside.values()) for r in rows)
+    find_rule = system.origin.rule
+    cells = tuple(
+        tuple(ask(system, (r, *others), name, find_rule) for others in beside.values()) for r in rows
+    )
     return Table(system, name, tuple(map(str, rows)), tuple(beside), cells, hidden)
 
 

@@ -9,11 +9,11 @@ the highest bit of a common up-set the only node that can be its least.
 """
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, permutations, product
-from operator import and_
+from operator import and_, or_
 from typing import Generic, TypeVar
 
 from typelattice.facts.errors import TypelatticeError
@@ -40,7 +40,7 @@ class Order(Viewed, Generic[N]):
     ('d', None, 'a', ('d',))
     """
 
-    __slots__ = ("_above", "_bit", "_down", "_downward", "_place", "_up", "nodes")
+    __slots__ = ("_above", "_below", "_bit", "_downward", "_place", "_up", "nodes")
 
     def __init__(self, covers: Mapping[N, Iterable[N]]) -> None:
         above = {a: tuple(bs) for a, bs in covers.items()}
@@ -49,7 +49,13 @@ class Order(Viewed, Generic[N]):
             self._downward: tuple[N, ...] = tuple(TopologicalSorter(above).static_order())
         except CycleError as e:
             raise OrderError(f"a cycle: {_spelled(e.args[1][::-1])}; an order has none") from None
-        self._close(above)
+        self.nodes, self._above = tuple(above), above
+        self._place = {a: i for i, a in enumerate(self.nodes)}
+        self._bit = {a: 1 << i for i, a in enumerate(self._downward)}
+        self._up, self._below = dict(self._bit), dict[N, int]()
+        for a in self._downward:
+            for b in above[a]:
+                self._up[a] |= self._up[b]
         for a, bs in above.items():
             stated = beyond = 0
             for b in bs:
@@ -61,24 +67,38 @@ class Order(Viewed, Generic[N]):
                 b, c = next(pair for pair in permutations(bs, 2) if self._up[pair[0]] & self._bit[pair[1]])
                 raise OrderError(f"the cover {a} -> {c} is implied by {a} -> {b}; leave it out")
 
-    def _close(self, above: Mapping[N, tuple[N, ...]]) -> None:
-        """Sets all but `_downward`: what lies above and below each node, by these covers."""
-        self.nodes, self._above = tuple(above), above
-        self._bit = {a: 1 << i for i, a in enumerate(self._downward)}
-        self._place = {a: i for i, a in enumerate(self.nodes)}
-        self._up, self._down = dict(self._bit), dict(self._bit)
-        for a in self._downward:
-            for b in above[a]:
-                self._up[a] |= self._up[b]
-        for a in reversed(self._downward):
-            for b in above[a]:
-                self._down[b] |= self._down[a]
+    @property
+    def _down(self) -> dict[N, int]:
+        """All that lies below each node, itself included; made when it is first asked for, as few ask."""
+        if not self._below:
+            below = dict(self._bit)
+            for a in reversed(self._downward):
+                for b in self._above.get(a, ()):
+                    below[b] |= below[a]
+            self._below = below
+        return self._below
 
-    def part(self, covers: Mapping[N, Iterable[N]]) -> Order[N]:
-        """The order on some of the nodes that some of the covers make; nothing needs to be checked again."""
+    def without(self, covers: Collection[tuple[N, N]], nodes: Collection[N] = ()) -> Order[N]:
+        """The order without some of its covers, and without nodes that no other cover has to do with.
+
+        It is as sound as the whole. A node has something else above it than before only if a cover of its own
+        is gone, or if that is so of a node that covers it.
+        """
         part: Order[N] = object.__new__(Order)
-        part._downward = tuple(a for a in self._downward if a in covers)
-        part._close({a: tuple(covers[a]) for a in self.nodes if a in covers})
+        part._downward, part._place, part._below = self._downward, self._place, {}
+        part.nodes = tuple(a for a in self.nodes if a not in nodes) if nodes else self.nodes
+        part._bit, part._above, part._up = dict(self._bit), dict(self._above), dict(self._up)
+        for a, b in covers:
+            part._above[a] = tuple(c for c in part._above[a] if c != b)
+        changed = {a for a, _ in covers}
+        for a in self._downward:
+            if a in changed or not changed.isdisjoint(part._above[a]):
+                up = reduce(or_, (part._up[b] for b in part._above[a]), self._bit[a])
+                if up != part._up[a]:
+                    part._up[a] = up
+                    changed.add(a)
+        for a in nodes:
+            del part._bit[a], part._above[a], part._up[a]
         return part
 
     @classmethod
@@ -101,13 +121,13 @@ class Order(Viewed, Generic[N]):
         except (KeyError, StopIteration):
             common = self._common(up, *nodes)
         least = self._downward[common.bit_length() - 1]
-        return least if up[least] == common else None
+        return least if up.get(least) == common else None
 
     def meet(self, *nodes: N) -> N | None:
         """The greatest lower bound; None where there is no single one."""
         common = self._common(self._down, *nodes)
         greatest = self._downward[(common & -common).bit_length() - 1]
-        return greatest if self._down[greatest] == common else None
+        return greatest if self._down.get(greatest) == common else None
 
     def bounds(self, *nodes: N) -> tuple[N, ...]:
         """All upper bounds: what lies above every one of the nodes."""

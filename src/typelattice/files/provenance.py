@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.ask import ask
@@ -35,7 +36,6 @@ class Provenance:
 
     def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], System]) -> None:
         self.spec, self.covers, self.build = spec, covers, build
-        self._whole: Order[Node] | None = None
         # An explanation tries each line, and the next explanation mostly the same ones.
         self._other_order = lru_cache(maxsize=256)(self._with_other_order)
         self._rules_without = lru_cache(maxsize=256)(self._make_rules)
@@ -171,17 +171,18 @@ class Provenance:
 
     def _with_other_order(self, rules: Rules, lines: Lines) -> Rules:
         """Rules whose order lacks some lines."""
-        if self._whole is None:
-            self._whole = Order(self._left(()))
-        return replace(rules, order=self._whole.part(self._left(lines)))
+        stated = [pair for line in lines for pair in self.covers[line]]
+        named = {a for line, others in self.covers.items() if line not in lines for a, _ in others}
+        gone = {a for a, _ in stated} - named
+        return replace(rules, order=self._whole.without([(a, b) for a, b in stated if b], gone))
 
-    def _left(self, without: Lines) -> dict[Node, list[Node]]:
-        """The covers that the lines state, but for some of these."""
-        left: dict[Node, list[Node]] = {}
-        for line, stated in self.covers.items():
-            for a, b in stated if line not in without else ():
-                left.setdefault(a, []).extend([b] if b else [])
-        return left
+    @cached_property
+    def _whole(self) -> Order[Node]:
+        """The order that all lines state."""
+        stated: dict[Node, list[Node]] = {}
+        for a, b in chain.from_iterable(self.covers.values()):
+            stated.setdefault(a, []).extend([b] if b else [])
+        return Order(stated)
 
     def _make_rules(self, file: str, lines: tuple[int, ...]) -> Rules | None:
         """The rules without some lines of one of the files; None where what is left is no system file."""

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import combinations, pairwise
-from os import PathLike
+from os import PathLike, path
 from types import MappingProxyType as Frozen
 from typing import TypeVar
 
@@ -19,8 +19,8 @@ from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.provenance import Provenance
-from typelattice.files.spec import Spec, read, spec
-from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
+from typelattice.files.spec import SHIPPED, Spec, of_shipped, read, spec
+from typelattice.files.text import Text, UnknownSystemError, systems
 from typelattice.files.vocabulary import Words, kind_of, once, one_of, phrase, text
 from typelattice.operands.operand import WORDS
 
@@ -54,7 +54,7 @@ def _shipped(name: str) -> System:
     if name not in systems():
         what = f"unknown system {short(name)}{nearest(name, systems())}"
         raise UnknownSystemError(f"{what}; `typelattice systems` lists them; a path ends in .toml")
-    return build(read(f"{FOLDER}/{name}.toml"), shipped=True)
+    return build(of_shipped(path.join(SHIPPED, f"{name}.toml"), None), shipped=True)
 
 
 def _older(name: str) -> System:

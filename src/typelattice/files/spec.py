@@ -230,12 +230,12 @@ def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> 
         raise fail(f"a circle: {circle}")
     if len(trail) > LIMIT_EXTENDS:
         raise fail(f"more than {LIMIT_EXTENDS} files deep; extend a nearer one")
-    return _of_shipped(fresh[0], at) if path.dirname(fresh[0]) == SHIPPED else read(fresh[0], trail, at)
+    return of_shipped(fresh[0], at) if path.dirname(fresh[0]) == SHIPPED else read(fresh[0], trail, at)
 
 
 @cache
-def _of_shipped(where: str, at: Release | None) -> Spec:
-    """The keys of a file that comes with typelattice, and which several extend."""
+def of_shipped(where: str, at: Release | None) -> Spec:
+    """The keys of a file that comes with typelattice, read once: several extend it."""
     return read(where, at=at)
 
 

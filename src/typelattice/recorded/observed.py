@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.ask import ask
@@ -15,10 +16,11 @@ from typelattice.facts.range import Value
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_ARRAY, NOT_ASKED, OF_PYTHON, TAKEN_OVER
-from typelattice.recorded.departure import Departure, departure_of
-from typelattice.recorded.departures import departures
 from typelattice.recorded.lookup import look_up, opened
 from typelattice.recorded.recording import GUESTS, Call
+
+if TYPE_CHECKING:
+    from typelattice.recorded.departure import Departure
 
 PROMOTION = "result_type"  # the call that asks for promotion alone
 FAILED = {**BROKEN, TAKEN_OVER: "an array of the guest's, which took the call over"}
@@ -80,6 +82,8 @@ class Observed:
     def _departure(self) -> Departure | None:
         if not self.departs:
             return None
+        from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
+
         return departure_of(self.call, [*map(parse, self.call.operands)], _listed(self.recording))
 
 
@@ -183,4 +187,6 @@ def _ordinary(value: Value) -> bool:
 
 @lru_cache(32)
 def _listed(name: str) -> Sequence[Departure]:
+    from typelattice.recorded.departures import departures
+
     return departures(name)

@@ -78,7 +78,7 @@ class System(Rules, Viewed):
         """
         return parse(x, self.own_dtypes) if isinstance(x, str) else operand(x)
 
-    def result_type(self, a: object = _NOTHING, b: object = _NOTHING, /, *more: object) -> DType:
+    def result_type(self, a: Any = _NOTHING, b: Any = _NOTHING, /, *more: object) -> DType:
         """The dtype at which operands join; looked up where such operands were seen before.
 
         Raises PromotionError of a refusal, OperandError or DTypeError for what is no operand.
@@ -91,11 +91,15 @@ class System(Rules, Viewed):
         if type(a) is DType:
             try:
                 () = more
-                return self._pairs[a][b]  # type: ignore[index]
+                return self._pairs[a][b]
             except (KeyError, TypeError, ValueError):
                 pass
         elif not more:
             try:
+                # Of plain arrays dtype and dimensions say all, and a dtype is quicker to look up than a mark.
+                cls = type(a)
+                if cls is type(b) and cls in PLAIN and a.ndim and b.ndim:
+                    return self._arrays[cls][a.dtype][b.dtype]
                 return self._seen(a, b)
             except (KeyError, TypeError, AttributeError):
                 pass
@@ -106,11 +110,7 @@ class System(Rules, Viewed):
 
     def _seen(self, a: Any, b: Any) -> DType:
         """The dtype of two operands whose like was seen before. Raises KeyError or the like for others."""
-        cls = type(a)
-        # Of plain arrays dtype and dimensions say all, and a dtype is quicker to look up than a mark.
-        if cls is type(b) and cls in PLAIN and a.ndim and b.ndim:
-            return self._arrays[cls][a.dtype][b.dtype]
-        marks = MARKS[cls](a), MARKS[type(b)](b)
+        marks = MARKS[type(a)](a), MARKS[type(b)](b)
         found = self._remembered.get(marks)
         return self._remembered[(*marks, *_values((a, b)))] if found is None else found
 

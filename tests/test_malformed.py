@@ -125,7 +125,8 @@ def test_too_many_covers(tmp_path: Path) -> None:
     half = LIMIT_NODES // 2
     low, high = (", ".join(f"d{i}" for i in span) for span in (range(half), range(half, 2 * half)))
     path.write_text(MINE + f'order = "{low} -> {high}"\n' + own_dtypes(2 * half))
-    assert sum(len(system(path).order.covers(n)) for n in system(path).order.nodes) == LIMIT_COVERS
+    order = system(path).order
+    assert sum(len(order.covers(n)) for n in order.nodes) == LIMIT_COVERS
     path.write_text(MINE + f'order = """\nu8 -> d0\n{low} -> {high}\n"""\n' + own_dtypes(2 * half))
     said = f"covers.toml, line 4, order: more than {LIMIT_COVERS:,} covers; a system file states a rule"
     assert str(refusal(path)) == said

@@ -194,8 +194,8 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "consensus": (4, agreed),
     "laws": (2, judged),
     "conform": (20, conformed),
-    "record": (2, recorded),
-    "watch": (2, watched),
+    "record": (1, recorded),  # it and `watch` start a process, which takes as long as a hundred other lines
+    "watch": (1, watched),
     "draw": (2, drawn),
     "trace": (2, traced),
     "explore": (1, explored),

@@ -65,6 +65,14 @@ def test_the_array_of_a_list_is_a_step_with_the_text_of_the_list() -> None:
     assert str(run.under("torch")[-1]) == "float32"
 
 
+def test_a_list_that_is_assigned_to_elements_is_an_array_that_is_cast_as_it_is_written() -> None:
+    _, run = followed("x", f"{ARRAYS}x[:2] = [1.5, 2]\n")
+    written = run.program.steps[-1]
+    assert (written.op, written.text) == ("setitem", "x[:2] = [1.5, 2]")
+    assert str(run.under("numpy")[-1]) == "float32" and not run.mismatches
+    assert [run.program.steps[part].text for part in written.parts] == ["np.ones(3, np.float32)", "[1.5, 2]"]
+
+
 def test_the_report_names_the_list_that_made_a_narrow_float_wide() -> None:
     _, run = followed("(x * [0.5, 0.25, 0.125]) + 1")
     told = " ".join("\n".join(report(run, ())).split())

@@ -169,7 +169,7 @@ def _ran(code: CodeType, module: ModuleType) -> int:
         return 1
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):
+            with suppress(Exception):  # the script may have closed it, or put any object in its place
                 stream.flush()
     return 0
 
@@ -180,7 +180,7 @@ def _status(code: object) -> int:
         return 0
     if isinstance(code, int):
         return code
-    with suppress(Exception):
+    with suppress(Exception):  # of an object that cannot be printed, or a stream that is gone, as Python does
         print(code, file=sys.stderr)
     return 1
 

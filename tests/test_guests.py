@@ -38,6 +38,20 @@ def test_a_system_answers_of_guests_as_its_library_did(file: Path) -> None:
         assert p.dtype is None and "NumPy computes" in str(p.reason), m
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_departure_of_guests_has_the_reason_that_it_has_without_them(file: Path) -> None:
+    for m in compare(tl.system(file.stem), Recording.load(file).calls()).mismatches:
+        seen = tl.observed(tl.system(file.stem).explain(*m.call.operands, op=m.call.op))
+        assert seen is not None and seen.departs
+        assert (seen.reason is not None) is departs_of_its_own(file.stem, m.call), m
+
+
+def test_a_bool_times_an_array_of_numpys_is_a_logical_and_in_tensorflow() -> None:
+    seen = tl.observed(tl.system("tensorflow").explain("bool", "bool:numpy", op="*"))
+    assert seen is not None and str(seen.dtype) == "bool"
+    assert seen.reason == "with a bool array on a side `*` is a logical and, which looks at no dtype"
+
+
 def test_what_was_recorded_of_guests_is_said() -> None:
     for file in FILES:
         recording = Recording.load(file)

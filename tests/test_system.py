@@ -882,6 +882,26 @@ def test_the_value_of_the_base_does_not_count_beside_a_constant_exponent() -> No
     assert said(s, 2**31, "int8", op="pow") == "- 2147483648 is out of range for int8"
 
 
+def test_an_int_is_made_another_dtype_before_it_becomes_one() -> None:
+    keys = {**NUMPYLIKE, "fit": {"int": "wrap"}, "holds": {"i8, i16": "i32"}}
+    s = make(CHAIN, **keys, ops={"multiply": {"holds": {}}, "subtract": {"holds": {"int": "i16"}}})
+    assert said(s, "int8", 300, op="add") == "int8"
+    assert said(s, "int8", 2**40, op="add") == "- 1099511627776 is out of range for int32"
+    assert said(s, "float32", 2**40, op="add") == "float32"
+    assert said(s, "int8", 2**40, op="multiply") == "int8"
+    assert said(s, "int8", 300, op="subtract") == "int8"
+    assert "has to lie within int16, and 1099511627776 does not" in said(s, "float32", 2**40, op="subtract")
+    assert said(s, "int8", 2**40) == "int8"  # no value counts in promotion alone
+
+
+def test_an_exponent_that_wraps_may_be_negative() -> None:
+    s = make(CHAIN, **NUMPYLIKE, fit={"int": "wrap"}, ops={"power": {"takes": "all", "natural": "scalar"}})
+    assert said(s, "int8", 127, op="pow") == "int8"
+    assert said(s, "int8", 255, op="pow") == "- pow of integers takes no negative integer on the right"
+    assert said(s, "int8", -129, op="pow") == "int8"  # 127
+    assert said(s, 255, "int8", op="pow") == "int8"
+
+
 def test_weakness_may_be_lost_by_what_is_computed_in() -> None:
     order = f"b -> i*\n{JAXLIKE}"
     keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}

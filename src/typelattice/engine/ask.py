@@ -31,7 +31,6 @@ def ask(
             from typelattice.engine.guests import hosted  # few questions are of another library's arrays
 
             promoting = hosted(rules, op, promoting, trail)
-        check_held(rules, promoting)
         found = _promoted(rules, promoting, trail) if op is None else operated(rules, op, promoting, trail)
     except RefusalError as e:
         steps = (*trail, e.step)
@@ -41,5 +40,6 @@ def ask(
 
 def _promoted(rules: Rules, operands: Sequence[Operand], trail: list[Step]) -> Outcome:
     """What operands come to by promotion alone, without an operation."""
+    check_held(rules.holds, operands)
     node, dtype, weak = combine(rules, operands, trail)
     return Outcome(node, dtype, dtype, weak, tuple(fits(rules, operands, dtype, None)))

@@ -42,22 +42,20 @@ def fits(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) ->
     own_policy = op.fit if op is not None and not (stands and not op.fit) else None
     policy = rules.fit if own_policy is None else own_policy
     first = (op is not None and op.first) or (rules.first and all(o.tier == "scalar" for o in operands))
+    held = (rules.holds if op is None or op.holds is None else op.holds).get(to, ())
     for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:
             # A scalar that counts as an array, because it comes first, is made one by itself.
-            bound = _default_bound(rules, policy, o, (stands and to in rules.beside) or (first and i == 0))
-            if bound is not None and not fitted(o.value, bound)[0]:
-                yield Fit(o.kind, o.value, bound, "raise", None)
+            alone = (stands and to in rules.beside) or (first and i == 0)
+            own = own_dtype(rules, o) if alone or _asks(policy, o.kind, DEFAULT) else None
+            bounds = (own, *(held if o.kind is Kind.SIGNED else ()))
+            beyond = next((d for d in bounds if d and not fitted(o.value, d)[0]), None)
+            if beyond is not None:
+                yield Fit(o.kind, o.value, beyond, "raise", None)
             elif _asks(policy, o.kind, COUNTED) and not _counts(to, o.value):
                 yield Fit(o.kind, o.value, to, "raise", None)
             else:
                 yield _fit(o.kind, o.value, to, policy)
-
-
-def _default_bound(rules: Rules, policy: Mapping[str, str], o: Operand, alone: bool) -> DType | None:
-    """The default dtype that a scalar has to fit first, if it takes part as that or the policy asks so."""
-    asked = alone or _asks(policy, o.kind, DEFAULT)
-    return own_dtype(rules, o) if asked else None
 
 
 def _asks(policy: Mapping[str, str], kind: Kind, prefix: str) -> bool:

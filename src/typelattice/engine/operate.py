@@ -61,12 +61,14 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     adopted = dtypes[0] if op.adopts == "joined" and len(dtypes) == 1 else compute
     values = () if is_constant else tuple(fits(rules, operands, adopted, op))
     _check_values(values)
-    check_natural(rules, op, operands, compute)
+    last = operands[-1]
+    wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
+    check_natural(rules, op, last, last.value if wrapped is None else wrapped, compute)
     if weak:
-        kept = not ignored or operands[1].weak
-        same = compute is dtypes[0]
         # A power whose exponent is a constant is a product, and as weak as that.
-        result, weak = (result, same) if is_constant else _weakness(rules, op, result, compute, kept, same)
+        becomes = "same" if is_constant else _of(op.weak_of, compute) or op.weak
+        kept = is_constant or not ignored or operands[1].weak
+        result, weak = _weakness(rules, becomes, result, kept, compute is dtypes[0])
     return Outcome(node, compute, result, weak, values)
 
 
@@ -115,11 +117,11 @@ def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:
     """True if the right operand is an integer that promotion ignores, e.g. `x ** 2`."""
     if len(operands) != 2:
         return False
-    right = operands[1]
-    is_true = right.kind is Kind.BOOL and right.tier == "scalar"  # or False: Python's integers 1 and 0
-    ignored = _of(op.ignores_of, operands[0]) or op.ignores
-    is_int = right.kind.rank == 1 or (is_true and op.has_constants)
-    return is_int and right.tier in ignored and right.dtype not in op.takes.but
+    left, right = operands
+    ignored = _of(op.ignores_of, left) or op.ignores
+    # Python's True is the integer 1, of which a constant is made.
+    is_one = right.kind is Kind.BOOL and right.tier == "scalar" and op.has_constants
+    return (right.kind.rank == 1 or is_one) and right.tier in ignored and right.dtype not in op.takes.but
 
 
 def _check_values(values: Sequence[Fit]) -> None:
@@ -215,14 +217,12 @@ def _default(rules: Rules, target: Target) -> DType:
     return found
 
 
-def _weakness(
-    rules: Rules, op: Op, result: DType, compute: DType, kept: bool, same: bool
-) -> tuple[DType, bool]:
+def _weakness(rules: Rules, becomes: str, result: DType, kept: bool, same: bool) -> tuple[DType, bool]:
     """A weak result after an operation, and whether it stays weak.
 
-    `kept` if its operands are all weak, `same` if it was computed in the dtype at which they joined.
+    `becomes` is the file's word for it. `kept` if its operands are all weak, `same` if it was computed in the
+    dtype at which they joined.
     """
-    becomes = _of(op.weak_of, compute) or op.weak
     if becomes == "default":
         return rules.defaults.get(result.kind, result), True
     return result, kept and (becomes == "keep" or (becomes == "same" and same))

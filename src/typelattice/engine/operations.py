@@ -77,6 +77,8 @@ class Op:
     - `first`: whether a Python scalar that comes first counts as an array.
     - `adopts`: which dtype has to hold the value of a Python scalar: that `computed` in, or that at which the
       operands `joined`.
+    - `holds`: kind of Python scalar, or dtype that it becomes → what has to hold it, if that differs from
+      what the system says.
     - `fit`: kind of Python scalar → what becomes of a value out of range, if not what the system says.
 
     It computes:
@@ -116,6 +118,7 @@ class Op:
     ignores_of: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
     first: bool = False
     adopts: str = "computed"
+    holds: Mapping[Target, Sequence[DType]] | None = None
     fit: Mapping[str, str] | None = None
 
     @property

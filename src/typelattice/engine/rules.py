@@ -15,11 +15,13 @@ class Rules:
     """One library's promotion as data, checked by `typelattice.system`; the fields are the keys of its file.
 
     `wider` are the default dtypes of a kind for values that the first does not hold, from narrow to wide.
-    `instead` has the dtypes that arrays get where a dtype that no array has, or a Python type, is asked for:
-    in JAX's default mode float32 for float64. Operands of such a dtype count as the other, so that `before`
-    has it as well. `guests` says what another library's arrays count as: library, then form, then a word or
-    a reason. `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the
-    file wrote a tie, an override or a refusal, so that an explanation can quote it.
+    `holds` has the dtypes one of which has to hold a Python scalar of a kind, or a Python int that
+    becomes one of a dtype. `instead` has the dtypes that arrays get where a dtype that no array has, or a
+    Python type, is asked for: in JAX's default mode float32 for float64. Operands of such a dtype count
+    as the other, so that `before` has it as well. `guests` says what another library's arrays count as:
+    library, then form, then a word or a reason. `own_dtypes` are the dtypes that the file defines, by
+    name and by code. `entries` keeps how the file wrote a tie, an override or a refusal, so that an
+    explanation can quote it.
     """
 
     name: str
@@ -36,7 +38,7 @@ class Rules:
     weak: str
     defaults: Mapping[Kind, DType]
     wider: Mapping[Kind, Sequence[DType]]
-    holds: Mapping[Kind, Sequence[DType]]
+    holds: Mapping[Kind | DType, Sequence[DType]]
     before: Mapping[Node, Node]
     instead: Mapping[DType | Kind, DType]
     after: Mapping[Node, Node]

@@ -136,7 +136,7 @@ class System(Rules, Viewed):
     def _valued_kinds(self) -> frozenset[Kind]:
         """The kinds of Python scalars whose value may decide an answer."""
         joins = [Kind.SIGNED] if self.fit.get("int", "").endswith("join") else []
-        return frozenset((*self.wider, *self.holds, *joins))
+        return frozenset((*self.wider, *(k for k in self.holds if isinstance(k, Kind)), *joins))
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """`explain`, raising PromotionError where the system refuses.

@@ -1,10 +1,10 @@
 """Which operands an operation takes: their standing, the dtypes of each by itself, and their values."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from typelattice.engine.operations import Domain, Op, Side, entries
+from typelattice.engine.operations import Domain, Op, Side, Target, entries
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Operated, RefusalError, Shaped, Step, Unheld
 from typelattice.facts.dtypes import DType, Kind, weak
@@ -20,10 +20,10 @@ PLACES = {
 }
 
 
-def check_held(rules: Rules, operands: Iterable[Operand]) -> None:
+def check_held(holds: Mapping[Target, Sequence[DType]], operands: Iterable[Operand]) -> None:
     """Raises RefusalError for a Python scalar whose value the system does not read, whatever it meets."""
     for o in operands:
-        held = rules.holds.get(o.kind) if o.tier == "scalar" else None
+        held = holds.get(o.kind) if o.tier == "scalar" else None
         if held and o.value is not None and not any(fitted(o.value, d)[0] for d in held):
             step = Unheld(tuple(held), None, o.kind.word)
             within = " or ".join(map(str, held))
@@ -33,6 +33,7 @@ def check_held(rules: Rules, operands: Iterable[Operand]) -> None:
 
 def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     """Raises RefusalError for the first operand that an operation does not take, whatever it would meet."""
+    check_held(rules.holds if op.holds is None else op.holds, operands)
     _check_standing(rules, op, operands)
     _check_scalars(rules, op, operands)
     for o in operands:
@@ -97,18 +98,17 @@ def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType)
         raise RefusalError(reason, f"cast all, e.g. to {dtype}", step)
 
 
-def check_natural(rules: Rules, op: Op, operands: Sequence[Operand], compute: DType) -> None:
-    """Raises RefusalError for a Python int on the right that is negative, or beyond the dtype for it."""
-    last = operands[-1]
+def check_natural(rules: Rules, op: Op, last: Operand, value: object, compute: DType) -> None:
+    """Raises RefusalError for a Python int on the right that is, once wrapped, negative or too great."""
     holding = op.natural if isinstance(op.natural, DType) else None
     tiers = ("scalar",) if isinstance(op.natural, DType) else op.natural
-    if last.tier not in tiers or not isinstance(last.value, int):
+    if last.tier not in tiers or not isinstance(value, int):
         return
-    beyond = not fitted(last.value, holding)[0] if holding else last.value < 0
+    beyond = not fitted(value, holding)[0] if holding else value < 0
     if beyond and compute.kind.rank == Kind.SIGNED.rank:
         step = Operated((weak(last.kind), compute), None, entry(rules, op, "natural"))
         reason = f"{op.name} of integers takes no negative integer on the right"
-        if last.value >= 0:
+        if value >= 0:
             reason = f"{op.name} of integers takes no integer beyond {op.natural} on the right"
         raise RefusalError(reason, "cast the left operand to a float", step)
 

@@ -92,9 +92,11 @@ def _scalars(rules: Rules) -> Iterator[Finding]:
     for word in rules.fit:
         if word not in kinds:
             yield "fit", word, f"the order has no {word} that a Python {word} could become"
-    for kind in rules.holds:
-        if kind.word not in kinds:
-            yield "holds", kind.word, f"the order has no {kind.word} that a Python {kind.word} could become"
+    for held in rules.holds:
+        if isinstance(held, Kind) and held.word not in kinds:
+            yield "holds", held.word, f"the order has no {held.word} that a Python {held.word} could become"
+        if isinstance(held, DType) and not _enters(held, rules):
+            yield "holds", None, f"{held} is not in the order"
     if rules.first and "scalar" not in rules.tiers:
         yield "first", None, 'says nothing where `tiers` does not tell "scalar" apart'
     if rules.first and rules.combine == "value":
@@ -156,7 +158,7 @@ def _sources(said: Mapping[str, object]) -> list[object]:
     refused = said.get("refuses")
     sides = chain.from_iterable(refused) if isinstance(refused, tuple) else ()
     tables = (_mapping(said, key) for key in ("ignores_of", "computes", "gives_of", "weak_of"))
-    return [*named, *chain.from_iterable(sides), *chain.from_iterable(tables)]
+    return [*named, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
 
 
 def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
@@ -251,6 +253,10 @@ _NEEDS: dict[str, _Need] = {
     "computes": (
         "an empty `computes` empties nothing here; leave it out",
         lambda o, op, without, rules: bool(op.computes or without.computes),
+    ),
+    "holds": (
+        "an empty `holds` empties nothing here; leave it out",
+        lambda o, op, without, rules: bool(op.holds or without.holds or rules.holds),
     ),
     "fit": (
         "an empty `fit` empties nothing here; leave it out",

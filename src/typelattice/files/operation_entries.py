@@ -47,6 +47,12 @@ class OperationEntries:
             one_of(outcome, [x for x in OUTCOMES if x not in impossible])
         return found
 
+    def holds(self, table: object) -> dict[ops.Target, tuple[DType, ...]]:
+        """Kind of scalar → dtypes, one of which has to hold it; dtypes → the one that has to hold an int."""
+        from typelattice.files.held_entries import read_holds  # few files limit values
+
+        return read_holds(self.words, table)
+
     def operation(self, op: str, table: object) -> dict[str, object]:
         """What the file says of an operation or of a class of them."""
         check_entry(op)
@@ -63,6 +69,7 @@ class OperationEntries:
             "ignores": lambda said: self._of_each(said, _tiers),
             "first": flag,
             "adopts": lambda word: one_of(word, ops.ADOPTS),
+            "holds": self.holds,
             "fit": self.fit,
             "computes": lambda table: self._mapping(table, self._target_of),
             "gives": lambda said: self._of_each(said, self._given),

@@ -25,7 +25,7 @@ Covers = Mapping[
 Lines = tuple[Line, ...]
 NONE, PRESENCE, RELATION = range(3)  # how an answer changes without some lines of the order
 # Keys that an answer may rest on though none of its steps names them.
-FURTHER = ("defaults", "weak", "tiers", "combine", "order")
+FURTHER = ("defaults", "holds", "weak", "tiers", "combine", "order")
 
 
 class Provenance:

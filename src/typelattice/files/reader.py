@@ -124,7 +124,6 @@ def _system(cursor: Cursor, shipped: bool) -> System:
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
     defaults, wider = _defaults(cursor, words)
-    holds = {kind_of(word, WORDS): _several(words, word, codes) for word, codes in cursor.table("holds")}
     if combine == "value":
         _check_values(cursor, order, defaults)
     instead = dict(read_instead(cursor, words, order, defaults))
@@ -135,6 +134,8 @@ def _system(cursor: Cursor, shipped: bool) -> System:
     beside, stand_in = _stand_in(cursor, pairs)
     both_ways = frozenset(pairs.read_both_ways())
     operations = OperationEntries(words, pairs.present, cursor.at)
+    limits = dict(cursor.table("holds"))
+    holds = operations.holds(limits) if limits else {}
     fit = operations.fit(dict(cursor.table("fit")))
     ops = _Later(dict(cursor.table("ops")), lambda op, given: Frozen(operations.operation(op, given)))
     found = System(
@@ -226,7 +227,7 @@ def _defaults(
     first: dict[Kind, DType] = {}
     wider: dict[Kind, tuple[DType, ...]] = {}
     for word, codes in cursor.table("defaults"):
-        found = _several(words, word, codes)
+        found = words.several(word, codes)
         for narrow, wide in pairwise(found):
             if narrow.max is None or wide.max is None or narrow.max >= wide.max:
                 raise ValueError(f"{wide} holds no value beyond {narrow}; name them from narrow to wide")
@@ -234,16 +235,6 @@ def _defaults(
         if len(found) > 1:
             wider[kind_of(word)] = found[1:]
     return first, wider
-
-
-def _several(words: Words, word: str, codes: object) -> tuple[DType, ...]:
-    """One dtype or several for Python scalars of a kind."""
-    return once(_of_kind(words, word, code.strip()) for code in text(codes).split(","))
-
-
-def _of_kind(words: Words, word: str, code: object) -> DType:
-    """A dtype for Python scalars of a kind."""
-    return words.dtype(words.node(code), kind_of(word))
 
 
 def _check_values(cursor: Cursor, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
@@ -268,6 +259,6 @@ def _stand_in(cursor: Cursor, pairs: PairEntries) -> tuple[frozenset[Node], dict
     found: dict[Kind, DType] = {}
     for word, code in table.items():
         cursor.at("stand-in", word)
-        found[kind_of(word)] = _of_kind(pairs.words, word, code)
+        found[kind_of(word)] = pairs.words.dtype(pairs.words.node(code), kind_of(word))
         pairs.present(found[kind_of(word)])
     return beside, found

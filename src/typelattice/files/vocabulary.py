@@ -103,6 +103,10 @@ class Words:
             raise ValueError(f"{node} is no dtype for {kind.word}")
         return node
 
+    def several(self, word: str, codes: object) -> tuple[DType, ...]:
+        """One dtype or several for Python scalars of a kind."""
+        return once(self.dtype(self.node(code.strip()), kind_of(word)) for code in text(codes).split(","))
+
     def sources(self, names: object) -> list[DType | Kind]:
         """`bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
         found: list[DType | Kind] = []

@@ -84,7 +84,8 @@ class Observed:
             return None
         from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
 
-        return departure_of(self.call, [*map(parse, self.call.operands)], _listed(self.recording))
+        listed = _listed(self.recording.removeprefix(f"{GUESTS}/"))  # those of its own arrays hold of guests
+        return departure_of(self.call, [*map(parse, self.call.operands)], listed)
 
 
 def observed(p: Promotion) -> Observed | None:

@@ -57,6 +57,17 @@ def test_no_page_is_wider_than_the_window(reader: Reader) -> None:
     assert wide == []
 
 
+def test_paper_has_every_column_and_every_line_of_code_whole(reader: Reader) -> None:
+    reader.page.emulate_media(media="print")
+    reader.page.set_viewport_size({"width": 718, "height": 1000})  # A4 between the margins of a browser
+    beyond = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth + 1).length"
+    for name in ("laws", "operations", "gallery/numpy", "gallery/torch", "howto/porting"):
+        page = reader.open(SITE / f"{name}.html")
+        assert page.locator(".content :is(table, pre, svg)").evaluate_all(beyond) == 0, name
+        folded = "all => all.every(one => one.scrollWidth <= one.clientWidth + 1)"
+        assert page.locator(".content pre").evaluate_all(folded), name
+
+
 def test_search_finds_pages_without_a_server(reader: Reader) -> None:
     page = reader.open(SITE / "search.html", "?q=uint64")
     page.wait_for_function("document.querySelector('#search-results').innerText.includes('finished')")

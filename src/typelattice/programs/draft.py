@@ -177,9 +177,12 @@ class Draft(KnownSteps):
 
     def converted(self, site: Site, op: Operation, operands: Sequence[Argument]) -> Sequence[Argument]:
         """The operands, of which the library makes arrays by a rule of its own, before the operation runs."""
+        joined = op.form == "several" or op.name == "append"
+        if not joined and tuple not in map(type, operands):
+            return operands  # as nearly always
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(site, [x.step for x in arrays])
-        if library in NUMBERS_BECOME_ARRAYS and (op.form == "several" or op.name == "append"):
+        if joined and library in NUMBERS_BECOME_ARRAYS:
             return [self.array_of_number(site, x) if self.is_scalar(x) else x for x in operands]
         if library == "tensorflow" and arrays:  # a list is of the dtype of the tensor beside it
             to = DTypeOf(arrays[0].step)

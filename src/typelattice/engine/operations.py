@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal
 
 from typelattice.facts.dtypes import DType, Kind, Node
@@ -187,6 +188,7 @@ def class_of(known: Operation) -> str:
     return OPERATIONS[known.function].of_class
 
 
+@cache  # of each operation there is, as it is asked in every step of many answers
 def entries(op: str) -> tuple[str, ...]:
     """The entries of `ops` that may speak of an operation, the one that counts most first.
 

@@ -154,6 +154,7 @@ def weak(kind: Kind, dtype: DType | None = None) -> Weak:
         return found
 
 
+_OF_KINDS = tuple(map(weak, Kind))  # kept, since Python scalars are asked for all the time
 Node = DType | Weak
 NATIVE: dict[str, Callable[[DType], object]] = {}  # framework -> DType to its own dtype; the adapters fill it
 

@@ -108,7 +108,9 @@ class Order(Viewed, Generic[N]):
 
     def le(self, a: N, b: N) -> bool:
         """Whether a may become b: b lies above a, or is a."""
-        return bool(self._common(self._up, a) & self._common(self._bit, b))
+        if a not in self or b not in self:
+            self._common(self._up, a, b)  # which says what is missing
+        return bool(self._up[a] & self._bit[b])
 
     def join(self, *nodes: N) -> N | None:
         """The least upper bound; None where there is no single one."""

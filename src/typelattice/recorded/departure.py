@@ -28,8 +28,8 @@ class Operations:
     but: frozenset[str] = frozenset()
 
     def __contains__(self, op: str) -> bool:
-        named = {*entries(op)}
-        return bool(named & self.listed) and not named & self.but
+        named = entries(op)
+        return not self.listed.isdisjoint(named) and self.but.isdisjoint(named)
 
 
 @dataclass(frozen=True, slots=True)

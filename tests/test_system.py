@@ -894,6 +894,15 @@ def test_an_int_is_made_another_dtype_before_it_becomes_one() -> None:
     assert said(s, "int8", 2**40) == "int8"  # no value counts in promotion alone
 
 
+def test_a_python_int_widens_integers_to_64_bits_at_most() -> None:
+    polars = tl.system("polars")
+    widened = [said(polars, d, -1, op="add") for d in ("uint8", "uint32", "uint64")]
+    assert widened == ["int16", "int64", "int64"]
+    assert said(polars, "uint64", "int8", op="add") == "int128"
+    assert said(polars, "int8", 2**64, op="add") == "int8"
+    assert said(polars, 2**64, op="positive") == "int128"
+
+
 def test_an_exponent_that_wraps_may_be_negative() -> None:
     s = make(CHAIN, **NUMPYLIKE, fit={"int": "wrap"}, ops={"power": {"takes": "all", "natural": "scalar"}})
     assert said(s, "int8", 127, op="pow") == "int8"

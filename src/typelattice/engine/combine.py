@@ -10,6 +10,8 @@ from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.range import fitted
 from typelattice.operands.operand import Operand
 
+LONG = 64  # bits of the widest integers that a Python int makes of narrower ones
+
 
 def combine(
     rules: Rules, operands: Sequence[Operand], trail: list[Step], first: bool = False
@@ -66,18 +68,25 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: lis
 def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list[Step]) -> Node:
     """The node of arrays once each Python int that they cannot hold has joined them by its value.
 
-    One that none of the default dtypes holds either leaves them as they are.
+    One that no default dtype of 64 bits holds either leaves them as they are.
     """
     for o in operands:
         own = own_dtype(rules, o) if o.tier == "scalar" and o.kind.rank == node.kind.rank else None
         if own is None or not isinstance(o.value, int) or not isinstance(node, DType):
             continue
-        if fitted(o.value, own)[0] and not fitted(o.value, node)[0]:
+        if _bits(own) <= LONG and fitted(o.value, own)[0] and not fitted(o.value, node)[0]:
             kind = Kind.SIGNED if o.value < 0 else node.kind
-            wide = next((d for d in rules.dtypes if d.kind is kind and fitted(o.value, d)[0]), own)
+            wides = [d for d in rules.dtypes if d.kind is kind and _bits(d) <= LONG]
+            wide = next((d for d in wides if fitted(o.value, d)[0]), own)
+            if kind is not node.kind and _bits(node) <= LONG:  # beside a negative one uint8 counts as int16
+                node = next(d for d in wides if _bits(d) == min(2 * _bits(node), LONG))
             trail.append(Outgrown((weak(o.kind),), wide, o.kind.word))
             node = join_tier(rules, [node, wide], trail)
     return node
+
+
+def _bits(d: DType) -> int:
+    return d.bits or 0
 
 
 def _tier(rules: Rules, o: Operand, first: bool) -> str:

@@ -16,8 +16,8 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.releases import installed_release, release_of, releases
 from typelattice.files.reader import parse
 from typelattice.files.text import FOLDER
-from typelattice.recorded.changes import BASE
-from typelattice.recorded.recording import RECORDINGS, Recording, recorded
+from typelattice.recorded.reading import Reader
+from typelattice.recorded.recording import RECORDINGS, Recording, base_of, recorded
 from typelattice.recorded.rows import RecordingError
 
 OLDER = [name for name in tl.systems(versions=True) if "@" in name]
@@ -201,11 +201,10 @@ def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -
     assert release_of(name.partition("@")[0], version) == name
 
 
-RESTING = {
-    path.stem: json.loads(path.read_text())[BASE]
-    for path in RECORDINGS.glob("*.json")
-    if f'"{BASE}"' in path.read_text()[:200]
+BASES = {
+    name: base_of(Reader(name, json.loads((RECORDINGS / f"{name}.json").read_text()))) for name in recorded()
 }
+RESTING = {name: base for name, base in BASES.items() if base is not None}
 
 
 def test_recordings_of_older_releases_rest_on_the_newest() -> None:

@@ -87,12 +87,8 @@ class Recording:
                 raise RecordingError(f"{what}; a path ends in .json")
             path = RECORDINGS / f"{name}.json"
         reader = Reader(str(path), _document(path))
-        if isinstance(reader.document, dict) and BASE in reader.document:
-            base = reader.text(reader.document, BASE)
-            if base not in recorded() or SIGN in base:
-                raise reader.fault(BASE, f"{short(base)} is no recording that comes along")
-            return cls(**parts(reader, cls.load(base)))
-        return cls(**reader.parts())
+        base = base_of(reader)
+        return cls(**(reader.parts() if base is None else parts(reader, cls.load(base))))
 
     def save_changes(self, path: str | Path, base: str) -> None:
         """Writes what differs from the recording that goes by a name. Raises FileError, RecordingError."""
@@ -196,6 +192,16 @@ def _alike(op: str) -> tuple[str, ...]:
 def recorded() -> tuple[str, ...]:
     """The names of the recordings that are kept here."""
     return tuple(sorted(path.stem for path in RECORDINGS.glob("*.json")))
+
+
+def base_of(reader: Reader) -> str | None:
+    """The name of the recording that a document rests on; None if it is whole. Raises RecordingError."""
+    if not isinstance(reader.document, dict) or BASE not in reader.document:
+        return None
+    base = reader.text(reader.document, BASE)
+    if base not in recorded() or SIGN in base:
+        raise reader.fault(BASE, f"{short(base)} is no recording that comes along")
+    return base
 
 
 def _document(path: Path) -> object:

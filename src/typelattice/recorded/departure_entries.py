@@ -32,7 +32,7 @@ LIMIT_CAUSE = 400  # characters of a message
 NEEDED, OPTIONAL = ("ops", "reason", "source"), ("operands", "count")
 SCALARS = {f"{kind.letter}*": kind for kind in Kind if kind is not Kind.UNSIGNED}
 BUT, THEN, FURTHER = " but ", " then ", "..."
-NEGATIVE, BEYOND = "negative ", " beyond "
+NEGATIVE, BEYOND, ZERO = "negative ", " beyond ", " zero in "
 ANY, OTHER, ALL, EVERY_SCALAR = "any", "other", "all", "*"
 
 
@@ -103,18 +103,21 @@ class DepartureEntries:
         return tuple(map(self._sort, each))
 
     def _sort(self, word: str) -> Sort:
-        """`int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `256`."""
+        """`int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `i* zero in u8`, `256`."""
         if word == ANY:
             raise ValueError("`any` stands alone, or before `but`")
         if word == OTHER:
             return Other()
-        stem, _, limit = word.partition(BEYOND)
+        zero = ZERO in word
+        stem, _, limit = word.partition(ZERO if zero else BEYOND)
         if (scalar := stem.removeprefix(NEGATIVE)) in SCALARS:
             kind, negative = SCALARS[scalar], scalar != stem
             if negative and kind in (Kind.BOOL, Kind.COMPLEX):
                 raise ValueError(f"no {kind} is negative; write negative i* or negative f*")
             range_of = self.words.dtype(self.words.node(limit)) if limit not in ("", OTHER) else None
-            return Scalars(kind, negative, range_of, limit == OTHER)
+            if zero and kind is not Kind.SIGNED:
+                raise ValueError(f"no {kind} wraps; write i*{ZERO}{limit}")
+            return Scalars(kind, negative, range_of, limit == OTHER, zero)
         if NUMBER.match(word):
             return Number(repr(literal(word)))
         name, colon, mark = word.partition(":")

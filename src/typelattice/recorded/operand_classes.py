@@ -68,13 +68,15 @@ class Other:
 class Scalars:
     """Python scalars of a kind: all; or the negative ones; or those out of the range of a dtype.
 
-    `beyond_other`: out of the range of the dtype that another operand has.
+    `beyond_other`: out of the range of the dtype that another operand has. `zero`: those of them alone that
+    wrap to 0 there.
     """
 
     kind: Kind
     negative: bool = False
     beyond: DType | None = None
     beyond_other: bool = False
+    zero: bool = False
 
     def __contains__(self, asked: Asked) -> bool:
         v = asked.value
@@ -82,9 +84,10 @@ class Scalars:
             return False
         if self.negative and (isinstance(v, complex) or v >= 0):
             return False
-        if self.beyond_other and all(fitted(v, d)[0] for d in asked.others):
-            return False
-        return self.beyond is None or not fitted(v, self.beyond)[0]
+        if not self.beyond and not self.beyond_other:
+            return True
+        fates = [fitted(v, d) for d in ([self.beyond] if self.beyond else asked.others)]
+        return any(not held and (becomes == 0 or not self.zero) for held, becomes in fates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from forks import answer_of, forked, race, silence, trusted
+from forks import answer_of, forked, race, silence
 from mutations import Mutation, mutations, unchanged
 
 ROOT = Path(__file__).parents[1]
@@ -194,22 +194,34 @@ class Mutated(MetaPathFinder, Loader):
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """A pytest plug-in that runs the tests named alone, and the slow ones last."""
+    """A pytest plug-in that runs the tests named alone, the slow ones last, and keeps the names that fail."""
 
     seconds: dict[str, float]
+    failed: list[str] = field(default_factory=list)
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         chosen = [item for item in items if item.nodeid in self.seconds]
         items[:] = sorted(chosen, key=lambda item: self.seconds[item.nodeid] > 1)
 
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.failed.append(report.nodeid)
+
 
 def noticed_afresh(mutant: Mutation, seconds: dict[str, float], files: Sequence[str]) -> bool:
     """Whether a test fails in a process that imports the mutant."""
+    return bool(failing_afresh(mutant, seconds, ["-x", *files]))
+
+
+def failing_afresh(mutant: Mutation, seconds: dict[str, float], options: Sequence[str]) -> list[str]:
+    """The names of the tests that fail in a process that imports the mutant; all if it cannot even begin."""
+    silence()
     sys.meta_path.insert(0, Mutated(mutant))
-    status = tests(["-x", *files], Only(seconds))
+    only = Only(seconds)
+    status = tests(options, only)
     if status == 5:
         raise RuntimeError("no test was collected")
-    return status != 0
+    return only.failed or [*seconds] * (status != 0)
 
 
 def tests(options: Sequence[str], *plugins: object) -> int:
@@ -260,7 +272,9 @@ def main() -> int:
     seconds = {name: run.seconds for name, run in trial.runs.items() if run.passed and run.lines}
     allowed = sum(seconds.values()) + 30
     if trial.alive:
-        trusted(forked(lambda: noticed_afresh(unchanged(paths[0]), seconds, asked.by), allowed), "afresh")
+        for name in answer_of(lambda: failing_afresh(unchanged(paths[0]), seconds, asked.by)):
+            print(f"left out, since it fails with the code as it is, imported afresh: {name}", flush=True)
+            del seconds[name]
     again = race(
         trial.alive,
         lambda m: forked(lambda: noticed_afresh(m, seconds, asked.by), allowed),

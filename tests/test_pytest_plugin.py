@@ -10,6 +10,9 @@ from textwrap import dedent
 
 import pytest
 
+from typelattice.tracing.baseline import Finding
+from typelattice.tracing.session import Outcome, verdict
+
 SOURCE = Path(__file__).parents[1] / "src"
 
 PACKAGE = """
@@ -141,6 +144,22 @@ def test_an_entry_whose_code_did_not_run_stays(project: Path) -> None:
     options = ("--dtype-trace=package", "--dtype-baseline=known.toml")
     run(project, *options, "--dtype-write-baseline")
     assert run(project, *options, "-k", "halved")[0] == 0
+
+
+def test_an_entry_stands_where_its_own_file_holds_its_code_however_it_is_spaced(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("y = x * 2.5 + x * 4.5\n")
+    (tmp_path / "two.py").write_text("y = sum(\n    x *\n    3.5,\n)\n")
+    (tmp_path / "unread.py").write_text("y = x * 2.5 (\n")
+    standing = [
+        ("one.py", "x*2.5"),
+        ("one.py", "y = x * 2.5 +..."),
+        ("two.py", "x * 3.5"),
+        ("unread.py", "x*2.5"),
+    ]
+    stale = [("lost.py", "x * 2.5"), ("one.py", "x * 2.5 + x"), ("one.py", "x * 3.5"), ("two.py", "x * 2.5")]
+    known = [Finding(file, code, "float32 becomes float64") for file, code in (*stale, *standing)]
+    made = verdict(Outcome({}, frozenset(), ()), known, tmp_path)
+    assert [(finding.file, finding.code) for finding in made.stale] == stale
 
 
 def test_a_baseline_that_is_there_never_grows(project: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from typelattice.disk.read import FileError, read_bytes
@@ -14,6 +16,8 @@ from typelattice.tracing.findings import findings
 from typelattice.tracing.report import report
 from typelattice.tracing.run import Run
 from typelattice.tracing.words import counted
+
+CUT = "..."  # how the code of a step ends that was too long; Python may take the dots for an Ellipsis
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +86,42 @@ class Verdict:
 
 def verdict(found: Outcome, known: Sequence[Finding], root: Path) -> Verdict:
     """A session against a baseline."""
-    new = tuple((f, line) for f, line in sorted(found.places.items()) if f not in {*known})
-    stale = (f for f in known if f not in found.places and (f in found.ran or not _stands(f, root)))
-    return Verdict(new, tuple(sorted(stale)))
+    entries = frozenset(known)
+    new = tuple((f, line) for f, line in sorted(found.places.items()) if f not in entries)
+    gone = [f for f in known if f not in found.places]
+    standing = frozenset(_standing((f for f in gone if f not in found.ran), root))
+    return Verdict(new, tuple(sorted(f for f in gone if f not in standing)))
 
 
-def _stands(finding: Finding, root: Path) -> bool:
-    """Whether the code of a finding stands in its file, however it is spaced; it need not have run."""
-    try:
-        source = read_bytes(root / finding.file, MOST).decode(errors="replace")
-    except FileError:
-        return False
-    code, tree = _parsed(finding.code), _parsed(source)
-    if len(code) != 1 or not tree:  # code that was cut, or that no Python can read
-        return "".join(finding.code.rstrip(".").split()) in "".join(source.split())
-    wanted = code[0].value if isinstance(code[0], ast.Expr) else code[0]
-    text = ast.dump(wanted)
-    return any(
-        type(node) is type(wanted) and ast.dump(node) == text
-        for line in tree
-        for node in ast.walk(line)
-    )
+def _standing(known: Iterable[Finding], root: Path) -> Iterator[Finding]:
+    """The findings whose code stands in their file, however it is spaced; it need not have run."""
+    for file, entries in groupby(sorted(known), key=attrgetter("file")):
+        try:
+            source = read_bytes(root / file, MOST).decode(errors="replace")
+        except FileError:
+            continue
+        tree = _parsed(source)
+        wanted = {f: () if f.code.endswith(CUT) else _parsed(f.code) for f in entries}
+        nodes = {finding: _inner(code[0]) for finding, code in wanted.items() if len(code) == 1 and tree}
+        sorts = frozenset(map(type, nodes.values()))
+        there = {ast.dump(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
+        text = _unspaced(source)
+        for finding in wanted:
+            if finding in nodes:
+                stands = ast.dump(nodes[finding]) in there
+            else:  # code that was cut, or that no Python can read
+                stands = _unspaced(finding.code.removesuffix(CUT)) in text
+            if stands:
+                yield finding
+
+
+def _inner(line: ast.stmt) -> ast.AST:
+    """A statement, or the expression that is all of it."""
+    return line.value if isinstance(line, ast.Expr) else line
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
 
 
 def _parsed(text: str) -> Sequence[ast.stmt]:

@@ -185,6 +185,16 @@ def test_every_operator_is_an_operation() -> None:
     assert {*OPERATORS.values()} <= {*OPERATIONS}
 
 
+def test_a_refusal_is_told_by_its_reason_which_names_the_operation_once() -> None:
+    told = str(tl.program("x.mean() + 1", x="int32[3]").under("torch"))
+    assert told.splitlines()[2:] == [
+        "x.mean(): refused: mean takes no signed",
+        "1: Python int",
+        "x.mean() + 1: not reached",
+    ]
+    assert str(tl.program("x - x", x="bool").under("numpy")).endswith("x - x: refused: - takes no bool")
+
+
 def test_command_tells_what_the_library_did_where_that_is_not_its_rule(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -100,7 +100,7 @@ class Replay(Sequence[Outcome], Viewed):
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
             where = f"  ({step.place})" if step.place else ""
-            why = f": {step.op} {outcome.reason}" if outcome.reason else ""
+            why = f": {outcome.reason}" if outcome.reason else ""
             did = f"; {seen.library} {deed(seen)}" if (seen := outcome.departs) else ""
             lines.append(f"{step.text}: {outcome}{why}{did}{where}")
         return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Arrays that a call makes of what is none, a shape, bounds, a list, and arguments as those of steps."""
+"""Reads what a call is given as arguments of steps, and makes the arrays of its shapes, bounds and lists."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ArrayMaker:
         self.draft, self.part = draft, part
 
     def shaped(self, site: Site, name: str, args: list[Any], named: dict[str, Any]) -> Argument:
-        """An array that is made of a shape, and of a value where it is full."""
+        """An array of a shape, such as `zeros((2, 3))`; of `full` also of a value."""
         own = ["shape", "fill_value", "dtype"] if name == "full" else ["shape", "dtype"]
         given = dict(zip(own, args, strict=False)) | named
         to = given.get("dtype")
@@ -44,10 +44,8 @@ class ArrayMaker:
         filled = self.draft.ref(site, self.argument(given.get("fill_value")))
         return self.draft.created(site, "full", ((), filled), {}, filled.step, dtype, None)
 
-    def spaced(
-        self, site: Site, name: str, args: list[Any], named: dict[str, Any], result: Operand
-    ) -> Argument:
-        """Evenly spaced numbers, of Python's numbers or of a library's scalars."""
+    def spaced(self, site: Site, name: str, args: list[Any], named: dict[str, Any]) -> Argument:
+        """Evenly spaced numbers, such as `arange(0, 10)`: between Python's numbers or a library's scalars."""
         if "start" in named or "stop" in named:
             args = [named[key] for key in ("start", "stop", "step") if key in named] + args
         bounds = args[:2] if name == "linspace" else args[:3]
@@ -77,16 +75,14 @@ class ArrayMaker:
             raise UnknownCallError("its list is long")
         return self.draft.array_of(site, tuple(self.argument(x) for x in args[0]), dtype)
 
-    def joined(self, site: Site, name: str, entries: Sequence[Any], result: Operand) -> Argument:
+    def joined(self, site: Site, name: str, entries: Sequence[Any]) -> Argument:
         """The step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
 
         A number is cast to what all entries come to, as NumPy does. Raises UnknownCallError.
         """
         if entries and isinstance(entries[0], str):  # which says along which axes
             entries = entries[1:]
-        found = [
-            self.sliced(site, x, result) if isinstance(x, slice) else self.argument(x) for x in entries
-        ]
+        found = [self.sliced(site, x) if isinstance(x, slice) else self.argument(x) for x in entries]
         if all(type(x) in SCALARS for x in found):
             return self.draft.array_of(site, listed(found), None)
         found = [self.draft.ref(site, x) if isinstance(x, tuple) else x for x in found]
@@ -95,13 +91,13 @@ class ArrayMaker:
             found = [self.draft.cast(site, x, common) if type(x) in SCALARS else x for x in found]
         return self.draft.call(site, FUNCTIONS[name], found)
 
-    def sliced(self, site: Site, x: slice, result: Operand) -> Argument:
-        """The numbers that a slice stands for in `np.r_`; a complex step says how many there are."""
+    def sliced(self, site: Site, x: slice) -> Argument:
+        """The numbers that a slice stands for in `np.r_`: `1:5` for four; `0:1:5j` for five from 0 to 1."""
         bounds = [0 if x.start is None else x.start, x.stop, 1 if x.step is None else x.step]
         name = "linspace" if isinstance(bounds[2], complex) else "arange"
         text = ":".join("" if each is None else str(each) for each in (x.start, x.stop, x.step))
         site = Site(text.removesuffix(":") if x.step is None else text, site.place, site.owner)
-        return self.spaced(site, name, bounds, {}, result)
+        return self.spaced(site, name, bounds, {})
 
     def argument(self, x: Any) -> Argument:
         """What a step is given for an argument. Raises UnknownCallError."""

@@ -91,7 +91,7 @@ class CallReader(ArrayMaker):
         if name in SHAPED or function in SHAPED:
             return self.shaped(site, function, positional, named)
         if name in SPACED:
-            return self.spaced(site, name, positional, named, result)
+            return self.spaced(site, name, positional, named)
         if function in MADE and positional and isinstance(positional[0], (list, tuple)):
             return self.of_list(site, positional, named, result)
         if not is_function(name, site.owner):
@@ -129,6 +129,7 @@ class CallReader(ArrayMaker):
         if op is None or op.form in ("elementwise", "pair", "choice", "promotion", "told", "cases"):
             return positional
         return positional[: 1 if op.form == "several" else op.most or len(positional)]
+
 
 def called(function: Any) -> Called:
     """What was called."""

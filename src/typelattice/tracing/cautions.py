@@ -23,9 +23,10 @@ REBINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
 def same_twice(target: ast.expr, rebound: Set[str]) -> bool:
-    """Whether what the target is an attribute or an element of can be read twice, to read it and to write it.
+    """Whether what stands before the dot or the bracket of a target, and in the bracket, can be read twice.
 
-    It has to be the same the second time, and no code of the program may run for it.
+    In `x[i] += y` these are `x` and `i`, of which the rewritten code reads the element and then writes it.
+    They have to be the same the second time, and no code of the program may run for that.
     """
     match target:
         case ast.Attribute(value=ast.Name(id=name)):

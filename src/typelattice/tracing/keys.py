@@ -1,4 +1,4 @@
-"""Keys by which a witness knows again what it saw: what stands in them for operands and for functions."""
+"""The parts of the keys by which a witness knows again what it saw: one for each operand and function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typelattice.tracing.rewriting import Spot
 
 SCALAR_TYPES = frozenset(SCALARS)
 SMALL = range(-5, 257)  # the ints of which Python has one object each
-OF_PYTHON = builtins
 
 
 class Keys:
@@ -115,7 +114,7 @@ class Keys:
                 inner = function.__func__
                 return (inner.__module__, inner.__qualname__) if type(inner) is FunctionType else None
             if owner is None or type(owner) is ModuleType:
-                if owner is OF_PYTHON and function is not abs:
+                if owner is builtins and function is not abs:
                     return None
                 self.function = self.who = function
                 return function

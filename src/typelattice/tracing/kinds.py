@@ -27,8 +27,8 @@ class ArrayKind:
 
     `mark` gives all that the operand depends on, but its value; `size` the bytes of an array; `weak` says
     whether its objects take weak references. `variable` is there of what stands for arrays while a function
-    is compiled: it gives what the library's graph of that function knows them by. `direct` says whether a
-    weak reference is all that a link needs; `kept`, of objects that take none, whether the object itself is.
+    is compiled: it gives what the library's graph of that function knows them by. Of other objects a link
+    holds no more than a weak reference, if `direct`, or the object itself, which takes none, if `kept`.
     """
 
     library: str

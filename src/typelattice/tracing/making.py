@@ -1,4 +1,4 @@
-"""How each sort of operation that a witness sees is added to a draft, and its operands, as steps."""
+"""Adds what a witness sees to a draft: an operation of each sort, and its operands, as steps."""
 
 from __future__ import annotations
 

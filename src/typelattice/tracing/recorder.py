@@ -99,12 +99,12 @@ class Recorder:
         (_, name), *_ = key
 
         def made(site: Site, args: Sequence[Argument]) -> Argument:
-            return self.reader(at).joined(site, name, entries, self.result(result))
+            return self.reader(at).joined(site, name, entries)
 
         return self.noted(at, key, result, made, steps_of(key))
 
     def reader(self, at: Witness) -> CallReader:
-        """What reads arguments of which a witness is told."""
+        """What reads a call at a witness, and the arrays in it as the steps that made them."""
 
         def part(x: Any) -> int | None:
             found = at.part(x, 0) if self.kinds[type(x)] is not None else None

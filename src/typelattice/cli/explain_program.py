@@ -145,10 +145,12 @@ def _because(o: Outcome) -> Sequence[str]:
     )
     said = [*(refused or casts), *map(fit_words, p.fits)]
     same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting)
-    decided = [] if same and not said else [f"rule: {p.rule}"]
+    if said or not same:
+        said.append(f"rule: {p.rule}")
     seen = o.observed
-    did = testimony(p, seen) if seen is None or seen.departs else []
-    return [*said, *decided, *(f"observed: {'; '.join(did)}" for _ in did[:1])]
+    if (seen is None or seen.departs) and (did := testimony(p, seen)):
+        said.append(f"observed: {'; '.join(did)}")
+    return said
 
 
 def _partings(parted: Parting) -> Paragraphs:

@@ -8,7 +8,7 @@ class ShapeError(ValueError):
 
 
 def counted_axis(axis: int, ndim: int) -> int:
-    """An axis counted from the front, of so many. Raises ShapeError of one that there is not.
+    """An axis of an array of `ndim` axes, counted from the front. Raises ShapeError if there is no such axis.
 
     >>> counted_axis(1, 3), counted_axis(-1, 3)
     (1, 2)

@@ -7,7 +7,7 @@ from html import escape
 from typelattice.rendering.colours import TINTS
 from typelattice.rendering.grid import Cell, Grid, printable
 
-# Notebooks align what is in tables by selectors of two classes; to count more, ours need as many.
+# Notebooks align the cells of tables by rules that name two classes; ours name as many, so that they hold.
 STYLE = """
 .tl-grid { font: 13px/1.4 system-ui, sans-serif; overflow-x: auto; print-color-adjust: exact; }
 .tl-grid table { border-collapse: collapse; font-family: ui-monospace, monospace; }
@@ -24,7 +24,7 @@ STYLE = """
 """
 # Tints that let the ground of the page through, be it light or dark; browsers print none unless told.
 STYLE += "".join(f".tl-grid .tl-{kind} {{ background: {c}33; }}\n" for kind, c in TINTS.items())
-PROSE = 40  # characters from which a cell is a sentence; what stands in a column of these may be folded
+PROSE = 40  # characters; a cell of more is a sentence, and its whole column may be folded
 
 
 def html(grid: Grid) -> str:
@@ -35,7 +35,7 @@ def html(grid: Grid) -> str:
     notes = "".join(f"<p>{_text(note)}</p>\n" for note in grid.notes)
     body = "\n".join(_line(label, row, prose) for label, row in zip(grid.rows, grid.cells, strict=True))
     head = f"<thead>\n<tr><td>{_text(grid.corner)}</td>{head}</tr>\n</thead>"
-    table = f"<table class=\"tl-cells\">\n{caption}{head}\n<tbody>\n{body}\n</tbody>\n</table>"
+    table = f'<table class="tl-cells">\n{caption}{head}\n<tbody>\n{body}\n</tbody>\n</table>'
     return f'<div class="tl-grid">\n<style>{STYLE}</style>\n{table}\n{notes}</div>'
 
 

@@ -15,6 +15,7 @@ import typelattice as tl
 from typelattice.engine.answer import Rule
 from typelattice.engine.steps import Incomparable, Joined, Lowered, Misfit, Operated, Rejected
 from typelattice.engine.system import MOST_REMEMBERED
+from typelattice.explain.english import sections
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import NAMES
 from typelattice.files.reader import parse
@@ -901,6 +902,20 @@ def test_a_python_int_widens_integers_to_64_bits_at_most() -> None:
     assert said(polars, "uint64", "int8", op="add") == "int128"
     assert said(polars, "int8", 2**64, op="add") == "int8"
     assert said(polars, 2**64, op="positive") == "int128"
+
+
+def test_an_unsigned_dtype_counts_as_a_signed_one_beside_a_negative_int() -> None:
+    polars = tl.system("polars")
+    told = [line for _, lines in sections(polars.explain("uint8", -1)) for line in lines]
+    assert "uint8 counts as int16, beside a negative int" in told
+    # Which lines decide is tried, and there may be no signed dtypes without them.
+    assert polars.explain("uint32", -(2**40)).rule.key == "order"
+
+
+def test_an_unsigned_dtype_without_a_signed_one_of_twice_its_bits_counts_as_itself() -> None:
+    order = "b -> u8 -> i32 -> f32"
+    s = make(order, tiers=["array", "scalar"], defaults={"int": "i32"}, fit={"int": "join"})
+    assert said(s, "uint8", -1, op="add") == said(s, "uint8", 300, op="add") == "int32"
 
 
 def test_an_exponent_that_wraps_may_be_negative() -> None:

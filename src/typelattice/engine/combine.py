@@ -78,11 +78,24 @@ def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list
             kind = Kind.SIGNED if o.value < 0 else node.kind
             wides = [d for d in rules.dtypes if d.kind is kind and _bits(d) <= LONG]
             wide = next((d for d in wides if fitted(o.value, d)[0]), own)
-            if kind is not node.kind and _bits(node) <= LONG:  # beside a negative one uint8 counts as int16
-                node = next(d for d in wides if _bits(d) == min(2 * _bits(node), LONG))
             trail.append(Outgrown((weak(o.kind),), wide, o.kind.word))
+            if kind is not node.kind:
+                node = _signed(node, wides, trail)
             node = join_tier(rules, [node, wide], trail)
     return node
+
+
+def _signed(d: DType, signed: Sequence[DType], trail: list[Step]) -> DType:
+    """What an unsigned dtype counts as beside a negative int, as uint8 counts as int16 and uint64 as int64.
+
+    It is the signed dtype of twice its bits, of 64 at most. A dtype for which the system has none, or of more
+    than 64 bits, counts as itself.
+    """
+    twice = [s for s in signed if _bits(s) == min(2 * _bits(d), LONG)] if _bits(d) <= LONG else []
+    if not twice:
+        return d
+    trail.append(Outgrown((d,), twice[0], Kind.SIGNED.word))
+    return twice[0]
 
 
 def _bits(d: DType) -> int:

@@ -97,7 +97,10 @@ class Widened(Step):
 
 
 class Outgrown(Step):
-    """A Python int that its array cannot hold, and that joins it as the least dtype that can."""
+    """A Python int that its array cannot hold, and that joins it as the least dtype that can.
+
+    Beside a negative one the array's own dtype is such a step too, if it counts as a signed one.
+    """
 
     key = "fit"
 

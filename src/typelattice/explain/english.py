@@ -112,7 +112,9 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
         case Replaced():
             yield "on the answer", [f"{nodes[0]} becomes {node}"]
         case Outgrown() if node:
-            yield "by value", [f"{names} counts as {node}, the least dtype that holds its value"]
+            of_array = isinstance(nodes[0], DType)
+            why = "beside a negative int" if of_array else "the least dtype that holds its value"
+            yield "by value", [f"{names} counts as {node}, {why}"]
         case Widened() if node:
             yield "on entry", [f"{names} counts as {node}, the first of its defaults that holds its value"]
         case Defaulted() if node:

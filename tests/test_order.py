@@ -164,6 +164,9 @@ def test_an_order_without_some_covers_is_the_order_of_the_others(covers: Covers,
         assert set(part.minimal_bounds(a, b)) == set(made.minimal_bounds(a, b))
         assert set(part.lower_bounds(a, b)) == set(made.lower_bounds(a, b))
     assert [whole.join(a, b) for a, b in product(covers, repeat=2)] == before
+    less = part.without([(a, b) for a, bs in kept.items() for b in bs])
+    assert less.nodes == part.nodes and not any(less.covers(a) for a in kept)
+    assert all(less.le(a, b) == (a == b) for a, b in product(kept, repeat=2))
 
 
 @given(dags())

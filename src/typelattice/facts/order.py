@@ -79,11 +79,14 @@ class Order(Viewed, Generic[N]):
         return self._below
 
     def without(self, covers: Collection[tuple[N, N]], nodes: Collection[N] = ()) -> Order[N]:
-        """The order without some of its covers, and without nodes that no other cover has to do with.
+        """The order without some of its covers, and without nodes that are in no cover then.
 
-        It is as sound as the whole. A node has something else above it than before only if a cover of its own
-        is gone, or if that is so of a node that covers it.
+        >>> order = Order.parse("a -> b -> d; a -> c -> d").without([("a", "b"), ("b", "d")], ["b"])
+        >>> order.nodes, order.join("a", "d"), order.meet("c", "d")
+        (('a', 'd', 'c'), 'd', 'c')
         """
+        # What is left of an order is one. Above a node there is something else than before only if a cover of
+        # its own is gone, or if that is so of a node that covers it.
         part: Order[N] = object.__new__(Order)
         part._downward, part._place, part._below = self._downward, self._place, {}
         part.nodes = tuple(a for a in self.nodes if a not in nodes) if nodes else self.nodes
@@ -92,7 +95,7 @@ class Order(Viewed, Generic[N]):
             part._above[a] = tuple(c for c in part._above[a] if c != b)
         changed = {a for a, _ in covers}
         for a in self._downward:
-            if a in changed or not changed.isdisjoint(part._above[a]):
+            if a in changed or not changed.isdisjoint(part._above.get(a, ())):
                 up = reduce(or_, (part._up[b] for b in part._above[a]), self._bit[a])
                 if up != part._up[a]:
                     part._up[a] = up

@@ -45,7 +45,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     if op.meet == "apart" and not _joins(rules, op, operands):
         return _apart(rules, op, operands, trail)
     node: Node | None = None
-    # If an exponent is a constant, its value and weakness do not count.
+    # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
     weak = ignored = is_constant = False
     dtypes = casting(rules, op, operands)
     if not dtypes:
@@ -62,6 +62,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     values = () if is_constant else tuple(fits(rules, operands, adopted, op))
     _check_values(values)
     last = operands[-1]
+    # The last operand's own fit, if it has one, says what its value has wrapped to.
     wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
     check_natural(rules, op, last, last.value if wrapped is None else wrapped, compute)
     if weak:
@@ -200,7 +201,7 @@ def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step
 
 
 def _of(said: Mapping[Target, T], d: DType | Operand) -> T | None:
-    """What is said of a dtype, or of that of an operand: of it alone, or of its kind."""
+    """The entry of a table for a dtype, or for an operand: that of the very dtype, else that of its kind."""
     dtype = d if isinstance(d, DType) else d.dtype
     return (said.get(dtype) if dtype else None) or said.get(d.kind)
 

@@ -1,4 +1,4 @@
-"""What a system file says that has to hold the value of a Python scalar."""
+"""The `holds` of a system file: dtypes that have to hold the value of a Python scalar."""
 from __future__ import annotations
 
 from typelattice.facts.dtypes import DType, Kind

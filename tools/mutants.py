@@ -204,7 +204,7 @@ class Only:
         items[:] = sorted(chosen, key=lambda item: self.seconds[item.nodeid] > 1)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.failed:
+        if report.failed and report.nodeid not in self.failed:  # a test may fail, and what follows it as well
             self.failed.append(report.nodeid)
 
 
@@ -221,7 +221,9 @@ def failing_afresh(mutant: Mutation, seconds: dict[str, float], options: Sequenc
     status = tests(options, only)
     if status == 5:
         raise RuntimeError("no test was collected")
-    return only.failed or [*seconds] * (status != 0)
+    if status and not only.failed:
+        return [*seconds]
+    return only.failed
 
 
 def tests(options: Sequence[str], *plugins: object) -> int:
@@ -275,6 +277,8 @@ def main() -> int:
         for name in answer_of(lambda: failing_afresh(unchanged(paths[0]), seconds, asked.by)):
             print(f"left out, since it fails with the code as it is, imported afresh: {name}", flush=True)
             del seconds[name]
+        if not seconds:
+            raise SystemExit("no test passes with the code as it is, imported afresh: nothing can be said")
     again = race(
         trial.alive,
         lambda m: forked(lambda: noticed_afresh(m, seconds, asked.by), allowed),

@@ -924,6 +924,10 @@ def test_an_exponent_that_wraps_may_be_negative() -> None:
     assert said(s, "int8", 255, op="pow") == "- pow of integers takes no negative integer on the right"
     assert said(s, "int8", -129, op="pow") == "int8"  # 127
     assert said(s, 255, "int8", op="pow") == "int8"
+    power = {"takes": "all", "natural": "0d, scalar"}
+    of_0d = make(CHAIN, **NUMPYLIKE, fit={"int": "wrap"}, ops={"power": power})
+    assert said(of_0d, 255, "int8:0d", op="pow") == "int8"  # it is the base that wraps
+    assert said(of_0d, "int8", "int8:0d=-1", op="pow") == said(of_0d, "int8", 255, op="pow")
 
 
 def test_weakness_may_be_lost_by_what_is_computed_in() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from typelattice.engine.system import System
 from typelattice.operands.notation import parse
+from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.recording import Recording
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -72,10 +73,13 @@ def _rows(name: str, calls: list[str], recordings: dict[str, Recording]) -> list
     for call in calls:
         op, operands = _taken_apart(call)
         answer = recording.answer(op, *operands)
-        rows.append(
-            f"| {version} | `{call}` | {f'raises {answer[1:]}' if answer.startswith('!') else answer} |"
-        )
+        rows.append(f"| {version} | `{call}` | {_given(answer)} |")
     return rows
+
+
+def _given(answer: str) -> str:
+    """What a library did: `raises TypeError`, or the dtype that it gave."""
+    return f"raises {answer.removeprefix(EXCEPTION)}" if answer.startswith(EXCEPTION) else answer
 
 
 def _said(name: str, calls: list[str]) -> list[str]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from typelattice.engine.operations import GROUPS, KINDS, STANDARD, Op
+from typelattice.engine.operations import GROUPS, KINDS, STANDARD, Given, Op
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.forms import FORMS
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
 PAGE = Path(__file__).parents[1] / "docs" / "operations.md"
-GIVES = {
+GIVES: dict[Given, str] = {
     None: "the dtype computed in", Kind.BOOL: "bool", Kind.SIGNED: "the default integer",
     "real": "the real dtype", "complex": "the complex dtype", "left": "the left operand's",
 }  # fmt: skip
@@ -58,7 +58,7 @@ def _class(name: str, standard: Op) -> str:
     takes = min(words, default=", ".join(map(str, standard.takes.listed)), key=len)
     every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.in_place))
     members = ", ".join(f"`{op.name}`" for op in every if op.of_class == name).replace("|", "\\|")
-    return f"| `{name}` | {GROUPS[name]} | {takes} | {GIVES[standard.gives]} | {members} |"  # type: ignore[index]
+    return f"| `{name}` | {GROUPS[name]} | {takes} | {GIVES[standard.gives]} | {members} |"
 
 
 def _row(op: Operation) -> str:

@@ -11,7 +11,6 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from itertools import takewhile
 from pathlib import Path
 
 JEP = "https://docs.jax.dev/en/latest/jep/9407-type-promotion.html"
@@ -87,8 +86,8 @@ def array_api_2020(text: str) -> Iterator[Sheet]:
     for title, line in re.findall(r"(?m)^(.+) type promotion table:\n+(.+)$", text):
         cells = [word for word in line.split() if word != "where"]
         columns: list[str] = []
-        for cell in takewhile(lambda c, kind=cells[0][0]: c.startswith(kind), cells):  # type: ignore[misc]
-            if cell in columns:
+        for cell in cells:
+            if cell in columns or cell[0] != cells[0][0]:
                 break
             columns.append(cell)
         n = len(columns)

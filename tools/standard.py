@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.study.consensus import contradicted, undefined
+from typelattice.study.scope import TierChoice
 
 PAGE = Path(__file__).parents[1] / "docs" / "standard.md"
 AGREEING = ("numpy", "jax", "torch", "tensorflow-all")
@@ -26,7 +27,11 @@ ASKED = (
     "ndonnx",
     "keras-jax",
 )
-TIERS = {"array": "two arrays", "0d": "a 0-d array and an array", "scalar": "a Python scalar and an array"}
+TIERS: dict[TierChoice, str] = {
+    "array": "two arrays",
+    "0d": "a 0-d array and an array",
+    "scalar": "a Python scalar and an array",
+}
 
 
 def page() -> str:
@@ -41,7 +46,7 @@ def page() -> str:
         "| operands | pairs | agreed | contested | refused by some |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for tier, words in TIERS.items():
-        found = tl.consensus(*AGREEING, tier=tier)  # type: ignore[arg-type]
+        found = tl.consensus(*AGREEING, tier=tier)
         counts = " | ".join(str(len(found.pairs(sort))) for sort in ("agreed", "contested", "refused"))
         lines.append(f"| {words} | {len(found.answers)} | {counts} |")
     arrays = tl.consensus(*AGREEING)

@@ -76,7 +76,7 @@ class Asker:
                 self._made[operand] = self._library.make(operand)
         except NoSuchOperandError:
             return False
-        except Exception as error:
+        except Exception as error:  # the code of a library, which may raise anything
             raise _raised(f"make({operand!r})", error) from None
         return True
 

@@ -132,7 +132,7 @@ def _serve(make: Callable[[], Library], pipe: Connection) -> None:
     except TypelatticeError as error:
         pipe.send(error)
         return
-    except BaseException as error:
+    except BaseException as error:  # a Rust panic is no Exception, and a library may raise one as it is made
         name, message = exception_answer(error)
         pipe.send(CannotAskError(f"the library cannot be asked: it raises {name[1:]}: {message}"))
         return

@@ -140,6 +140,7 @@ def _standard() -> tuple[dict[str, Op], dict[str, str]]:
         for row in (row for row in rows if not row.startswith("#")):
             name, groups[name], takes, gives = row.split()
             given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
+            # A checker does not see that a word which is one of PARTS is one of `Given`.
             fit: Mapping[str, str] | None = {} if name == "promotion" else None
             classes[name] = Op(name, Domain(kinds(takes)), given, fit=fit)  # type: ignore[arg-type]
     return classes, groups

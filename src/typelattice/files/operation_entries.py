@@ -143,6 +143,7 @@ class OperationEntries:
 
     def _given(self, code: object) -> ops.Given:
         """A dtype, `i*` for the default dtype of a kind, or a word for what operands or parts have."""
+        # A checker does not see that a code which is one of PARTS is a word of `Given`.
         return code if code in ops.PARTS else self._target_of(code)  # type: ignore[return-value]
 
     def _target_of(self, code: object) -> DType | Kind:

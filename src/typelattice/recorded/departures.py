@@ -16,7 +16,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import SIGN
 from typelattice.facts.suggest import nearest, short
-from typelattice.files.vocabulary import Words, items
+from typelattice.files.vocabulary import Words, items, text
 from typelattice.recorded.departure import Departure, DepartureError
 from typelattice.recorded.departure_entries import DepartureEntries
 
@@ -78,7 +78,7 @@ def _words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
     words = Words(own)
     try:
         for name, members in items(sets):
-            words.sets[words.new(name, "set")] = members  # type: ignore[assignment]  # see the reader
+            words.sets[words.new(name, "set")] = text(members)
         for name in words.sets:
             words.nodes(name)
     except ValueError as e:

@@ -73,6 +73,13 @@ def test_a_list_that_is_assigned_to_elements_is_an_array_that_is_cast_as_it_is_w
     assert [run.program.steps[part].text for part in written.parts] == ["np.ones(3, np.float32)", "[1.5, 2]"]
 
 
+def test_a_long_list_that_is_assigned_to_elements_is_an_opaque_step_by_the_name_of_the_operation() -> None:
+    _, run = followed("x", "import numpy as np\nx = np.ones(100, np.float32)\nx[:] = [1.5] * 100\n")
+    written, seen = [*run][-1]
+    assert isinstance(written, Opaque) and (written.op, written.text) == ("setitem", "x[:] = [1.5] * 100")
+    assert (str(seen.operand), seen.count, run.mismatches) == ("float32", 1, ())
+
+
 def test_the_report_names_the_list_that_made_a_narrow_float_wide() -> None:
     _, run = followed("(x * [0.5, 0.25, 0.125]) + 1")
     told = " ".join("\n".join(report(run, ())).split())

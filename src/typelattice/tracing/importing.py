@@ -26,7 +26,7 @@ from typelattice.tracing.rewriting import Rewriter, Spot
 from typelattice.tracing.source import source
 from typelattice.tracing.witness import Witness
 
-VERSION = b"2"  # of the rewriting: a cache of another is not read
+VERSION = b"3"  # of the rewriting: a cache of another is not read
 
 
 class Compiler:

@@ -247,7 +247,7 @@ class Recorder:
         match who:
             case (_, str() as name) | (str() as name, int()):
                 return name
-        return getattr(who, "__name__", None) or at.spot.name or "item"
+        return getattr(who, "__name__", None) or at.spot.name or "call"
 
     # -- what comes out
 

@@ -153,7 +153,7 @@ class Rewriter:
         if plain or not isinstance(node.ctx, ast.Load):
             return node
         inner = ast.Subscript(_copy(node, 2, 0), _copy(node, 2, 1), LOAD)
-        return self.told(node, "item", [node.value, node.slice], inner)
+        return self.told(node, "item", [node.value, node.slice], inner, "getitem")
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.inner(node)
@@ -221,7 +221,8 @@ class Rewriter:
         self.inner(node)
         match node.targets:
             case [ast.Subscript(value=ast.Name() as name)]:
-                node.value = self.told(node, "put", [node.value, _at(name, ast.Name(name.id, LOAD))], None)
+                items = [node.value, _at(name, ast.Name(name.id, LOAD))]
+                node.value = self.told(node, "put", items, None, "setitem")
         return node
 
     # -- what is left as it is: annotations, decorators, patterns, functions that others compile

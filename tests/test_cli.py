@@ -317,6 +317,7 @@ def test_bad_files_get_one_line_that_names_them(
         "draw numpy mine.toml -o ./mine.toml --format dot",
         "draw numpy mine.toml -o link.toml --heat agreement --format text",
         "draw upon.toml -o mine.toml --format svg",
+        "draw numpy --program script.py:f x=int8 -o script.py --format svg",
         "explore --system numpy --system mine.toml -o mine.toml",
         "trace --system mine.toml --json mine.toml script.py",
         "trace --json script.py script.py",

@@ -14,6 +14,7 @@ from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import write_bytes
 from typelattice.drawings.heat import HEATS, Heat, figure, heat, heat_grid
 from typelattice.facts.suggest import short
+from typelattice.programs.making import file_of
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.sketch import sketch
 from typelattice.rendering.terminal import layout
@@ -75,7 +76,7 @@ def run(args: Namespace) -> Paragraphs:
         text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
         yield text.rstrip("\n")
         return
-    check_not_read(args.output, args.system, args.other)
+    check_not_read(args.output, args.system, args.other, *map(file_of, args.program or ()))
     with interrupts.raised():
         content = _heat_content(args, format) if args.heat else _content(_drawn(args), format)
         write_bytes(Path(args.output), content)

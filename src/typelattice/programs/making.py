@@ -75,13 +75,23 @@ def _symbol(xp: Symbols, name: str, x: object) -> object:
     return x if plain else xp.input(name, x)
 
 
+def file_of(text: str) -> str | None:
+    """The file of a program that is a function in one; None of any other text.
+
+    >>> file_of("models/f.py:softmax"), file_of("x + y")
+    ('models/f.py', None)
+    """
+    in_file = IN_FILE.fullmatch(text) if len(text) < LONGEST_SOURCE else None
+    return in_file[1] if in_file else None
+
+
 def is_program(text: str) -> bool:
     """Whether a text has an operator or a call in it, or names a function of a file, and so is no operand.
 
     >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x)"), is_program("f.py:softmax")
     (True, False, True, True)
     """
-    if IN_FILE.fullmatch(text):
+    if file_of(text) is not None:
         return True
     try:
         lines = parse(text[:LONGEST_SOURCE].strip()).body

@@ -74,10 +74,14 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "--version") == f"typelattice {tl.__version__}\n"
 
 
-@pytest.mark.parametrize("argv", [[], ["--help"], *([name, "--help"] for name in COMMANDS)])
-def test_help_has_examples(capsys: pytest.CaptureFixture[str], argv: list[str]) -> None:
-    shown = said(capsys, *argv)
-    assert "  typelattice explain" in shown or f"examples:\n  typelattice {argv[0]}" in shown
+@pytest.mark.parametrize("argv", [[], ["--help"]])
+def test_help_shows_a_command(capsys: pytest.CaptureFixture[str], argv: list[str]) -> None:
+    assert "\n  typelattice explain " in said(capsys, *argv)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_has_examples_of_it(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert f"\nexamples:\n  typelattice {name}" in said(capsys, name, "--help")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -384,15 +388,12 @@ def test_check_counts_the_pairs_without_a_join(capsys: pytest.CaptureFixture[str
 
 def test_what_the_stream_cannot_encode_is_escaped(monkeypatch: pytest.MonkeyPatch, mine: str) -> None:
     Path(mine).write_text(MINE.replace("My own", "Ünïcødé"), encoding="utf-8")
-    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict")
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="ascii", errors="strict")
     monkeypatch.setattr(sys, "stdout", stream)
     assert main(["check", mine]) == 0
     stream.flush()
-    assert (
-        b"\\xdcn\\xefc\\xf8d\\xe9" in stream.buffer.raw.getvalue()
-        if hasattr(stream.buffer, "raw")
-        else stream.buffer.getvalue()
-    )  # type: ignore[attr-defined]
+    assert b"\\xdcn\\xefc\\xf8d\\xe9" in written.getvalue()
 
 
 class Terminal(io.StringIO):

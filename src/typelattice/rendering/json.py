@@ -1,7 +1,7 @@
 """Grids, and plain data, as JSON."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from json import dumps
 
 from typelattice.rendering.grid import Grid
@@ -14,16 +14,17 @@ def json(grid: Grid) -> str:
         for j, cell in enumerate(row):
             for mark in cell.marks:
                 marks.setdefault(mark, []).append([i, j])
+    cells = [[c.text for c in row] for row in grid.cells]
     parts = {
         "title": grid.title,
         "columns": [c.text for c in grid.columns],
         "rows": [c.text for c in grid.rows],
-        "cells": [[c.text for c in row] for row in grid.cells],
+        "cells": cells,
         "marks": marks,
         "notes": list(grid.notes),
     }
     lines = [
-        f"  {dumps(key)}: {_lines(value) if key == 'cells' else dumps(value)}" for key, value in parts.items()
+        f"  {dumps(key)}: {_lines(cells) if key == 'cells' else dumps(value)}" for key, value in parts.items()
     ]
     return "{\n" + ",\n".join(lines) + "\n}"
 
@@ -33,6 +34,6 @@ def document(data: Mapping[str, object]) -> str:
     return dumps(data, indent=1, ensure_ascii=False)
 
 
-def _lines(rows: object) -> str:
+def _lines(rows: Sequence[Sequence[str]]) -> str:
     """A list of lists, a row on each line."""
-    return "[\n" + ",\n".join(f"    {dumps(row)}" for row in rows) + "\n  ]"  # type: ignore[attr-defined]
+    return "[\n" + ",\n".join(f"    {dumps(row)}" for row in rows) + "\n  ]"

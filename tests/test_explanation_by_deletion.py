@@ -92,7 +92,7 @@ def test_without_the_lines_named_the_answer_changes(name: str) -> None:
         p = system.explain(*operands, op=op)
         rule = p.rule
         asked = f"{op or 'result_type'}({', '.join(operands)}) = {answer(p)}: {rule}"
-        if not rule.lines:
+        if not rule.lines or any(line.startswith("[") for line in rule.quoted):  # the head of a table
             nowhere.append(asked)
         elif rule.file != "standard.txt":
             rest = without(name, rule)
@@ -101,6 +101,13 @@ def test_without_the_lines_named_the_answer_changes(name: str) -> None:
                 wrong += [f"{asked}; {other} does it" for other in others][:1]
     assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong[:10])
     assert not nowhere, f"{len(nowhere)} name no line\n" + "\n".join(nowhere[:10])
+
+
+def test_what_holds_a_value_is_named() -> None:
+    tensorflow = tl.system("tensorflow")
+    for dtype, value in (("int32", 2**70), ("uint64", -1)):
+        p = tensorflow.explain(dtype, value, op="multiply")
+        assert p.dtype is None and p.rule.key == "holds", p
 
 
 def test_the_standard_operations_are_named_by_their_line() -> None:

@@ -25,7 +25,7 @@ Covers = Mapping[
 Lines = tuple[Line, ...]
 NONE, PRESENCE, RELATION = range(3)  # how an answer changes without some lines of the order
 # Keys that an answer may rest on though none of its steps names them.
-FURTHER = ("defaults", "holds", "weak", "tiers", "combine", "order")
+FURTHER = ("defaults", "weak", "tiers", "combine", "order")
 
 
 class Provenance:
@@ -81,10 +81,10 @@ class Provenance:
         return self._told(entry) if key == "ops" else [self.named(key, entry)]
 
     def _told(self, op: str | None) -> list[Rule]:
-        """The lines of all entries that speak of an operation, or of a class."""
+        """The lines of all entries that speak of an operation, or of a class; no line if none does."""
         text = self.spec.text_of_entry("ops", op)
         lines = text.lines("ops", op)
-        return [self._rule(text.file, "ops", (line,)) for line in lines] or [self.named("ops", op)]
+        return [self._rule(text.file, "ops", (line,)) for line in lines] or [self._rule(text.file, "ops", ())]
 
     def matters(self, rule: Rule, p: Promotion) -> bool:
         """Whether without the lines of a rule there is no system, or one that answers differently."""
@@ -96,10 +96,13 @@ class Provenance:
     def _candidates(self, p: Promotion) -> Iterator[Rule]:
         """Rules that may be behind an answer, the likeliest first."""
         names = entries(p.op) if p.op and "ops" in self.spec.texts else ()
-        # An operation may have a `fit` of its own, which is likelier than the order that has the dtype in it.
-        likeliest, last = (names, ()) if isinstance(p.decision, Misfit) else ((), names)
-        for op in likeliest:
+        # An operation may have a `fit` of its own, and the file `holds`: of a value both are likelier than
+        # the order that has the dtype in it.
+        of_value = isinstance(p.decision, Misfit)
+        for op in names if of_value else ():
             yield from self._told_by("ops", op)
+        if of_value and "holds" in self.spec.texts:
+            yield from self._told_by("holds", None)
         order = self.order_lines(p)
         if order:
             yield order
@@ -108,7 +111,7 @@ class Provenance:
         for key in FURTHER:
             if key in self.spec.texts:
                 yield from self._told_by(key, None)
-        for op in last:
+        for op in () if of_value else names:
             yield from self._told_by("ops", op)
 
     def order_lines(self, p: Promotion) -> Rule | None:

@@ -229,6 +229,14 @@ def test_a_list_of_values_is_compared_value_by_value() -> None:
     assert tl.loss(tl.dtype("float32"), nf4).precision
 
 
+def test_of_a_list_on_one_side_of_zero_zero_is_lost_and_nothing_lies_beyond() -> None:
+    whole = own(kind="signed", bits=1)
+    assert (whole.min, whole.max) == (-1, 0)
+    assert tl.loss(whole, own(kind="float", values=[-1.0, -0.0625])) == Loss(special=("zero",))
+    one = own(kind="unsigned", bits=1)
+    assert tl.loss(one, own(kind="float", values=[0.0625, 1.0])) == Loss(special=("zero",))
+
+
 @pytest.mark.parametrize("name", ["posit16", "decimal"])
 @pytest.mark.parametrize("other", DTYPES.values(), ids=repr)
 def test_unknown_values_never_lose_nothing(name: str, other: DType) -> None:

@@ -110,6 +110,8 @@ def check_natural(rules: Rules, op: Op, last: Operand, value: object, compute: D
         reason = f"{op.name} of integers takes no negative integer on the right"
         if value >= 0:
             reason = f"{op.name} of integers takes no integer beyond {op.natural} on the right"
+        if value != last.value:
+            reason += f": {last.value} wraps to {value}"
         raise RefusalError(reason, "cast the left operand to a float", step)
 
 

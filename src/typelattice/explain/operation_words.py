@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import op_of
+from typelattice.engine.operate import ignores_right, op_of
 from typelattice.engine.operations import Domain
 from typelattice.engine.taking import PLACES
 from typelattice.facts.dtypes import DType, Kind
@@ -25,6 +25,8 @@ def operation_words(p: Promotion) -> list[str]:
         lines.append(f"it takes {PLACES[rule.scalars]}")
     if rule.meet == "alike" and len(p.promoting) > 1:
         lines.append("it does not promote: its operands have to be of one dtype")
+    if p.node is not None and ignores_right(rule, p.promoting):
+        lines.append(f"{p.promoting[1]} on its right is an integer, which takes no part in the promotion")
     if rule.loops and p.node is None:
         lines.append("it computes in the first of its own dtypes to which every operand casts")
     if p.dtype is not None and p.compute is None:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import ignores_right
-from typelattice.engine.operations import Op, find
+from typelattice.engine.operate import ignores_right, op_of
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.operations import operation
@@ -38,7 +37,6 @@ class ImplicitCast:
 
 def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterator[ImplicitCast]:
     """The implicit casts of a program under a system, step by step."""
-    known: dict[str, Op] = {}
     cast: set[object] = set()
     for i, (step, outcome) in enumerate(zip(steps, outcomes, strict=True)):
         p = outcome.promotion
@@ -49,7 +47,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             if call in cast:
                 continue  # one call gives them all
             cast.add(call)
-        for part, o in promoting(step, p, known):
+        for part, o in promoting(step, p):
             if o.dtype is not p.compute:
                 yield _cast(i, steps, part, o.dtype or o.kind, p.compute)
         given = outcome.operand.dtype
@@ -60,16 +58,11 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             yield _cast(i, steps, i, computed, given)
 
 
-def promoting(step: Call, p: Promotion, known: dict[str, Op]) -> list[tuple[int, Operand]]:
-    """The steps whose results promote, with what they are: no conditions, indices, ignored exponents.
-
-    `known` remembers what the operations of the system do.
-    """
+def promoting(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
+    """The steps whose results promote, with what they are: no conditions, indices, ignored exponents."""
     assert p.op is not None
     chosen = [*zip(step.operands, p.operands, strict=True)][operation(p.op).promoting]
-    if p.op not in known:
-        known[p.op] = find(p.op, p.system.ops)
-    return chosen[:1] if ignores_right(known[p.op], p.promoting) else chosen
+    return chosen[:1] if ignores_right(op_of(p.system, p.op), p.promoting) else chosen
 
 
 def _cast(number: int, steps: Sequence[Step], part: int, source: DType | Kind, target: DType) -> ImplicitCast:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operations import Op
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
@@ -67,7 +66,6 @@ class _Writer:
         self.named: dict[DType | None, NamedDType] = {}
         self.new: dict[int, int] = {}
         self.casts: dict[tuple[int, str, str], int] = {}
-        self.known: dict[str, Op] = {}
 
     def add(self, step: Step) -> int:
         self.made.append(step)
@@ -128,7 +126,7 @@ class _Writer:
         moved = {part: new[part] for part in step.operands}
         if p is not None and p.compute is not None:
             to = self.compared_in(step, p) or p.compute
-            for part, o in promoting(step, p, self.known):
+            for part, o in promoting(step, p):
                 moved[part] = self.cast(step, part, o, to, p)
         elif step.dtype is not None and given.dtype is not None and not step.name.endswith("_like"):
             moved = {part: self.cast(step, part, self.operand(part), given.dtype, None) for part in moved}

@@ -91,8 +91,8 @@ def kept(d: DType, its: Values) -> tuple[int, int]:
 
     Half a unit above the largest value of a float, or of fixed point, is a tie: it goes to the even
     neighbour, which is the largest itself in the formats that spend their last significand on nan. How a list
-    of values is rounded to, its format says; here what lies beyond its ends is beyond. A range that ends before
-    zero keeps what lies between, which goes to the nearest value; zero itself is said apart.
+    of values is rounded to, its format says; here what lies beyond its ends is beyond. A range that ends
+    before zero keeps what lies between, which goes to the nearest value; zero itself is said apart.
     """
     if d.kind.rank < Kind.FLOAT.rank and not its.listed:
         return its.low - SCALE + 1, its.high + SCALE - 1

@@ -13,6 +13,7 @@ from typing import TypeVar
 from mutations import Mutation
 
 SURVIVED, KILLED, BROKEN = range(3)  # what an exit status says; BROKEN: the tool failed, not a test
+MEMORY = 6 * 2**30  # bytes that a fork may have: a mutant that takes all there is fails its tests instead
 PATIENCE = 5  # times the processor time of the tests as they are: what takes longer hangs, and is killed
 T = TypeVar("T")
 
@@ -24,6 +25,7 @@ def forked(run: Callable[[], bool], seconds: float) -> int:
         return pid
     limit = int(PATIENCE * seconds + 10)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     silence()
     status = BROKEN
     try:

@@ -104,12 +104,13 @@ def _standing(known: Iterable[Finding], root: Path) -> Iterator[Finding]:
         wanted = {f: () if f.code.endswith(CUT) else _parsed(f.code) for f in entries}
         nodes = {finding: _inner(code[0]) for finding, code in wanted.items() if len(code) == 1 and tree}
         sorts = frozenset(map(type, nodes.values()))
-        there = {ast.dump(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
+        there = {_dumped(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
         text = _unspaced(source)
         for finding in wanted:
-            if finding in nodes:
-                stands = ast.dump(nodes[finding]) in there
-            else:  # code that was cut, or that no Python can read
+            code = _dumped(nodes[finding]) if finding in nodes else None
+            if code:
+                stands = code in there
+            else:  # code that was cut, that no Python can read, or that is nested too deeply
                 stands = _unspaced(finding.code.removesuffix(CUT)) in text
             if stands:
                 yield finding
@@ -118,6 +119,14 @@ def _standing(known: Iterable[Finding], root: Path) -> Iterator[Finding]:
 def _inner(line: ast.stmt) -> ast.AST:
     """A statement, or the expression that is all of it."""
     return line.value if isinstance(line, ast.Expr) else line
+
+
+def _dumped(node: ast.AST) -> str | None:
+    """What a node is, wherever it stands; None of one that is nested more deeply than Python can follow."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return None
 
 
 def _unspaced(text: str) -> str:

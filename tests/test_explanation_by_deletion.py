@@ -110,6 +110,16 @@ def test_what_holds_a_value_is_named() -> None:
         assert p.dtype is None and p.rule.key == "holds", p
 
 
+@pytest.mark.parametrize(("name", "op", "operands"), [
+    ("max", "divide", ("uint16", "float4_e2m1fn")), ("tensorflow-legacy", "+=", ("float8_e8m0fnu", "int4")),
+])  # fmt: skip
+def test_where_several_entries_refuse_the_same_a_line_is_named(
+    name: str, op: str, operands: tuple[str, ...]
+) -> None:
+    p = tl.system(name).explain(*operands, op=op)
+    assert p.dtype is None and p.decision.key == "ops" and p.rule.lines, p
+
+
 def test_the_standard_operations_are_named_by_their_line() -> None:
     lines = (FOLDER.parent / "engine" / "standard.txt").read_text(encoding="ascii").splitlines()
     rule = tl.system("jax-2019").explain("bool", "bool", op="add").rule

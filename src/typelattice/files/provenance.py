@@ -55,7 +55,9 @@ class Provenance:
             return rule
         rule = behind[0]
         if isinstance(step, Operated) and (step.node is None or not rule.lines):
-            return standard_rule(step)
+            standard = standard_rule(step)
+            if standard.lines:  # of a group, and of an operator, the standard has none
+                return standard
         return next((other for other in self._candidates(p) if self.matters(other, p)), rule)
 
     def replace(self, keys: dict[str, object]) -> System:

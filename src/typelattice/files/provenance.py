@@ -101,10 +101,8 @@ class Provenance:
         # An operation may have a `fit` of its own, and the file `holds`: of a value both are likelier than
         # the order that has the dtype in it.
         of_value = isinstance(p.decision, Misfit)
-        for op in names if of_value else ():
-            yield from self._told_by("ops", op)
-        if of_value and "holds" in self.spec.texts:
-            yield from self._told_by("holds", None)
+        if of_value:
+            yield from self._of_value(p.decision, names)
         order = self.order_lines(p)
         if order:
             yield order
@@ -115,6 +113,17 @@ class Provenance:
                 yield from self._told_by(key, None)
         for op in () if of_value else names:
             yield from self._told_by("ops", op)
+
+    def _of_value(self, step: Step, names: Sequence[str]) -> Iterator[Rule]:
+        """Rules that may be behind what becomes of a value: of the operation, of the file, or one of each."""
+        own = [told for op in names for told in self._told_by("ops", op)]
+        holds = self._told_by("holds", None) if "holds" in self.spec.texts else ()
+        yield from own
+        yield from holds
+        for a in own:
+            for b in (*self._behind(step), *holds):  # where both say the same, neither decides alone
+                if a.lines and b.lines and a.file == b.file:
+                    yield self._rule(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
     def order_lines(self, p: Promotion) -> Rule | None:
         """The smallest set of order lines whose removal changes the answer; one line if possible.

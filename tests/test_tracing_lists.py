@@ -115,3 +115,12 @@ def test_what_np_r_joins_is_linked_to_the_steps_that_made_it() -> None:
     joined = steps[steps[-1].parts[0]]
     assert isinstance(joined, Call) and joined.op == "hstack"
     assert [steps[part].text for part in joined.parts] == ["np.ones(3, np.float32)", "np.ones(3, np.int8)"]
+
+
+@pytest.mark.parametrize("many", [2, 33, 64])
+def test_a_call_of_other_arrays_at_the_same_place_is_another_step(many: int) -> None:
+    head = f"{ARRAYS}def joined(a):\n    return np.concatenate([a] * {many})\nfirst, second = x * 2, x + 1\n"
+    _, run = followed("[joined(first), joined(second)]", head)
+    steps = [step for step in run.program.steps if step.op == "concat"]
+    texts = [{run.program.steps[i].text for i in step.parts} for step in steps]
+    assert texts == [{"x * 2"}, {"x + 1"}] and not run.opaque and not run.mismatches

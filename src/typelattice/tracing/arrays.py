@@ -13,12 +13,12 @@ from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.makers import PYTHONS
 from typelattice.programs.site import Site
 from typelattice.programs.step import AnyDType, Argument, DTypeOf, NamedDType, Ref, Slice
+from typelattice.tracing.kinds import LONG
 from typelattice.tracing.libraries import dtype_text
 
 SHAPED = ("zeros", "ones", "empty", "eye", "identity", "full")  # made of a shape, which is not kept
 SPACED = ("arange", "linspace")
 MADE = ("asarray", "array", "asanyarray", "ascontiguousarray", "tensor", "as_tensor", "constant")
-LONG = 64  # items of a list of arrays
 WIDEST = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
 
 

@@ -16,7 +16,7 @@ from typelattice.operands.operand import SCALARS, Operand
 from typelattice.tracing.compiled.compilers import compiler
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
-LONG = 32  # items of a list that are looked at
+LONG = 64  # items of a list that are looked at, each; a step of arrays in a longer one is opaque
 ASKED = ("dtype", "shape")  # what every array class has
 T = TypeVar("T")
 

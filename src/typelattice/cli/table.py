@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar, get_args
 
 import typelattice as tl
-from typelattice.cli.collector import held_off
 from typelattice.cli.command import Command, Paragraphs, op_argument
+from typelattice.facts.collector import held_off
 from typelattice.facts.dtypes import DType
 from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal import complain, layout

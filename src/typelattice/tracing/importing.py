@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import gc
 import hashlib
 import marshal
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import astuple
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -19,6 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 from zipimport import zipimporter
 
+from typelattice.facts.collector import held_off
 from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.bytecode import with_copies, with_witnesses
 from typelattice.tracing.recorder import Recorder
@@ -37,7 +37,7 @@ class Compiler:
 
     def code(self, name: str, path: str, data: bytes) -> CodeType | None:
         """The rewritten code of a module; None, and the reason noted, if it has to run as it is."""
-        with _without_collector():
+        with held_off():
             try:
                 code, spots, alone = self.compiled(path, data)
             except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
@@ -72,20 +72,6 @@ class Compiler:
             path.parent.mkdir(parents=True, exist_ok=True)
             spare.write_bytes(hashlib.sha256(data).digest() + data)
             os.replace(spare, path)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Within, Python looks for no cycles: trees have none, and their many nodes would set it off again and
-    again, which takes a third of the time.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _digest(path: str, data: bytes) -> str:

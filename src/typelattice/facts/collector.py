@@ -1,4 +1,4 @@
-"""Python's garbage collector, held off while a command makes a great many objects that are all kept."""
+"""Python's garbage collector, held off while a great many objects are made that are all kept."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextlib import contextmanager
 def held_off() -> Iterator[None]:
     """A block in which Python does not look for objects that only refer to each other in a circle.
 
-    Answers have no circles. A large table is a million objects, and Python would look through all of them
-    again whenever they have grown by a quarter.
+    Answers and syntax trees have no circles. Python would look through all of a million objects again
+    whenever they have grown by a quarter: a third of the time that a large table takes, or a large module.
     """
     enabled = gc.isenabled()
     gc.disable()

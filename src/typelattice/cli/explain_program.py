@@ -99,8 +99,9 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
 
 def _said(o: Outcome, name: str) -> tuple[str, str]:
     """What a step comes to, and its system's name; where the library departs from the rule, what it did."""
-    if seen := o.departs:
-        return given(seen).replace(" (weak)", "*"), f"{name} (by rule {o})"
+    if seen := o.departure:
+        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else given(seen)
+        return answer, f"{name} (by rule {o})"
     return str(o), f"{name}{UNASKED}" if o.promotion and unasked(o.promotion) else name
 
 
@@ -110,7 +111,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
         yield "* is weak: it counts by its kind, and gives way to a dtype beside it"
     if any(o.promotion and unasked(o.promotion) for o in outcomes):
         yield UNASKED_NOTE
-    if any(o.departs for o in outcomes):
+    if any(o.departure for o in outcomes):
         yield "where a library does not do what its rule says, later steps are made of what the rule says"
 
 

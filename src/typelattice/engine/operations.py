@@ -94,7 +94,8 @@ class Op:
     - `gives_of`: the same of single dtypes and kinds that are computed in, which counts more.
     - `writes`: whether the result is written into the left operand, as that of `+=` is.
     - `into`: what may be written into the left operand, if `writes`, or if `gives` is `left`.
-    - `weak`: what becomes of a weak result: `keep`, `strip`, or the `default` dtype of its kind.
+    - `weak`: what becomes of a weak result: `keep`; `same`, kept where it computes in the dtype at which
+      operands joined; `strip`; or the `default` dtype of its kind.
     - `weak_of`: the same of single dtypes and kinds that are computed in, which counts more.
     """
 

@@ -144,7 +144,8 @@ def _bounds(
     order: Order[Node], step: Step, nodes: tuple[Node, ...]
 ) -> Sequence[tuple[str, Sequence[str]]]:
     """The ways up to a join, the upper bounds, and what made the choice among them."""
-    node, told = step.node, list[tuple[str, Sequence[str]]]()
+    node = step.node
+    told: list[tuple[str, Sequence[str]]] = []
     bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
     target = node or (lowest[0] if len(lowest) == 1 else None)
     if target:

@@ -94,14 +94,14 @@ class Replay(Sequence[Outcome], Viewed):
         ([('solve(x, y)', float64)], float32)
         """
         pairs = zip(self.program.steps, self.outcomes, strict=True)
-        return tuple((step, seen) for step, outcome in pairs if (seen := outcome.departs))
+        return tuple((step, seen) for step, outcome in pairs if (seen := outcome.departure))
 
     def __str__(self) -> str:
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
             where = f"  ({step.place})" if step.place else ""
             why = f": {outcome.reason}" if outcome.reason else ""
-            did = f"; {seen.library} {deed(seen)}" if (seen := outcome.departs) else ""
+            did = f"; {seen.library} {deed(seen)}" if (seen := outcome.departure) else ""
             lines.append(f"{step.text}: {outcome}{why}{did}{where}")
         return "\n".join(lines)
 

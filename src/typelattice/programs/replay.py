@@ -55,8 +55,8 @@ class Outcome:
         return observed(p) if p and self.refused == (p.dtype is None) else None
 
     @property
-    def departs(self) -> Observed | None:
-        """What the library did if that is not what its rule says, by which later steps go on."""
+    def departure(self) -> Observed | None:
+        """What the library did, if that is not what its rule says; later steps go by the rule."""
         return seen if (seen := self.observed) and seen.departs else None
 
     def __str__(self) -> str:

@@ -27,28 +27,19 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, TypeVar
 
+from afresh import PACKAGE, failing_afresh, noticed_afresh, tests
 from forks import answer_of, forked, race, silence
 from mutations import Mutation, mutations, unchanged
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "src" / "typelattice"
 MODULES = [
     *sorted(PACKAGE.glob("engine/[a-z]*.py")),
     PACKAGE / "facts/order.py",
     PACKAGE / "operands/operand.py",
 ]
-OPTIONS = [
-    "-m", "not live and not browser", "-p",
-    "no:cacheprovider", "--tb=no", "--assert=plain", "--hypothesis-profile=mutants",
-    "-W", "ignore::pytest.PytestAssertRewriteWarning",
-]  # fmt: skip
 T = TypeVar("T")
 
 
@@ -176,65 +167,6 @@ def forget() -> None:
         elif type(x).__module__ == "typelattice.engine.system" and type(x).__name__ == "System":
             for name in ("_pairs", "_arrays", "_remembered"):
                 getattr(x, name).clear()
-
-
-class Mutated(MetaPathFinder, Loader):
-    """Imports one module from a mutant's tree instead of from its file."""
-
-    def __init__(self, mutant: Mutation) -> None:
-        self.mutant = mutant
-        self.name = ".".join(mutant.path.relative_to(PACKAGE.parent).with_suffix("").parts)
-
-    def find_spec(self, name: str, path: object, target: ModuleType | None = None) -> ModuleSpec | None:
-        return spec_from_file_location(name, self.mutant.path, loader=self) if name == self.name else None
-
-    def exec_module(self, module: ModuleType) -> None:
-        exec(compile(self.mutant.tree(), str(self.mutant.path), "exec"), module.__dict__)
-
-
-@dataclass(frozen=True, slots=True)
-class Only:
-    """A pytest plug-in that runs the tests named alone, the slow ones last, and keeps the names that fail."""
-
-    seconds: dict[str, float]
-    failed: list[str] = field(default_factory=list)
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        chosen = [item for item in items if item.nodeid in self.seconds]
-        items[:] = sorted(chosen, key=lambda item: self.seconds[item.nodeid] > 1)
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.failed and report.nodeid not in self.failed:  # a test may fail, and what follows it as well
-            self.failed.append(report.nodeid)
-
-
-def noticed_afresh(mutant: Mutation, seconds: dict[str, float], files: Sequence[str]) -> bool:
-    """Whether a test fails in a process that imports the mutant."""
-    return bool(failing_afresh(mutant, seconds, ["-x", *files]))
-
-
-def failing_afresh(mutant: Mutation, seconds: dict[str, float], options: Sequence[str]) -> list[str]:
-    """The names of the tests that fail in a process that imports the mutant; all if it cannot even begin."""
-    silence()
-    sys.meta_path.insert(0, Mutated(mutant))
-    only = Only(seconds)
-    status = tests(options, only)
-    if status == 5:
-        raise RuntimeError("no test was collected")
-    if status and not only.failed:
-        return [*seconds]
-    return only.failed
-
-
-def tests(options: Sequence[str], *plugins: object) -> int:
-    """Runs pytest in this process, with every example of hypothesis the same each time and none shrunk."""
-    import pytest
-    from hypothesis import Phase, settings
-
-    phases = (Phase.explicit, Phase.generate)
-    settings.register_profile("mutants", phases=phases, database=None, derandomize=True, deadline=None)
-    os.chdir(ROOT)
-    return int(pytest.main([*OPTIONS, *options], plugins=plugins))
 
 
 def main() -> int:

@@ -205,6 +205,8 @@ def main() -> int:
         print(f"left out, since it fails in a fork with the code as it is: {name}", flush=True)
     seconds = {name: run.seconds for name, run in trial.runs.items() if run.passed and run.lines}
     allowed = sum(seconds.values()) + 30
+    if not seconds:
+        raise SystemExit("no test that passes runs a line of these modules: nothing can be said of mutants")
     if trial.alive:
         for name in answer_of(lambda: failing_afresh(unchanged(paths[0]), seconds, asked.by)):
             print(f"left out, since it fails with the code as it is, imported afresh: {name}", flush=True)

@@ -295,6 +295,9 @@ def test_options_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
     ("conform nothing", "there is no recording 'nothing'; there are"),
     ("explain INT8", "unknown dtype 'INT8'; did you mean int8 or uint8?"),
     ("explain str int8", "unknown dtype 'str'; a dtype is named as int8, float16 or bfloat16 are"),
+    ("explain sqrt(int8", "'sqrt(int8' is no program: '(' was never closed"),
+    ("explain x+", "'x+' is no program: invalid syntax; give operators, functions"),
+    ("explain <i4", "unknown dtype '<i4'"),
 ])  # fmt: skip
 def test_bad_input_gets_one_line(capsys: pytest.CaptureFixture[str], argv: str, why: str) -> None:
     assert why in refused(capsys, *argv.split())

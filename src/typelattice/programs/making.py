@@ -15,6 +15,7 @@ from typelattice.programs.step import ProgramError
 from typelattice.programs.symbols import Symbols
 from typelattice.programs.syntax import parse
 
+IN_NO_OPERAND = re.compile(r"[][(){}]|.([+*/%&|^<>@]|==)")  # NumPy's dtypes may begin with an operator: '<i4'
 IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # a function of a file
 
 
@@ -88,7 +89,9 @@ def file_of(text: str) -> str | None:
 def is_program(text: str) -> bool:
     """Whether a text has an operator or a call in it, or names a function of a file, and so is no operand.
 
-    >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x)"), is_program("f.py:softmax")
+    One that is no Python is a program too if it has a bracket or an operator: what is wrong with it is said then.
+
+    >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x"), is_program("f.py:softmax")
     (True, False, True, True)
     """
     if file_of(text) is not None:
@@ -96,7 +99,7 @@ def is_program(text: str) -> bool:
     try:
         lines = parse(text[:LONGEST_SOURCE].strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+        return IN_NO_OPERAND.search(text) is not None
     made_of = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Subscript)
     return len(lines) > 1 or any(
         isinstance(line, (ast.Assign, ast.AugAssign, ast.Return, ast.FunctionDef))

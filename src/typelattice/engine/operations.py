@@ -47,11 +47,17 @@ class Domain:
 
     listed: tuple[Target, ...]
     but: tuple[Target, ...] = ()
+    _listed: frozenset[Target] = field(init=False, repr=False, compare=False)
+    _but: frozenset[Target] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_listed", frozenset(self.listed))
+        object.__setattr__(self, "_but", frozenset(self.but))
 
     def __contains__(self, x: Target) -> bool:
         """Whether it has a dtype; or a kind, as that of a Python scalar."""
         kind = x.kind if isinstance(x, DType) else x
-        return (kind in self.listed or x in self.listed) and not (kind in self.but or x in self.but)
+        return (kind in self._listed or x in self._listed) and not (kind in self._but or x in self._but)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def file_of(text: str) -> str | None:
 def is_program(text: str) -> bool:
     """Whether a text has an operator or a call in it, or names a function of a file, and so is no operand.
 
-    One that is no Python is a program too if it has a bracket or an operator: what is wrong with it is said then.
+    One that is no Python is a program too if it has a bracket or an operator; what is wrong is said then.
 
     >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x"), is_program("f.py:softmax")
     (True, False, True, True)

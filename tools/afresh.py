@@ -38,7 +38,7 @@ class Mutated(MetaPathFinder, Loader):
         exec(compile(self.mutant.tree(), str(self.mutant.path), "exec"), module.__dict__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # pytest asks for the hash of its plug-ins
 class Only:
     """A pytest plug-in that runs the tests named alone, the slow ones last, and keeps the names that fail."""
 

@@ -207,29 +207,32 @@ def main() -> int:
     allowed = sum(seconds.values()) + 30
     if not seconds:
         raise SystemExit("no test that passes runs a line of these modules: nothing can be said of mutants")
+    print(f"{len(trial.dead)} killed in a fork; {len(trial.alive)} are tried afresh", flush=True)
     if trial.alive:
-        for name in answer_of(lambda: failing_afresh(unchanged(paths[0]), seconds, asked.by)):
+        broken = answer_of(lambda: failing_afresh(unchanged(paths[0]), seconds, asked.by))
+        if len(broken) == len(seconds):
+            raise SystemExit("no test passes with the code as it is, imported afresh: nothing can be said")
+        for name in broken:
             print(f"left out, since it fails with the code as it is, imported afresh: {name}", flush=True)
             del seconds[name]
-        if not seconds:
-            raise SystemExit("no test passes with the code as it is, imported afresh: nothing can be said")
     again = race(
         trial.alive,
         lambda m: forked(lambda: noticed_afresh(m, seconds, asked.by), allowed),
         asked.jobs,
         until,
     )
-    afresh = [*again]
-    killed = [*trial.dead, *(mutant for mutant, noticed in afresh if noticed)]
-    report(paths, every, killed, [mutant for mutant, noticed in afresh if not noticed])
+    killed, survived = trial.dead, []
+    for mutant, dead in again:
+        (killed if dead else survived).append(mutant)
+        if not dead:
+            print(f"survived  {mutant}", flush=True)
+    report(paths, every, killed, survived)
     return 0
 
 
 def report(
     paths: Sequence[Path], every: Sequence[Mutation], killed: Sequence[Mutation], survived: Sequence[Mutation]
 ) -> None:
-    for mutant in sorted(survived, key=lambda m: (str(m.path), m.first)):
-        print(f"survived  {mutant}")
     dead, alive = Counter(m.path for m in killed), Counter(m.path for m in survived)
     for path in paths:
         name = path.relative_to(PACKAGE).with_suffix("").as_posix()

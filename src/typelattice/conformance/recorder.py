@@ -9,7 +9,7 @@ from typelattice.conformance.asker import Answer, Catalogue
 from typelattice.conformance.library import Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
 from typelattice.conformance.questions import PlannedCalls, Question, planned_calls
-from typelattice.recorded.answers import NOT_ASKED
+from typelattice.recorded.answers import LACKED
 from typelattice.recorded.messages import Messages
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.rows import Line, Row, Square
@@ -20,10 +20,6 @@ Progress = Callable[[int, int, str], None]
 
 def in_silence(done: int, planned: int, op: str) -> None:
     """Tells no one."""
-
-
-LACKED: Answer = (NOT_ASKED, "not in this release")
-"""What stands for a call of what the library does not have."""
 
 
 def record(

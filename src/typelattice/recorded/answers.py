@@ -12,6 +12,9 @@ EXCEPTION = "!"
 NOT_ASKED = "!NotAsked"
 """What stands in place of an answer for a call that was not made."""
 
+LACKED = NOT_ASKED, "not in this release"
+"""What stands for a call of an operand or operation that an older release does not have."""
+
 BROKEN: Mapping[str, str] = {"!hang": "no answer within the time limit", "!crash": "the process died"}
 """Answers of a library that broke down, and what they mean."""
 

@@ -1,51 +1,28 @@
 """A recording of another release, or of a system much like another, kept as what differs from that one.
 
 `recordings/numpy@2.4.json` names its base, `numpy`, and states the answers of NumPy 2.4 to the base's
-questions where they are others; `tensorflow-safe` rests on `tensorflow-all` in the same way. A row of answers
-is written as in a recording, with a blank for each that is the same, and once for all rows that change alike.
-The base is known by a digest of its questions and answers: where it was recorded anew, a recording that rests
-on it has to be, too.
+questions where they are others; `tensorflow-safe` rests on `tensorflow-all` in the same way. What the release
+`lacks`, operations and operands, is stated once for all calls of it, and once under `reworded` what an
+exception says in place of a message of the base's. A row of the answers that are left is written as in a
+recording, with a blank for each that is the same, and once for all rows that change alike. The base is known
+by a digest of its questions and answers: where it was recorded anew, a recording that rests on it has to be,
+too.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from typelattice.recorded.messages import SEPARATOR, told
+from typelattice.facts.suggest import short
+from typelattice.recorded.answers import LACKED
+from typelattice.recorded.lacking import Lacking, Recorded, numbered
+from typelattice.recorded.messages import SEPARATOR, outline, told
 from typelattice.recorded.reading import Reader
 from typelattice.recorded.rows import FORMAT, Line, Row, Square, sparse, width
 
 BASE = "base"  # the key by which such a file is told from a whole recording
-
-
-class Recorded(Protocol):
-    """A recording: what a library was asked, and what it answered."""
-
-    @property
-    def library(self) -> str: ...
-    @property
-    def versions(self) -> Mapping[str, str]: ...
-    @property
-    def python(self) -> str: ...
-    @property
-    def date(self) -> str: ...
-    @property
-    def how(self) -> str: ...
-    @property
-    def operands(self) -> tuple[str, ...]: ...
-    @property
-    def answers(self) -> tuple[str, ...]: ...
-    @property
-    def errors(self) -> Mapping[str, str]: ...
-    @property
-    def binary(self) -> Mapping[str, Square]: ...
-    @property
-    def unary(self) -> Mapping[str, Line]: ...
-    @property
-    def nary(self) -> tuple[tuple[str, tuple[int, ...], int], ...]: ...
-    @property
-    def seed(self) -> int: ...
 
 
 def digest(base: Recorded) -> str:
@@ -59,25 +36,23 @@ def digest(base: Recorded) -> str:
 
 def written(of: Recorded, base: Recorded, name: str) -> dict[str, object]:
     """The document of a recording that answers the same questions as its base, which goes by a name."""
+    lacking = Lacking.of(of)
+    reworded = _reworded(of, base)
     ours = [told(kept, of.errors) for kept in of.answers]
-    theirs = [told(kept, base.errors) for kept in base.answers]
+    theirs = [*(told(kept, {**base.errors, **reworded}) for kept in base.answers), LACKED]
+    lines, squares, calls = lacking.without(base, len(base.answers))
     changed: dict[tuple[str, str], int] = {}
 
     def row(now: Row, before: Row) -> list[int | None]:
         pairs = [(ours[i], theirs[j]) for i, j in zip(now, before, strict=True)]
-        # An exception whose message was not kept may be the base's: that is no change.
-        differing = [a != b and a != (b[0], "") for a, b in pairs]
-        return [
-            changed.setdefault(a, len(changed)) if d else None
-            for d, (a, _) in zip(differing, pairs, strict=True)
-        ]
+        return [changed.setdefault(a, len(changed)) if _differ(a, b) else None for a, b in pairs]
 
-    unary = {op: [row(line.row, base.unary[op].row)] for op, line in of.unary.items()}
+    unary = {op: [row(line.row, lines[op].row)] for op, line in of.unary.items()}
     binary = {
-        op: [row(a, b) for a, b in zip(square.rows, base.binary[op].rows, strict=True)]
+        op: [row(a, b) for a, b in zip(square.rows, squares[op].rows, strict=True)]
         for op, square in of.binary.items()
     }
-    nary = row(tuple(call[2] for call in of.nary), tuple(call[2] for call in base.nary))
+    nary = row(tuple(call[2] for call in of.nary), tuple(call[2] for call in calls))
     answers, errors = list[str](), dict[str, str]()
     for answer, message in changed:
         answers.append(f"{answer}{SEPARATOR}{len(errors) + 1}" if message else answer)
@@ -92,11 +67,43 @@ def written(of: Recorded, base: Recorded, name: str) -> dict[str, object]:
         "python": of.python,
         "date": of.date,
         "how": of.how,
+        "lacks": {
+            "operations": sorted(lacking.operations),
+            "operands": [base.operands[number] for number in sorted(lacking.operands)],
+        },
+        "reworded": reworded,
         "answers": answers,
         "errors": errors,
         "unary": _rows(unary, width(answers)),
         "binary": _rows(binary, width(answers)),
         "nary": [[number, answer] for number, answer in enumerate(nary) if answer is not None],
+    }
+
+
+def _differ(now: tuple[str, str], before: tuple[str, str]) -> bool:
+    """Whether an answer and its message are others than the base's.
+
+    An exception of which one of the two kept no message may be the same: that is no change. Nor is a message
+    that leaves out more of what varies than that of the base, which was recorded earlier.
+    """
+    (answer, message), (other, earlier) = now, before
+    if answer != other:
+        return True
+    return bool(message and earlier) and message not in (earlier, outline(earlier))
+
+
+def _reworded(of: Recorded, base: Recorded) -> dict[str, str]:
+    """What an exception says most often where the base says another thing, by the base's name for that."""
+    said: dict[int, Counter[str]] = {}
+    ours = [told(kept, of.errors) for kept in of.answers]
+    theirs = [told(kept, base.errors) for kept in base.answers]
+    for (*_, now), (*_, before) in zip(numbered(of), numbered(base), strict=True):
+        (answer, message), (other, earlier) = ours[now], theirs[before]
+        if message and earlier and answer == other and (answer, message) != LACKED:
+            said.setdefault(before, Counter())[message] += 1
+    found = {base.answers[i]: words.most_common(1)[0][0] for i, words in sorted(said.items())}
+    return {
+        kept: words for kept, words in found.items() if _differ((kept, words), (kept, base.errors[kept]))
     }
 
 
@@ -113,25 +120,27 @@ def parts(reader: Reader, base: Recorded) -> dict[str, Any]:
         raise reader.fault("format", f"is {top.get('format')!r}, this version reads {FORMAT}")
     if reader.text(top, "digest") != digest(base):
         raise reader.fault("digest", f"the recording {base.library} that it rests on is another by now")
-    answers, errors, place = list(base.answers), dict(base.errors), list[int]()
+    reworded = reader.texts(top, "reworded")
+    for kept in reworded.keys() - base.errors.keys():
+        raise reader.fault(f"reworded.{kept}", "is no exception of the recording that it rests on")
+    answers, errors, place = list(base.answers), {**base.errors, **reworded}, list[int]()
     known = {told(kept, errors): kept for kept in answers}
     messages = reader.texts(top, "errors")
-    for kept in reader.names(top, "answers"):
-        answer, message = told(kept, messages)
+    for answer, message in (LACKED, *(told(kept, messages) for kept in reader.names(top, "answers"))):
         if (answer, message) not in known:
             name = f"{answer}{SEPARATOR}{len(errors) + 1}" if message else answer
             errors |= {name: message} if message else {}
             known[answer, message] = name
             answers.append(name)
         place.append(answers.index(known[answer, message]))
-    unary, binary = dict(base.unary), dict(base.binary)
+    lines, squares, calls = _lacking(reader, top, base).without(base, place.pop(0))
+    unary, binary, nary = dict(lines), dict(squares), list(calls)
     for op, _, row in _changes(reader, "unary", dict.fromkeys(unary, 1), place):
         unary[op] = Line(unary[op].operands, reader.merged(f"unary.{op}", unary[op].row, row))
     for op, number, row in _changes(reader, "binary", {op: len(s.rows) for op, s in binary.items()}, place):
         rows = list(binary[op].rows)
         rows[number] = reader.merged(f"binary.{op}, row {number}", rows[number], row)
         binary[op] = Square(binary[op].operands, tuple(rows))
-    nary = list(base.nary)
     for entry, value in enumerate(reader.array(top, "nary"), 1):
         where = f"nary, entry {entry}"
         pair = [reader.number(part, where) for part in reader.list_of(value, where)]
@@ -149,6 +158,18 @@ def parts(reader: Reader, base: Recorded) -> dict[str, Any]:
         "nary": tuple(nary),
         "seed": base.seed,
     }
+
+
+def _lacking(reader: Reader, top: Mapping[str, object], base: Recorded) -> Lacking:
+    """What the release is said to lack. Raises RecordingError for what its base was not asked."""
+    lacks = reader.table(reader.key(top, "lacks"), "lacks")
+    asked = {"operations": {op for op, *_ in numbered(base)}, "operands": {*base.operands}}
+    for key, those in asked.items():
+        for entry, name in enumerate(reader.names(lacks, key), 1):
+            if name not in those:
+                raise reader.fault(f"lacks.{key}, entry {entry}", f"the base was not asked of {short(name)}")
+    operands = map(base.operands.index, reader.names(lacks, "operands"))
+    return Lacking(frozenset(reader.names(lacks, "operations")), frozenset(operands))
 
 
 def _changes(

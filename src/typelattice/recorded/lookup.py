@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from os.path import isfile
 from typing import Any
 
 from typelattice.disk.read import read_bytes
+from typelattice.recorded.answers import LACKED
 from typelattice.recorded.changes import BASE
+from typelattice.recorded.lacking import NOTHING, Lacking
 from typelattice.recorded.messages import told
 from typelattice.recorded.recording import LIMIT_BYTES, RECORDINGS, Call
 from typelattice.recorded.rows import ALPHABET, AS, RecordingError, width
@@ -29,7 +31,8 @@ Place = tuple[str, int, int]  # a section, a row of an operation there, a column
 class Page:
     """The text of a recording, and what stands above its calls.
 
-    One that rests on another says only what differs from that, its `base`.
+    One that rests on another says only what differs from that, its `base`, which has the messages of this one
+    here; and what `operations` and `operands` of that it `lacks`.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Page:
     answers: Sequence[str]
     errors: Mapping[str, str]
     base: Page | None = None
+    lacks: Lacking = NOTHING
 
 
 def look_up(name: str, op: str, operands: Sequence[str]) -> Call | None:
@@ -54,9 +58,12 @@ def look_up(name: str, op: str, operands: Sequence[str]) -> Call | None:
         return None
     whole = page.base or page
     try:
-        place = _place(whole, op, tuple(page.index[operand] for operand in operands))
+        numbers = tuple(page.index[operand] for operand in operands)
+        place = _place(whole, op, numbers)
         if place is None:
             return None
+        if page.lacks.covers(op, numbers):
+            return Call(op, tuple(operands), *LACKED)
         changed = _changed(page, op, place) if page.base else None
         kept = page.answers[changed] if changed is not None else whole.answers[_answer(whole, op, place)]
         return Call(op, tuple(operands), *told(kept, page.errors if changed is not None else whole.errors))
@@ -73,9 +80,19 @@ def opened(name: str) -> Page | None:
     text = read_bytes(path, LIMIT_BYTES).decode("utf-8")
     try:
         head = json.loads(text[: min(_start(text, "unary"), _start(text, "binary"))].rstrip(" \n,") + "}")
+        above = Page(name, text, head["versions"], {}, head["answers"], head["errors"])
         base = opened(head[BASE]) if BASE in head else None
-        index = base.index if base else {operand: i for i, operand in enumerate(head["operands"])}
-        return Page(name, text, head["versions"], index, head["answers"], head["errors"], base)
+        if base is None:
+            return replace(above, index={operand: i for i, operand in enumerate(head["operands"])})
+        lacks = head["lacks"]
+        return replace(
+            above,
+            index=base.index,
+            base=replace(base, errors={**base.errors, **head["reworded"]}),
+            lacks=Lacking(
+                frozenset(lacks["operations"]), frozenset(base.index[name] for name in lacks["operands"])
+            ),
+        )
     except (ValueError, TypeError, LookupError) as error:
         raise _damaged(name, error) from error
 

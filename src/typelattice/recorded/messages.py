@@ -13,8 +13,10 @@ MOST = 1_000
 
 VARYING = (
     r"\b(?-i:U?Int|Float|Complex|Bool|Long|Short|Char|Byte|Half|Double)+(\d\w*|DType)?\b"  # torch's, NumPy's
+    r"|\b(?-i:TyArray[A-Z]\w*)\b"  # ndonnx's
     r"|\b(weak|q|u|b)*(int|float|complex|bool|bits|string|datetime|timedelta)_?(\d\w*|dtype)\b"
-    r"|\b(c10::)?(half|double|long|weakint|weakfloat|boolean|variant|resource)\b|(?<!\w)\b[biufc]\d+\b"
+    r"|\b(c10::)?(half|double|u?long|weakint|weakfloat|boolean|variant|resource)\b|(?<!\w)\b[biufc]\d+\b"
+    r"|\b(u?char|u?short|fp8e\dm\d)\b"  # tinygrad's
     r"|(?<![\w.])[+-]?\d[\d.]*(e[+-]?\d+)?j?\b"
 )
 """What a message says of the operands: the names of dtypes, as libraries write them, and numbers."""

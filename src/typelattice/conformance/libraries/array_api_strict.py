@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import array_api_strict as xp
@@ -48,7 +49,8 @@ class ArrayAPIStrict(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         condition = xp.ones(2, dtype=xp.bool)
-        return functions((xp, xp.linalg, xp.fft), condition) | {
+        # copy.deepcopy raises up to array-api-strict 2.4
+        return functions((xp, xp.linalg, xp.fft), condition, copied=partial(xp.asarray, copy=True)) | {
             "expand_dims": lambda x: xp.expand_dims(x, axis=0),
             "permute_dims": lambda x: xp.permute_dims(x, axes=(0,)),
             "tensordot": lambda x, y: xp.tensordot(x, y, axes=1),

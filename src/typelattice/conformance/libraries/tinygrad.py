@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinygrad import Tensor, dtypes
+from tinygrad import Device, Tensor, dtypes, helpers
 from tinygrad.dtype import least_upper_dtype
-from tinygrad.helpers import DEV
 
 from typelattice.conformance.functions import by_operator, functions, of_numbers
 from typelattice.conformance.libraries.base import Framework, Operations
@@ -24,6 +23,9 @@ OWN = {
     "float8_e5m2fnuz": "fp8e5m2fnuz",
 }
 
+DEVICE = "PYTHON"  # the one that needs neither driver nor compiler
+HAS_WEAK = hasattr(dtypes, "weakint")  # tinygrad 0.11 has no weak tensors
+
 BY_OPERATOR = (
     *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "matmul", "negative"),
     *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
@@ -39,9 +41,13 @@ class Tinygrad(Framework):
     how = "least_upper_dtype as result_type; operators and methods of Tensor"
 
     def __init__(self) -> None:
-        DEV.value = "PYTHON"  # the one device that needs neither driver nor compiler
+        if hasattr(helpers, "DEV"):
+            helpers.DEV.value = DEVICE
+        else:  # tinygrad 0.11
+            Device.DEFAULT = DEVICE
         self.versions = versions_of("tinygrad")
-        self.native = {name: getattr(dtypes, OWN.get(name, name)) for name in DTYPES}
+        own = {name: OWN.get(name, name) for name in DTYPES}
+        self.native = {name: getattr(dtypes, known) for name, known in own.items() if hasattr(dtypes, known)}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
         return Tensor.full((2,), value, dtype=dtype)
@@ -51,11 +57,13 @@ class Tinygrad(Framework):
 
     def weak(self, dtype: Any, value: Scalar) -> Any:
         weak = {dtypes.default_int: int, dtypes.default_float: float}
-        if dtype not in weak:
+        if dtype not in weak or not HAS_WEAK:
             raise NoSuchOperandError(f"tinygrad has no weak {dtype}")
         return Tensor(weak[dtype](value)).expand(2)
 
     def dtype_name(self, dtype: Any) -> str:
+        if not HAS_WEAK:
+            return super().dtype_name(dtype)
         if dtype is dtypes.weakint:
             return super().dtype_name(dtypes.default_int) + "*"
         if dtype is dtypes.weakfloat:
@@ -65,8 +73,8 @@ class Tinygrad(Framework):
     def operations(self) -> Operations:
         condition = Tensor([True, True])
         further = functions((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
-        del further["nonzero"]  # computes, which this device does in one of its ways only
-        del further["gradient"]  # of what was computed, by its inputs
+        further.pop("nonzero", None)  # computes, which this device does in one of its ways only
+        further.pop("gradient", None)  # of what was computed, by its inputs
         return further | by_operator(*BY_OPERATOR) | {
             "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
             "maximum": Tensor.maximum,

@@ -24,12 +24,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import typelattice as tl
-from typelattice.programs.step import Call, Input, Opaque
+from typelattice.programs.step import Call, Input, Number, Opaque
 from typelattice.tracing.importing import Compiler
 from typelattice.tracing.links import Links, Part
 from typelattice.tracing.recorder import MOST_AT_ONE, Recorder
 from typelattice.tracing.run import Run
 from typelattice.tracing.script import run_script
+from typelattice.tracing.spot import Spot
 from typelattice.tracing.tracing import Tracing
 
 
@@ -115,6 +116,62 @@ def test_a_step_names_the_steps_that_made_its_operands(package: Path) -> None:
     assert steps[at["np.where(y > s, x, y)"]].parts[0] == at["y > s"]
     place = steps[at["y += 1"]].place
     assert place is not None and (Path(place.file).name, place.line) == ("traced_one.py", 7)
+
+
+X = "run(np.ones((2, 3), np.float32))"  # the call of a function of one array
+
+
+def test_arguments_that_are_constants_are_known_although_no_witness_is_told_of_them(package: Path) -> None:
+    text = """
+        import numpy as np
+
+        def run(x):
+            a = np.clip(x, 0.5, 2)
+            b = np.full(2, 3, dtype="float32")
+            c = np.minimum(-1, x)
+            return np.where(True, 1.5, x), np.sum(x, axis=-1, dtype="float64"), a, b, c
+    """
+    _, run = followed(package, text, X)
+    seen = texts(run)
+    assert seen["np.clip(x, 0.5, 2)"] == ("clip", "float32", 1)
+    assert seen['np.full(2, 3, dtype="float32")'] == ("full", "float32", 1)
+    assert seen["np.minimum(-1, x)"] == ("minimum", "float32", 1)
+    assert seen["np.where(True, 1.5, x)"] == ("where", "float32", 1)
+    assert seen['np.sum(x, axis=-1, dtype="float64")'] == ("sum", "float64", 1)
+    assert [step.text for step in run.program.steps if isinstance(step, Input)] == ["x"]
+    numbers = [step.value for step in run.program.steps if isinstance(step, Number)]
+    assert {0.5, 2, 3, -1, 1.5} <= {*numbers}
+    assert not run.mismatches
+
+
+def test_a_call_whose_arguments_could_not_be_seen_is_taken_as_it_was(package: Path) -> None:
+    text = """
+        import numpy as np
+
+        def run(x):
+            shape = (3,)
+            one = np.ones(*(shape,), *(), dtype=np.dtype("float32"))
+            return x.sum(*(), *(), dtype=np.dtype("float64")), one
+    """
+    _, run = followed(package, text, X)
+    assert not run.mismatches
+    opaque = [step.name for step in run.program.steps if isinstance(step, Opaque)]
+    assert opaque == ["sum"]
+
+
+def test_what_is_raised_is_no_step_and_what_it_is_made_of_is(package: Path) -> None:
+    text = """
+        import numpy as np
+
+        def run(x):
+            try:
+                raise ValueError(x * 2) from KeyError(x + 1)
+            except ValueError as e:
+                return type(e.__cause__).__name__, *e.args
+    """
+    (cause, array), run = followed(package, text, X)
+    assert cause == "KeyError" and array.dtype == "float32"
+    assert {*texts(run)} == {"x * 2", "x + 1"}
 
 
 def test_a_run_is_replayed_under_any_system(package: Path) -> None:
@@ -308,6 +365,14 @@ BEHAVIOUR = """
     def frame():
         return sys._getframe().f_code.co_name, sys._getframe().f_lineno
 
+    def wrong_method():
+        return (np.ones(4)
+            .reshape(2,
+                2)
+            .sum(
+                axis=7,
+            ))
+
     def run():
         return calls(), names(), generators(), coroutine(), warned(), chained(), debug(), matched(), frame()
 """
@@ -340,7 +405,10 @@ def ended(function: Any, *args: Any) -> str:
 
 @pytest.mark.parametrize(
     "name",
-    ["run", "calls", "names", "warned", "errors", "unbound", "wrong_call", "resized", "debug", "coroutine"],
+    [
+        *("run", "calls", "names", "warned", "errors", "unbound", "wrong_call", "wrong_method"),
+        *("resized", "debug", "coroutine"),
+    ],
 )
 def test_a_rewritten_module_behaves_as_it_did(package: Path, name: str) -> None:
     plain, rewritten = both(package, BEHAVIOUR)
@@ -552,8 +620,8 @@ def test_functions_that_numba_compiles_are_left_alone_and_named() -> None:
     recorder = Recorder()
     text = b"from numba import njit as fast\n@fast\ndef f(x): return x + 1\ndef g(x): return x + 1\n"
     Compiler(recorder).compiled("f.py", text)
-    _, spots, alone = Compiler(recorder).compiled("f.py", text)
-    assert alone == [("f", "numba compiles it")] and [spot.line for spot in spots] == [4]
+    _, rows, alone = Compiler(recorder).compiled("f.py", text)
+    assert alone == [("f", "numba compiles it")] and [Spot(*row).line for row in rows] == [4]
 
 
 def test_what_was_imported_before_is_named(package: Path) -> None:

@@ -19,7 +19,7 @@ from typelattice.programs.step import Argument, Ref
 from typelattice.programs.ufuncs import REDUCED
 from typelattice.tracing.alike import ASSIGNED, alike, written
 from typelattice.tracing.arrays import MADE, SHAPED, SPACED, ArrayMaker, UnknownCallError
-from typelattice.tracing.rewriting import Spot
+from typelattice.tracing.spot import UNTOLD, Spot
 
 TELLING = ("density", "normed", "weights", "initial")  # arguments of which a result's dtype may depend
 KEPT = ("dtype", "min", "max", "a_min", "a_max", "axis", "ddof", "correction")  # those that a step keeps
@@ -159,8 +159,10 @@ def called(function: Any) -> Called:
 
 def arguments(spot: Spot, given: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of a call by position and by name. Raises UnknownCallError."""
+    if UNTOLD in spot.keywords:
+        raise UnknownCallError("its arguments were not seen")
     names = [name for name in spot.keywords if name != "*"]
-    values = list(given[:-1])
+    values = spot.all_of(given[:-1])
     cut = len(values) - len(names)
     positional, last = values[:cut], values[cut:]
     if "*" in spot.keywords:

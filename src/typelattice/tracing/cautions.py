@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
 
 MOST_ARGUMENTS = 60  # of a call that is followed
 SIMPLE = (  # functions of Python's that make no array, and whose names nobody gives to functions of arrays
@@ -70,6 +71,35 @@ def in_order(node: ast.Call) -> bool:
         return False
     first = spread.index(True) if True in spread else len(values)
     return all(isinstance(x, (ast.Name, ast.Constant)) for x in values[first + 1 :])
+
+
+def called_at(node: ast.Call) -> ast.expr:
+    """A node placed where Python places a call: of a method, on the line where the method's name ends.
+
+    A traceback names that line (CPython's compile.c, update_start_location_to_match_attr).
+    """
+    func = node.func
+    if not isinstance(func, ast.Attribute) or func.lineno == func.end_lineno:
+        return node
+    placed = ast.copy_location(ast.Name(""), node)
+    placed.lineno, placed.col_offset = func.end_lineno or 0, (func.end_col_offset or 0) - len(func.attr)
+    return placed
+
+
+def constants_of(arguments: Sequence[ast.expr], line: int) -> Iterator[tuple[int, Any]]:
+    """The arguments that are constants or negative numbers, with their places.
+
+    Those on other lines than the call begins on are left out: Python tells who traces it of each line, in
+    the order in which the arguments are laid on the stack.
+    """
+    for i, node in enumerate(arguments):
+        match node:
+            case ast.Constant(value=value) if node.lineno == line:
+                yield i, value
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)) if (
+                node.end_lineno == line
+            ):
+                yield i, -value
 
 
 def declared(tree: ast.Module) -> Iterator[str]:

@@ -19,7 +19,6 @@ from typelattice.tracing.importing import Compiler
 from typelattice.tracing.plain_data import run_data
 from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.report import report
-from typelattice.tracing.rewriting import Spot
 from typelattice.tracing.run import Run
 from typelattice.tracing.witness import Witness
 
@@ -116,8 +115,7 @@ def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
 def witness(function: FunctionType, recorder: Recorder, named: Iterable[str]) -> Witness:
     """What stands at the call of the function itself, which gives arguments of some names."""
     line = function.__code__.co_firstlineno
-    spot = Spot(line, 0, line, 0, keywords=tuple(named))
-    return Witness(recorder, function.__code__.co_filename, spot)
+    return Witness(recorder, function.__code__.co_filename, (line, 0, line, 0, "", tuple(named), ()))
 
 
 def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeType:

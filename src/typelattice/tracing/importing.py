@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import astuple
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, decode_source
@@ -22,11 +21,12 @@ from typelattice.facts.collector import held_off
 from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.bytecode import with_copies, with_witnesses
 from typelattice.tracing.recorder import Recorder
-from typelattice.tracing.rewriting import Rewriter, Spot
-from typelattice.tracing.source import source
+from typelattice.tracing.rewriting import Rewriter
+from typelattice.tracing.source import Source
+from typelattice.tracing.spot import Row
 from typelattice.tracing.witness import Witness
 
-VERSION = b"3"  # of the rewriting: a cache of another is not read
+VERSION = b"4"  # of the rewriting: a cache of another is not read
 
 
 class Compiler:
@@ -39,16 +39,16 @@ class Compiler:
         """The rewritten code of a module; None, and the reason noted, if it has to run as it is."""
         with held_off():
             try:
-                code, spots, alone = self.compiled(path, data)
+                code, rows, alone = self.compiled(path, data)
             except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
                 self.recorder.left_alone[name] = _why(e)
                 return None
             for function, why in alone:
                 self.recorder.left_alone[f"{name}.{function}"] = why
-            self.recorder.sources[path] = source(decode_source(data))
-            return with_witnesses(code, [Witness(self.recorder, path, spot) for spot in spots])
+            self.recorder.sources[path] = Source(lambda: decode_source(data))
+            return with_witnesses(code, [Witness(self.recorder, path, row) for row in rows])
 
-    def compiled(self, path: str, data: bytes) -> tuple[CodeType, list[Spot], list[tuple[str, str]]]:
+    def compiled(self, path: str, data: bytes) -> tuple[CodeType, list[Row], list[tuple[str, str]]]:
         """The code with its copies, the places of the operations, and the functions that were left alone."""
         kept = self.cache and self.cache / f"{_digest(path, data)}.traced"
         if kept:
@@ -56,14 +56,13 @@ class Compiler:
                 stored = kept.read_bytes()
                 if hashlib.sha256(stored[32:]).digest() == stored[:32]:
                     code, rows, alone = marshal.loads(stored[32:])
-                    return code, [Spot(*row) for row in rows], alone
+                    return code, rows, alone
         tree = ast.parse(data, path)
         rewriter = Rewriter(tree, data.decode("latin-1"))
         code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True))
         if kept:
-            rows = [astuple(spot) for spot in rewriter.spots]
-            self._keep(kept, marshal.dumps((code, rows, rewriter.alone)))
-        return code, rewriter.spots, rewriter.alone
+            self._keep(kept, marshal.dumps((code, rewriter.rows, rewriter.alone)))
+        return code, rewriter.rows, rewriter.alone
 
     def _keep(self, path: Path, data: bytes) -> None:
         """Writes compiled code whole, or not at all: a cache that cannot be written is no error."""

@@ -9,8 +9,7 @@ from typing import Any
 
 from typelattice.operands.operand import SCALARS
 from typelattice.tracing.kinds import ARRAY, ITEMS, LONG, NUMBER, TEXT, VALUE
-from typelattice.tracing.links import Part
-from typelattice.tracing.rewriting import Spot
+from typelattice.tracing.spot import Row, Spot
 
 SCALAR_TYPES = frozenset(SCALARS)
 SMALL = range(-5, 257)  # the ints of which Python has one object each
@@ -19,14 +18,23 @@ SMALL = range(-5, 257)  # the ints of which Python has one object each
 class Keys:
     """Makes the parts of keys, for the operation at `spot` in the source `file`."""
 
-    __slots__ = ("arguments", "file", "function", "kinds", "links", "live", "recorder", "spot", "who")
+    __slots__ = (
+        "arguments", "file", "function", "keywords", "kinds", "links", "live", "name", "recorder", "row",
+        "who",
+    )  # fmt: skip
 
-    def __init__(self, recorder: Any, file: str, spot: Spot) -> None:
-        self.recorder, self.file, self.spot = recorder, file, spot
+    def __init__(self, recorder: Any, file: str, row: Row) -> None:
+        self.recorder, self.file, self.row = recorder, file, row
+        self.name, self.keywords = row[4], row[5]
         self.kinds, self.arguments = recorder.kinds, recorder.arguments
         self.links, self.live = recorder.links, recorder.links.live
         self.function: Any = None  # that was called last, and what stands for it
         self.who: Hashable = None
+
+    @property
+    def spot(self) -> Spot:
+        """Where the operation stands, and what it is."""
+        return Spot(*self.row)
 
     def part(self, x: Any, position: int) -> Any:
         """The step that made an operand; of a Python number its class and value; of a list its class and what
@@ -48,23 +56,29 @@ class Keys:
                 return found[1]
         return self.recorder.input(self, x, kind, position)
 
-    def tokens(self, given: Iterable[Any], position: int = 0, deep: int = 0) -> tuple[Hashable, ...]:
-        """What stands for the arguments of a call in a key; or for the items of the one at a position."""
+    def tokens(self, given: Iterable[Any]) -> tuple[Hashable, ...]:
+        """What stands for the arguments of a call in a key."""
         live = self.live
         made: list[Hashable] = []
-        for x in given:
+        for position, x in enumerate(given, 1):
             found = live.get(id(x))
-            made.append(
-                found[1]
-                if found is not None and found[0]() is x
-                else self.token(x, position or len(made) + 1, deep)
-            )
+            known = found is not None and found[0]() is x
+            made.append(found[1] if known else self.token(x, position))
         return tuple(made)
 
     def token(self, x: Any, position: int, deep: int = 0) -> Any:
         """What stands for an argument that no step made, in a key."""
         cls = type(x)
         how = self.arguments[cls]
+        if how is ITEMS:
+            if len(x) > LONG or deep > 2:
+                return cls, frozenset(map(type, x))
+            made = [cls]
+            for each in x:
+                found = self.live.get(id(each))
+                known = found is not None and found[0]() is each
+                made.append(found[1] if known else self.token(each, position, deep + 1))
+            return tuple(made)
         if how is VALUE:
             self.links.constant(x, x)
             return x
@@ -76,13 +90,9 @@ class Keys:
             return cls, x
         if how is ARRAY:
             return self.unlinked(x, position)
-        if how is ITEMS:
-            if len(x) > LONG or deep > 2:
-                return cls, frozenset(map(type, x))
-            return cls, *self.tokens(x, position, deep + 1)
-        if cls is dict and self.spot.keywords and self.spot.keywords[-1] is None:
+        if cls is dict and self.keywords and self.keywords[-1] is None:
             named = [*x.items()][:LONG]
-            return cls, *[(key, *self.tokens((value,), position, 1)) for key, value in named]
+            return cls, *[(key, self.token((value,), position)) for key, value in named]
         return cls.__name__
 
     def index(self, key: Any) -> Hashable:
@@ -98,18 +108,12 @@ class Keys:
     def callee(self, function: Any) -> Any:
         """What stands for a function in a key; None for one whose result is no new array."""
         cls = type(function)
-        if cls is BuiltinFunctionType:
-            owner = function.__self__
-            found = self.live.get(id(owner))
-            if found is not None and found[0]() is owner and type(found[1]) is Part:
-                return self.spot.name or function.__name__, found[1]
         if cls is FunctionType:
-            self.function, self.who = function, (function.__module__, function.__qualname__)
-            return self.who
+            return function.__module__, function.__qualname__
         if cls is MethodType or cls is BuiltinFunctionType:
             owner = function.__self__
             if self.kinds[type(owner)] is not None:
-                return function.__name__, self.part(owner, 0)
+                return self.name or function.__name__, self.part(owner, 0)
             if cls is MethodType:
                 inner = function.__func__
                 return (inner.__module__, inner.__qualname__) if type(inner) is FunctionType else None

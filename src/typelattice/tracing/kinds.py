@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
@@ -198,18 +198,3 @@ def argument_sort(cls: type) -> int:
         return ARRAY
     return ITEMS if cls is tuple or cls is list else OTHER
 
-
-def items(x: Any, deep: int) -> Iterator[Any]:
-    """What a tuple, a list or a dictionary holds, and those within it; of one that is long nothing."""
-    cls = type(x)
-    if deep and cls is dict and len(x) <= LONG:
-        for value in x.values():
-            yield from items(value, deep - 1)
-    elif deep and cls is list and len(x) <= LONG:
-        for value in x:
-            yield from items(value, deep - 1)
-    elif deep and issubclass(cls, tuple) and tuple.__len__(x) <= LONG:
-        for value in tuple.__iter__(x):  # past what a class of the program's says
-            yield from items(value, deep - 1)
-    else:
-        yield x

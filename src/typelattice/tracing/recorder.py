@@ -92,7 +92,7 @@ class Recorder:
         def made(site: Site, args: Sequence[Argument]) -> Argument:
             return self.reader(at).step(site, at.spot, function, given, number, self.result(given[-1]))
 
-        return self.noted(at, key, given[-1], made, steps_of(key[:2]))
+        return self.noted(at, key, given[-1], made, steps_of(key))
 
     def joined(self, at: Witness, key: Any, entries: Sequence[Any], result: Any) -> Note | None:
         """The step of `np.r_[...]`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from itertools import count
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -20,13 +20,16 @@ from typelattice.tracing.cautions import (
     COMPILED_BY,
     REBINDING,
     SIMPLE,
+    called_at,
     compiled_by,
     compilers,
     conditions,
+    constants_of,
     declared,
     in_order,
     same_twice,
 )
+from typelattice.tracing.spot import UNTOLD, Row
 
 WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
@@ -39,35 +42,20 @@ LEAVES = frozenset(  # what a node holds, and nothing is rewritten within
 ).union(*(base.__subclasses__() for base in SIGNS))
 CONDITIONS_STAND_ALONE = sys.version_info < (3, 12)
 Placed = TypeVar("Placed", bound=Any)
+CALLED = ("called_0", "called_1", "called_2")  # what tells a witness of a call of so many arguments
 ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where an operation stands in a module, and what it is.
-
-    `name` is the operation, the attribute or the method. Of a call `keywords` are the names of its last
-    arguments: None stands for `**`, and `*` for `*args`.
-    """
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    name: str = ""
-    keywords: tuple[str | None, ...] = ()
-
-
 class Rewriter:
-    """Rewrites a tree in place, once. `spots` are the operations that it found, `alone` the functions left
-    as they are. `text` is the source, by which a look through the tree is spared.
+    """Rewrites a tree in place, once. `rows` are the operations that it found, each what makes a Spot, and
+    `alone` the functions left as they are. `text` is the source, by which a look through the tree is spared.
 
     It is no `ast.NodeTransformer`, which asks each node for its fields: the import of a large package would
     take twice as long.
     """
 
     def __init__(self, tree: ast.Module, text: str) -> None:
-        self.spots: list[Spot] = []
+        self.rows: list[Row] = []
         self.alone: list[tuple[str, str]] = []
         self.rebound = set(declared(tree)) if "global" in text or "nonlocal" in text else set()
         self.compilers = dict(compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
@@ -107,17 +95,20 @@ class Rewriter:
         inner: ast.expr | None,
         name: str = "",
         keywords: tuple[str | None, ...] = (),
+        constants: tuple[tuple[int, Any], ...] = (),
+        at: Any = None,
     ) -> ast.expr:
-        """A call of a witness's method with the items and, where there is one, the result of `inner`."""
-        self.spots.append(
-            Spot(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, name, keywords)
-        )
-        witness = _at(node, ast.Constant(f"{WITNESS}{len(self.spots) - 1}"))
+        """A call of a witness's method with the items and, where there is one, the result of `inner`.
+
+        It is placed where the node is, or `at` another.
+        """
+        place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        self.rows.append((*place, name, keywords, constants))
+        witness = _at(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
         told = _at(node, ast.Attribute(witness, method, LOAD))
-        # Python places the call of a method on the line where the method's name ends
-        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset
-        given = [*items, _at(node, inner)] if inner is not None else [*items]
-        return _at(node, ast.Call(told, given, []))
+        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # see called_at
+        given = [*items, _at(at or node, inner)] if inner is not None else [*items]
+        return _at(at or node, ast.Call(told, given, []))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         plain = isinstance(node.left, ast.Constant) and (
@@ -176,23 +167,36 @@ class Rewriter:
             node.func.value = self.told(node, "forgotten", [node.func.value], None)
             return node
         if not in_order(node):
-            inner = ast.Call(_copy(node, 1, 0), node.args, node.keywords)
-            return self.told(node, "given", [node.func], inner)
-        values = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
-        items = [node.func, *values, *(keyword.value for keyword in node.keywords)]
-        count = len(items)
-        names: list[str | None] = ["*"] if any(isinstance(x, ast.Starred) for x in node.args) else []
+            at = called_at(node)
+            inner = ast.Call(_copy(at, 1, 0), node.args, node.keywords)
+            return self.told(node, "given", [node.func], inner, "", (UNTOLD,), (), at)
+        starred = [isinstance(x, ast.Starred) for x in node.args]
+        arguments = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
+        arguments += [keyword.value for keyword in node.keywords]
+        at = called_at(node)
+        constants = tuple(constants_of(arguments, at.lineno))
+        known = {i for i, _ in constants}
+        items = [node.func, *(x for i, x in enumerate(arguments) if i not in known)]
+        numbers = count(1)
+        copies = [x if i in known else _copy(at, len(items), next(numbers)) for i, x in enumerate(arguments)]
+        named = copies[len(starred) :]
         inner = ast.Call(
-            _copy(node, count, 0),
-            [_copied_argument(node, x, count, i) for i, x in enumerate(node.args, 1)],
-            [
-                _at(node, ast.keyword(k.arg, _copy(node, count, i)))
-                for i, k in enumerate(node.keywords, 1 + len(node.args))
-            ],
+            _copy(at, len(items), 0),
+            [_at(at, ast.Starred(x, LOAD)) if star else x for x, star in zip(copies, starred, strict=False)],
+            [_at(at, ast.keyword(k.arg, x)) for k, x in zip(node.keywords, named, strict=True)],
         )
-        keywords = (*names, *(k.arg for k in node.keywords))
+        keywords = (*(["*"] if any(starred) else []), *(k.arg for k in node.keywords))
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        return self.told(node, "called", items, inner, name, keywords)
+        method = CALLED[len(items) - 1] if len(items) <= len(CALLED) else "called"
+        return self.told(node, method, items, inner, name, keywords, constants, at)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        """What is raised is no array, but its arguments may be made of such."""
+        if not isinstance(node.exc, ast.Call):
+            return self.inner(node)  # type: ignore[no-any-return]
+        self.inner(node.exc)
+        node.cause = node.cause and self.visit(node.cause)
+        return node
 
     # -- where the truth of a comparison alone is asked
 
@@ -268,12 +272,6 @@ def _copy(node: ast.AST, count: int, number: int, how: str = "") -> ast.expr:
     The minus sign keeps the compiler from folding it, and from warning that a string cannot be called.
     """
     return _at(node, ast.UnaryOp(MINUS, _at(node, ast.Constant(f"{COPY}{count}.{number}.{how}"))))
-
-
-def _copied_argument(node: ast.AST, argument: ast.expr, count: int, number: int) -> ast.expr:
-    """A mark for an argument of a call, spread where the argument is."""
-    made = _copy(node, count, number)
-    return _at(node, ast.Starred(made, LOAD)) if isinstance(argument, ast.Starred) else made
 
 
 def _at(node: Any, made: Placed) -> Placed:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from typelattice.rendering.grid import printable
-from typelattice.tracing.rewriting import Spot
+from typelattice.tracing.spot import Spot
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Source:
-    """The lines of a source text, each with its end."""
+    """A source text, which is read when it is first asked for: of most modules it never is."""
 
-    lines: tuple[str, ...]
+    read: Callable[[], str]
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines, each with its end."""
+        return tuple(self.read().splitlines(keepends=True))
 
     def text(self, spot: Spot) -> str:
         """The text of an operation, on one line."""
@@ -32,6 +39,7 @@ class Source:
         except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
             return ""
         found = _operands(node.value if isinstance(node, ast.Expr) else node)
+        position = spot.place(position)
         if position >= len(found):
             return ""
         return ast.get_source_segment(text, found[position]) or ast.unparse(found[position])
@@ -51,11 +59,6 @@ def _operands(node: ast.AST) -> list[ast.AST]:
             owner: list[ast.AST] = [f.value if isinstance(f, ast.Attribute) else f]
             return [*owner, *args, *(k.value for k in keywords)]
     return []
-
-
-def source(text: str) -> Source:
-    """The source of a text."""
-    return Source(tuple(text.splitlines(keepends=True)))
 
 
 def _cut(line: str, start: int, end: int | None) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import known
 from typelattice.operands.objects import PLAIN
-from typelattice.operands.operand import SCALAR, Operand, of
+from typelattice.operands.operand import Operand, of
 
 PLAIN.add(np.ndarray)
 OWN_SCALARS = (np.generic,)  # which other libraries may take for Python's numbers
@@ -31,10 +31,11 @@ def read(x: Any) -> Operand | None:
 def mark_of(cls: type) -> Any:
     """A dtype or a scalar type as it is; of an array the dtype and the number of dimensions.
 
-    Of a scalar the dtype, and that it is one: another library may take it for a Python number.
+    Of a scalar its class, which says the dtype, twice: alone it would be the mark of the class itself, and
+    another library may take a scalar for a Python number.
     """
     if issubclass(cls, np.generic):
-        return lambda x: (x.dtype, SCALAR)
+        return attrgetter("__class__", "__class__")
     return attrgetter("dtype", "ndim") if issubclass(cls, np.ndarray) else lambda d: d
 
 

@@ -18,8 +18,8 @@ from typelattice.tracing.compiled.graph import Graph, Node, Span, Variable, need
 from typelattice.tracing.compiled.operations import CAST, Chooser
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.links import Note, Part
-from typelattice.tracing.rewriting import Spot
-from typelattice.tracing.source import Source, source
+from typelattice.tracing.source import Source
+from typelattice.tracing.spot import Spot
 
 Chosen = tuple[str, bool]  # our name of an operation, and whether constants are Python's numbers
 
@@ -249,5 +249,5 @@ class Reading:
         """The source of a file, which may be one that is not followed."""
         sources: dict[str, Source] = self.recorder.sources
         if file not in sources:
-            sources[file] = source("".join(linecache.getlines(file)))
+            sources[file] = Source(lambda: "".join(linecache.getlines(file)))
         return sources[file]

@@ -25,6 +25,8 @@ from typelattice.tracing.plain_data import run_data
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools" / "docs"))
+import gallery  # noqa: E402
+
 from build import MADE  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -169,3 +171,9 @@ def test_demo_predictions_hold_in_80_columns() -> None:
     done = subprocess.run(argv, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_the_gallery_tells_what_is_particular_to_a_system_once(name: str) -> None:
+    told = [*gallery._particulars(tl.system(name))]
+    assert len(told) == len({*told}) < 30

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from html import escape
@@ -133,12 +134,23 @@ def _particulars(s: tl.System) -> Iterator[str]:
         yield "A Python value out of range: " + ", ".join(f"of {k}: `{v}`" for k, v in s.fit.items()) + "."
     for bounds, winner in s.ties.items():
         yield f"Where {_codes(sorted(map(str, bounds)))} lie lowest above a pair, it chooses `{winner}`."
-    for (table, _), entry in sorted(s.entries.items(), key=lambda item: item[0][0]):
-        if table != "ties":
-            yield f"In `{table}`: `{entry}`."
+    yield from _outright(s)
     if s.ops:
         standard = "[the standard](../operations.md)"
         yield f"Under `ops` it departs from {standard} in {len(s.ops)} operations, or classes of them."
+
+
+def _outright(s: tl.System) -> Iterator[str]:
+    """What the file says of pairs outright, each of its entries once, however many pairs it stands for."""
+    pairs = Counter((key, entry) for (key, _), entry in s.entries.items() if key != "ties")
+    of_entry = {(key, entry): pair for (key, pair), entry in s.entries.items()}
+    for (key, entry), count in pairs.items():
+        pair = of_entry[key, entry]
+        stands = f"`{entry}`" + f", {count} pairs" * (count > 1)
+        if key == "refusals":
+            yield f"It refuses {stands}: {plain(s.refusals[pair])}."
+        else:
+            yield f"It takes {stands}, to `{s.overrides[pair]}`."
 
 
 def _codes(names: Iterable[object]) -> str:

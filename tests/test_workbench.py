@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from hypothesis import given
@@ -262,3 +265,18 @@ def test_the_server_is_told_apart_by_its_address(file: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         serve(desk(file), 0, ready)
     assert told[0].startswith("http://127.0.0.1:") and len(told[0].split("/")[3]) >= 32
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal for one process alone is POSIX")
+def test_the_command_serves_until_it_is_interrupted_and_says_no_more_than_that(file: Path) -> None:
+    words = [sys.executable, "-m", "typelattice", "explore", "--edit", str(file), "--no-browser"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr
+        address, editing = server.stderr.readline().strip(), server.stderr.readline()
+        for _ in range(5):
+            with urlopen(address, timeout=60) as page:
+                assert page.status == 200
+        server.send_signal(signal.SIGINT)
+        said, complaints = server.communicate(timeout=60)
+    assert editing == f"editing {file}; Ctrl-C ends it\n"
+    assert (said, complaints, server.returncode) == (f"{file} is no longer served\n", "", 0)

@@ -6,6 +6,7 @@ import re
 import webbrowser
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
+from typelattice.cli import interrupts
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_writable, write_text
@@ -76,7 +77,8 @@ def _edit(args: Namespace) -> Paragraphs:
         unopened = "" if found or args.no_browser else "no browser was found; open it yourself: "
         complain(f"{unopened}{address}\nediting {at.path}; Ctrl-C ends it")
 
-    serve(at, args.port, ready)
+    with interrupts.raised():
+        serve(at, args.port, ready)
     yield f"{at.path} is no longer served"
 
 

@@ -7,6 +7,7 @@ address, so that no other page can ask by a name that leads here; a question nee
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -175,6 +176,7 @@ def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
         raise ServerError("--edit needs a server: pip install 'typelattice[editor]'") from None
     with _listening(port) as listening:
         application = Application(at, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that requests wait is no news
         server = create_server(application, sockets=[listening], threads=1, max_request_body_size=MOST_BYTES)
         try:
             ready(application.address)

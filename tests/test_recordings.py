@@ -9,6 +9,7 @@ import typelattice as tl
 from typelattice.conformance.compare import Report, compare
 from typelattice.facts.releases import SIGN
 from typelattice.recorded.departures import departures
+from typelattice.recorded.lookup import of_several
 from typelattice.recorded.recording import RECORDINGS, Recording, recorded
 
 EVERY = 11  # of the calls: all of them are for `make conform`
@@ -27,6 +28,12 @@ def told(found: Report) -> str:
 def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
     calls = islice(Recording.load(name).calls(), 0, None, EVERY)
     assert told(compare(tl.system(name), calls, departures(name))) == ""
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_calls_of_several_operands_are_looked_up_as_they_are_read(name: str) -> None:
+    read = [c for c in Recording.load(name).calls() if c.op == "result_type" and len(c.operands) > 2]
+    assert [*of_several(name, "result_type")] == read
 
 
 @pytest.mark.live

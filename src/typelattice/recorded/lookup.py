@@ -6,7 +6,7 @@ is found by its line, and its rows alone are decoded; reading every recording wh
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from os.path import isfile
@@ -67,6 +67,35 @@ def look_up(name: str, op: str, operands: Sequence[str]) -> Call | None:
         changed = _changed(page, op, place) if page.base else None
         kept = page.answers[changed] if changed is not None else whole.answers[_answer(whole, op, place)]
         return Call(op, tuple(operands), *told(kept, page.errors if changed is not None else whole.errors))
+    except (ValueError, TypeError, LookupError) as error:
+        raise _damaged(name, error) from error
+
+
+def of_several(name: str, op: str) -> Iterator[Call]:
+    """The calls of three operands and more in an operation, with what the library answered.
+
+    Raises RecordingError for a recording that was damaged.
+
+    >>> next(of_several("numpy", "result_type")).answer
+    'float64'
+    """
+    page = opened(name)
+    if page is None:
+        return
+    whole = page.base or page
+    names = tuple(page.index)
+    try:
+        changed = dict(_calls(page)) if page.base else {}
+        for number, (asked, operands, answer) in enumerate(_calls(whole)):
+            if asked != op:
+                continue
+            of = tuple(names[i] for i in operands)
+            if page.lacks.covers(op, tuple(operands)):
+                yield Call(op, of, *LACKED)
+            elif number in changed:
+                yield Call(op, of, *told(page.answers[changed[number]], page.errors))
+            else:
+                yield Call(op, of, *told(whole.answers[answer], whole.errors))
     except (ValueError, TypeError, LookupError) as error:
         raise _damaged(name, error) from error
 

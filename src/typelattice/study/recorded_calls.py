@@ -11,8 +11,8 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED, OF_PYTHON
-from typelattice.recorded.messages import answer_of
-from typelattice.recorded.recording import Recording, recorded
+from typelattice.recorded.lookup import of_several, opened
+from typelattice.recorded.recording import recorded
 from typelattice.study.closure import Key
 
 ASKED = "result_type"  # the call that asks for promotion alone
@@ -64,25 +64,20 @@ def evidence(system: System, operands: Sequence[Operand]) -> Evidence:
         or find_system(system.name) is not system
     ):
         return Evidence((), "")
-    recording = Recording.load(system.name)
-    versions = ", ".join(f"{name} {version}" for name, version in recording.versions.items())
-    return Evidence(tuple(_calls(system, recording, {str(o): o for o in operands})), versions)
+    page = opened(system.name)
+    assert page
+    versions = ", ".join(f"{name} {version}" for name, version in page.versions.items())
+    return Evidence(tuple(_calls(system, {str(o): o for o in operands})), versions)
 
 
-def _calls(system: System, recording: Recording, known: dict[str, Operand]) -> Iterator[RecordedCall]:
+def _calls(system: System, known: dict[str, Operand]) -> Iterator[RecordedCall]:
     """The recorded calls of known operands that have an answer."""
-    numbers = {i: known[text] for i, text in enumerate(recording.operands) if text in known}
-    for op, of, answer in recording.nary:
-        told = answer_of(recording.answers[answer])
-        if (
-            op == ASKED
-            and all(i in numbers for i in of)
-            and told not in (NOT_ASKED, *BROKEN)
-            and not told.startswith(OF_PYTHON)
-        ):
-            operands = tuple(numbers[i] for i in of)
+    for call in of_several(system.name, ASKED):
+        answered = call.answer not in (NOT_ASKED, *BROKEN) and not call.answer.startswith(OF_PYTHON)
+        if answered and all(text in known for text in call.operands):
+            operands = tuple(known[text] for text in call.operands)
             p = system.explain(*operands)
-            yield RecordedCall(operands, _key(told), (p.dtype, p.weak))
+            yield RecordedCall(operands, _key(call.answer), (p.dtype, p.weak))
 
 
 def _key(answer: str) -> Key:

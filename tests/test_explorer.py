@@ -14,11 +14,13 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main
+from typelattice.engine.answer import Rule
 from typelattice.explain.english import answer, sections
 from typelattice.explain.evidence import evidence
 from typelattice.explorer.cells import NO_CELL, PARTS
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page
+from typelattice.files.provenance import Provenance
 from typelattice.files.reader import parse
 
 SYSTEMS, OPS = ("numpy", "torch", "jax-x32", "numpy@2.4"), ("add", "divide", "sqrt")
@@ -93,6 +95,55 @@ def test_tables_that_are_alike_are_written_once(shown: dict) -> None:
     numpy, older = (next(s for s in shown["systems"] if s["name"] == name) for name in ("numpy", "numpy@2.4"))
     assert numpy["tables"]["add"]["answer"] == older["tables"]["add"]["answer"]
     assert numpy["tables"]["add"]["evidence"] != older["tables"]["add"]["evidence"]
+
+
+def test_the_reasons_for_answers_that_two_releases_share_are_found_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[tl.Promotion] = []
+    find = Provenance.rule
+
+    def counted(self: Provenance, p: tl.Promotion) -> Rule:
+        found.append(p)
+        return find(self, p)
+
+    monkeypatch.setattr(Provenance, "rule", counted)
+    document(["numpy", "numpy@2.4", "cupy"], ops=["add"])
+    assert {p.system.name for p in found} == {"numpy"}
+
+
+@pytest.mark.parametrize("first, second", [("numpy", "numpy@2.0"), ("numpy", "cupy"), ("c", "c-llp64")])
+def test_a_system_is_shown_beside_one_of_the_same_rules_as_it_is_alone(first: str, second: str) -> None:
+    beside, alone = document([first, second], OPS).data, document([second], OPS).data
+    assert spelled_out(beside, 1) == spelled_out(alone, 0)
+
+
+def test_a_file_of_the_same_text_is_named_by_its_own_name(tmp_path: Path) -> None:
+    for name in ("one.toml", "two.toml"):
+        (tmp_path / name).write_text('name = "same"\norder = "i8 -> i16"\n', encoding="utf-8")
+    data = document([tmp_path / "one.toml", tmp_path / "two.toml"], ops=[]).data
+    rules = [{*map(str, spelled_out(data, i)["", "rule"])} for i in (0, 1)]
+    assert all("one.toml" in rule for rule in rules[0] - {"None"})
+    assert all("two.toml" in rule for rule in rules[1] - {"None"})
+
+
+def spelled_out(data: dict, which: int) -> dict:
+    """One system of a document, with what its numbers stand for."""
+    pools, system = data["pools"], data["systems"][which]
+    of = {"answer": "answers", "operation": "sections", "evidence": "evidence", "way": "ways"}
+    of |= {"trail": "trails", "rule": "rules"}
+
+    def shown(part: str, number: int) -> object:
+        if number == NO_CELL:
+            return None
+        value = pools[of[part]][number]
+        return [pools["sections"][n] for n in value] if part == "trail" else value[:5]
+
+    return {
+        (op, part): [shown(part, number) for number in pools["columns"][table[part]]]
+        for op, table in system["tables"].items()
+        for part in PARTS
+    }
 
 
 def test_a_page_holds_its_document_and_asks_no_network() -> None:

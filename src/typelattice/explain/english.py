@@ -139,7 +139,7 @@ def _lowered(p: Promotion, step: Lowered) -> str:
     return f"{counts} higher than {high}'s: {step.node or 'no rule'}"
 
 
-@lru_cache(maxsize=1024)  # many answers of one system rest on the same join
+@lru_cache(maxsize=4096)  # many answers of one system rest on the same join
 def _bounds(
     order: Order[Node], step: Step, nodes: tuple[Node, ...]
 ) -> Sequence[tuple[str, Sequence[str]]]:

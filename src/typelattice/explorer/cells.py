@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.ask import ask
 from typelattice.engine.steps import Step
 from typelattice.engine.system import System
 from typelattice.explain.english import answer, sections
 from typelattice.explain.evidence import given, testimony
 from typelattice.explain.operation_words import operation_words
 from typelattice.explorer.pool import Pool
+from typelattice.explorer.stated import stated
+from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand, Tier, of
 from typelattice.recorded.observed import observed
 from typelattice.study.labels import code, label, marks
@@ -60,6 +64,7 @@ class Pools:
 # to find: a system of many operands is shown without.
 REASONS = ("trail", "rule")
 PARTS = ("answer", "operation", "evidence", "way", *REASONS)
+Columns = dict[Hashable, dict[str, int]]  # what a table rests on → the number of each column, by its part
 
 
 class Cells:
@@ -68,30 +73,57 @@ class Cells:
     Most operations make of their operands what these promote to, for the same reasons.
     """
 
-    def __init__(self, system: System, pools: Pools) -> None:
-        self.system, self.pools = system, pools
+    def __init__(self, system: System, pools: Pools, columns: Columns) -> None:
+        self.system, self.pools, self._columns = system, pools, columns
         self._promotions: dict[tuple[Operand, ...], Promotion] = {}
         self._trails: dict[object, int] = {}
         self._rules: dict[object, int] = {}
+        self._ways: dict[object, int] = {}
+        self._results: dict[object, int] = {}
 
     def ask(self, operands: tuple[Operand, ...], op: str | None) -> Promotion:
         """The answer to operands, in an operation or without."""
         if op is not None:
-            return self.system.explain(*operands, op=op)
+            return ask(self.system, operands, op, self.system.origin.rule)
         if operands not in self._promotions:
-            self._promotions[operands] = self.system.explain(*operands)
+            self._promotions[operands] = ask(self.system, operands, None, self.system.origin.rule)
         return self._promotions[operands]
 
-    def part(self, name: str, p: Promotion) -> int:
-        """The number of a part of an answer."""
-        return int(getattr(self, name)(p))
+    def columns(
+        self, op: str | None, answers: Sequence[Promotion | None], with_reasons: bool
+    ) -> dict[str, int]:
+        """The numbers of the columns of a table, NO_CELL where nothing was asked.
+
+        Of systems of which the same is stated, as of most releases of a library, all but what the library
+        answered is found once. The reasons of refusals are compared, since they may name the system.
+        """
+        reasons = tuple(p and (p.reason, p.remedy) for p in answers)
+        known = self._columns.setdefault((op, stated(self.system, op), reasons), {})
+        found = {}
+        for name in PARTS:
+            if name == "evidence" or name not in known:
+                known[name] = self._column(name, answers if with_reasons or name not in REASONS else ())
+            found[name] = known[name]
+        return found
+
+    def _column(self, name: str, answers: Sequence[Promotion | None]) -> int:
+        """The number of a column: one part of all answers of a table."""
+        part = getattr(self, name)
+        return self.pools.columns.number(tuple(NO_CELL if p is None else part(p) for p in answers))
 
     def answer(self, p: Promotion) -> int:
         """The answer itself."""
         stands_out = marks(p)
-        result = -1 if p.dtype is None else self.pools.operand(of(p.dtype, p.weak, _tier(p)))
+        result = -1 if p.dtype is None else self._result(p.dtype, p.weak, _tier(p))
         told = (code(p), answer(p), stands_out[0], p.weak, "lossy" in stands_out, result)
         return self.pools.answers.number(told)
+
+    def _result(self, dtype: DType, weak: bool, tier: Tier) -> int:
+        """The number of a result as an operand."""
+        key = dtype, weak, tier
+        if key not in self._results:
+            self._results[key] = self.pools.operand(of(dtype, weak, tier))
+        return self._results[key]
 
     def trail(self, p: Promotion) -> int:
         """The sections of its explanation, but for what the operation does."""
@@ -115,11 +147,15 @@ class Cells:
     def way(self, p: Promotion) -> int:
         """The nodes that met in the order, the node they came to, and the minimal bounds that lost."""
         step = _meeting(p)
-        nodes = [n for n in dict.fromkeys(step.nodes) if n in p.system.order]
-        lowest = p.system.order.minimal_bounds(*nodes) if nodes else ()
-        to = step.node if step.node in p.system.order else None
-        lost = tuple(str(n) for n in lowest if n is not to) if len(nodes) > 1 else ()
-        return self.pools.ways.number((tuple(map(str, nodes)), str(to) if to else None, lost))
+        key = step.nodes, step.node
+        if key not in self._ways:
+            order = p.system.order
+            nodes = [n for n in dict.fromkeys(step.nodes) if n in order]
+            lowest = order.minimal_bounds(*nodes) if nodes else ()
+            to = step.node if step.node in order else None
+            lost = tuple(str(n) for n in lowest if n is not to) if len(nodes) > 1 else ()
+            self._ways[key] = self.pools.ways.number((tuple(map(str, nodes)), str(to) if to else None, lost))
+        return self._ways[key]
 
     def rule(self, p: Promotion) -> int:
         """The lines of the file behind it, by number.

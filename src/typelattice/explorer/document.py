@@ -12,7 +12,7 @@ from pathlib import Path
 from typelattice.drawings.making import draw
 from typelattice.engine.operations import find
 from typelattice.engine.system import System
-from typelattice.explorer.cells import Cells, Pools
+from typelattice.explorer.cells import Cells, Columns, Pools
 from typelattice.explorer.tables import table
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.headings import heading_of, headings
@@ -62,11 +62,11 @@ def document(
     asked = [None, *dict.fromkeys(operation(op).name for op in ops)]
     for op in asked[1:]:
         operation(str(op)).check_table()
-    pools = Pools()
+    pools, columns = Pools(), Columns()
     entries = []
     for done, one in enumerate(named):
         report(done, len(named), str(one))
-        entries.append(_entry(one, asked, pools))
+        entries.append(_entry(one, asked, pools, columns))
     report(len(named), len(named), "")
     return Document({
         "first": next((str(e["name"]) for e in entries if e["name"] == FIRST), entries[0]["name"]),
@@ -85,7 +85,12 @@ def _operation(op: str | None) -> dict[str, object]:
     return {"name": op, "names": [op, *known.names], "operator": known.operator, "alone": known.alone}
 
 
-def _entry(which: str | Path | System, ops: Sequence[str | None], pools: Pools) -> dict[str, object]:
+def _entry(
+    which: str | Path | System,
+    ops: Sequence[str | None],
+    pools: Pools,
+    columns: Columns,
+) -> dict[str, object]:
     """One system, or one file that is none."""
     try:
         found = find_system(which)
@@ -94,7 +99,7 @@ def _entry(which: str | Path | System, ops: Sequence[str | None], pools: Pools) 
             raise
         return broken(which, e)
     asked = found.name if isinstance(which, System) else str(which)
-    cells = Cells(found, pools)
+    cells = Cells(found, pools, columns)
     tables = {op or PROMOTION: table(cells, op) for op in ops}
     return {"asked": asked, **about(found), "tables": tables, "operators": _operators(found, ops)}
 

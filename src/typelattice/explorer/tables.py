@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from typelattice.engine.system import System
-from typelattice.explorer.cells import NO_CELL, PARTS, REASONS, Cells
+from typelattice.explorer.cells import Cells
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand, of
@@ -49,11 +49,7 @@ def table(cells: Cells, op: str | None) -> dict[str, object]:
     answers = [None if _of_python(pair) else cells.ask(pair, op) for pair in asked]
     numbers = [*map(cells.pools.operand, rows)]
     found: dict[str, object] = {"rows": numbers, "columns": None if alone else numbers}
-    for name in PARTS:
-        explained = name not in REASONS or len(rows) <= MOST_EXPLAINED
-        column = (NO_CELL if p is None else cells.part(name, p) for p in answers if explained)
-        found[name] = cells.pools.columns.number(tuple(column))
-    return found
+    return found | cells.columns(op, answers, with_reasons=len(rows) <= MOST_EXPLAINED)
 
 
 def _of_python(operands: Sequence[Operand]) -> bool:

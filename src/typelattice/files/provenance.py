@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import chain
 
 from typelattice.engine.answer import Promotion, Rule
@@ -233,6 +233,7 @@ def operation_rule(step: Step) -> Rule:
     return _row(facts.TABLE, step.entry)
 
 
+@cache
 def _row(path: str, name: str | None) -> Rule:
     """The row of a table of ours that begins with a name."""
     with open(path, encoding="ascii") as table:

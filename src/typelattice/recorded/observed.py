@@ -120,6 +120,7 @@ def observed(p: Promotion) -> Observed | None:
     return Observed(call, page.versions, asked_of(p.system), departs, name)
 
 
+@lru_cache(128)  # every answer of a system asks
 def recording_of(system: Rules) -> str | None:
     """The name of the recording of a system's library; None if nothing was recorded for that system."""
     entry = recordings().get(system.name)
@@ -127,6 +128,7 @@ def recording_of(system: Rules) -> str | None:
     return system.name if of_library and opened(system.name) else None
 
 
+@lru_cache(128)
 def asked_of(system: Rules) -> str:
     """The library that was asked, in the version of the recording: `torch 2.13.0`.
 

@@ -184,7 +184,7 @@ def test_what_cannot_be_read_is_named_and_stays_one_opaque_step(monkeypatch: pyt
     run = tl.trace(lambda x: compiled(x) + 1, X).run
     assert run.opaque == 1
     (left,) = run.left_alone
-    assert left.reason.startswith("what it compiles to cannot be read (TypeError: ")
+    assert left.reason.startswith("what it computes inside cannot be read (TypeError: ")
 
 
 def test_an_input_of_a_run_is_named_as_the_parameter() -> None:

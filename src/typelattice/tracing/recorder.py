@@ -18,7 +18,7 @@ from typelattice.tracing import making
 from typelattice.tracing.arrays import UnknownCallError
 from typelattice.tracing.autocast import AutocastError, check, is_on
 from typelattice.tracing.calls import CallReader
-from typelattice.tracing.compiled.compilers import compiler_of_functions
+from typelattice.tracing.compiled.compilers import compiler_by_module, compiler_of_functions
 from typelattice.tracing.compiled.inside import Inside
 from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, argument_sort, is_function, is_many, joining
 from typelattice.tracing.libraries import own_system
@@ -85,12 +85,18 @@ class Recorder:
         return self.noted(at, key, a, making.put(self.draft), key)
 
     def call(
-        self, at: Witness, key: Any, function: Any, given: tuple[Any, ...], number: int = 0
+        self, at: Witness, key: Any, function: Any, given: tuple[Any, ...], number: int | None = None
     ) -> Note | None:
-        """The step of a call; `number` counts the arrays that it gives."""
+        """The step of a call; of one that gives several arrays, that of the one of a number.
+
+        None of a function of a library's that is taken apart: its steps are counted by then.
+        """
+        apart = compiler_by_module(function) if number is None else None
+        if apart is not None and self.inside.call(at, apart, function, given):
+            return None
 
         def made(site: Site, args: Sequence[Argument]) -> Argument:
-            return self.reader(at).step(site, at.spot, function, given, number, self.result(given[-1]))
+            return self.reader(at).step(site, at.spot, function, given, number or 0, self.result(given[-1]))
 
         return self.noted(at, key, given[-1], made, steps_of(key))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -21,6 +21,12 @@ class Compiler(Protocol):
 
     def is_own(self, function: Any) -> bool:
         """Whether a compiled function is the library's own."""
+
+    def takes_apart(self, function: Any) -> bool:
+        """Whether a plain function of the library's that no operation is can be read as a compiled one."""
+
+    def state(self, function: Any) -> Hashable:
+        """What the graph of a function depends on beside its arguments."""
 
     def is_tracer(self, cls: type) -> bool:
         """Whether the objects of a class stand for arrays while a function is compiled."""
@@ -41,9 +47,20 @@ class Compiler(Protocol):
 def compiler(cls: type) -> Any:
     """What the library of a class says of compiled functions, a Compiler; None of a library that has none."""
     module: object = type.__getattribute__(cls, "__module__")
-    library = library_of(module.partition(".")[0]) if isinstance(module, str) else None
+    return _compiler_in(module) if isinstance(module, str) else None
+
+
+def _compiler_in(module: str) -> Any:
+    library = library_of(module.partition(".")[0])
     path = f"{__package__}.{file_of(library)}" if library else ""
     return import_module(path) if path and find_spec(path) is not None else None
+
+
+def compiler_by_module(function: Any) -> Any:
+    """What the library of a plain function says of it, if that can take it apart; else None."""
+    module = getattr(function, "__module__", None)
+    found = _compiler_in(module) if isinstance(module, str) else None
+    return found if found is not None and found.takes_apart(function) else None
 
 
 def compiler_of_functions(cls: type) -> Any:

@@ -13,6 +13,7 @@ from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.compiled.reading import Reading, Told, Traced
 from typelattice.tracing.links import Part
 
+UNREAD = "unread"  # in place of the steps of a call that cannot be read
 MOST_AT_ONE = 2  # sets of steps of one call that differ in where its arguments come from
 MOST_STEPS = 200_000  # from then on a call of a compiled function adds none
 MOST_VARIABLES = 200_000  # that are remembered of functions while they are compiled
@@ -66,27 +67,31 @@ class Inside:
         """What a call comes to, counted: as an earlier one that was alike, or with steps of its own."""
         leaves = library.leaves((args, named))
         compiling = any(library.is_tracer(type(x)) for x in leaves)
-        key: Hashable = (function, compiling, *map(self.token, leaves))
+        who = function, library.state(function), compiling
+        key: Hashable = (*who, *map(self.token, leaves))
         found = at.known.get(key)
         if found is None and len({*map(id, at.known.values())}) >= MOST_AT_ONE:
-            key = (function, compiling, *(self.token(x, alike=True) for x in leaves))
+            key = (*who, *(self.token(x, alike=True) for x in leaves))
             found = at.known.get(key)
             if isinstance(found, Told):
                 return found.counted(alike=True)
         if isinstance(found, Told):
             return found.counted()
-        if len(self.recorder.notes) >= MOST_STEPS:
+        if found is UNREAD or len(self.recorder.notes) >= MOST_STEPS:
             return None
         try:
             graph = library.graph(function, args, named)
             if graph is None:
+                at.known[key] = UNREAD
                 return None
             reading = Reading(self.recorder, self.traced, at, library, graph, compiling)
             at.known[key] = made = reading.told(leaves)
-            at.known[function, compiling, *map(self.token, leaves)] = made  # with its arguments known
+            at.known[*who, *map(self.token, leaves)] = made  # with its arguments known
         except Exception as e:  # the program goes on, whatever a library keeps of its functions
             name = getattr(function, "__qualname__", type(function).__qualname__)
-            self.recorder.left_alone[name] = f"what it compiles to cannot be read ({type(e).__name__}: {e})"
+            why = f"what it computes inside cannot be read ({type(e).__name__}: {e})"
+            self.recorder.left_alone[name] = why
+            at.known[key] = UNREAD
             return None
         return made
 

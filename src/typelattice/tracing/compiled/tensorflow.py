@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from os.path import dirname
 from typing import Any
 
@@ -29,6 +29,16 @@ def is_compiled(cls: type) -> bool:
 def is_own(function: Any) -> bool:
     """Whether a compiled function is TensorFlow's own, as none is that programs call."""
     return False
+
+
+def takes_apart(function: Any) -> bool:
+    """No plain function is taken apart."""
+    return False
+
+
+def state(function: Any) -> Hashable:
+    """The graph of a function depends on its arguments alone."""
+    return None
 
 
 def is_tracer(cls: type) -> bool:

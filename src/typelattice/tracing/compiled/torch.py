@@ -1,0 +1,217 @@
+"""PyTorch: its own modules and functions that no operation is, such as `torch.nn.Linear`.
+
+What is inside one runs in PyTorch's own code, of which a witness sees the result alone. So the call is made
+once more on tensors without data, of the same dtypes and shapes, and PyTorch's dispatcher tells the
+operations, the casts of autocast among them. Nothing of the program's runs for that, and none of its tensors,
+its modules or its random numbers change.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from typelattice.facts.libraries import library_of
+from typelattice.operands.adapters.torch import read
+from typelattice.operands.operand import SCALARS, scalar
+from typelattice.tracing.autocast import DEVICES, is_on
+from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable
+
+LIBRARY = "torch"
+FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # the modules of functions that are taken apart
+HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # by which a program's own code may run in a module
+NUMBER = "number"  # what a schema calls a parameter that takes a Python number as an operand
+
+
+def is_compiled(cls: type) -> bool:
+    """Whether the objects of a class are modules."""
+    return any(c.__name__ == "Module" and c.__module__ == "torch.nn.modules.module" for c in cls.__mro__)
+
+
+def is_own(function: Any) -> bool:
+    """Whether a function is PyTorch's own."""
+    return _own(type(function) if is_compiled(type(function)) else function)
+
+
+def takes_apart(function: Any) -> bool:
+    """Whether a function that no operation is can be taken apart."""
+    return getattr(function, "__module__", None) in FUNCTIONAL
+
+
+def is_tracer(cls: type) -> bool:
+    """PyTorch knows nothing that stands for a tensor while a function is compiled, and is followed."""
+    return False
+
+
+def variable(x: Any) -> Any:
+    """As no tensor stands for another, there is none."""
+    return None
+
+
+def raw(variable: Any) -> Any:
+    """A variable is an object of its own."""
+    return variable
+
+
+def leaves(x: Any) -> list[Any]:
+    """The leaves of nested tuples, lists and dictionaries."""
+    if type(x) is dict:
+        return [leaf for each in x.values() for leaf in leaves(each)]
+    if type(x) is list or issubclass(type(x), tuple):
+        return [leaf for each in iter(x) for leaf in leaves(each)]
+    return [x]
+
+
+def state(function: Any) -> Hashable:
+    """What the operations of a call depend on beside its arguments: autocast, and whether a module learns."""
+    torch = sys.modules["torch"]
+    casts: Hashable = is_on(LIBRARY)
+    if casts and hasattr(torch, "get_autocast_dtype"):
+        casts = tuple(torch.get_autocast_dtype(each) for each in DEVICES if torch.is_autocast_enabled(each))
+    return casts, getattr(function, "training", None)
+
+
+def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
+    """What a call computes. None where code that is not PyTorch's would run, and where data decide."""
+    torch = sys.modules["torch"]
+    modules = [*function.modules()] if is_compiled(type(function)) else []
+    if not all(is_own(each) and not any(getattr(each, name) for name in HOOKS) for each in modules):
+        return None
+    taken = [x for x in leaves((args, named)) if isinstance(x, torch.Tensor)]
+    parts = [(name, x) for each in modules[:1] for name, x in _tensors(each)]
+    if not all(type(x) in (torch.Tensor, torch.nn.Parameter) for x in (*taken, *(x for _, x in parts))):
+        return None
+    with torch.no_grad():
+        plain = {id(x): x.detach() for x in (*taken, *(x for _, x in parts))}
+    with torch._subclasses.fake_tensor.FakeTensorMode() as fakes, torch.no_grad():
+        reader = _Reader(read)
+        empty = {each: fakes.from_tensor(x) for each, x in plain.items()}
+        inputs = tuple(
+            reader.known(empty[id(x)]) if isinstance(x, torch.Tensor) else None for x in leaves((args, named))
+        )
+        for name, x in parts:
+            part = reader.known(empty[id(x)])
+            reader.names[part], reader.constants[part] = name, x
+        call = _emptied(function, empty) if modules else function
+        with _log(reader):
+            made = call(*_instead([*args], empty), **_instead({**named}, empty))
+        outputs = tuple(reader.known(x) for x in leaves(made) if isinstance(x, torch.Tensor))
+    reader.leave_out_unused(outputs)
+    return reader.graph(inputs, outputs)
+
+
+def _own(x: Any) -> bool:
+    module: object = getattr(x, "__module__", None)
+    return isinstance(module, str) and library_of(module.partition(".")[0]) == LIBRARY
+
+
+def _tensors(module: Any) -> Iterator[tuple[str, Any]]:
+    """The parameters and the buffers of a module, by their names."""
+    yield from module.named_parameters()
+    yield from module.named_buffers()
+
+
+def _emptied(module: Any, empty: Mapping[int, Any]) -> Any:
+    """A module like another, with the tensors without data in place of its own."""
+    made = object.__new__(type(module))
+    held = {name: _instead(x, empty) for name, x in vars(module).items()}
+    held["_modules"] = {name: x and _emptied(x, empty) for name, x in module._modules.items()}
+    made.__dict__.update(held)
+    return made
+
+
+def _instead(x: Any, empty: Mapping[int, Any]) -> Any:
+    """Nested lists, tuples and dictionaries with the tensors without data in place of those there."""
+    if type(x) is dict:
+        return {key: _instead(each, empty) for key, each in x.items()}
+    if type(x) is list or type(x) is tuple:
+        return type(x)(_instead(each, empty) for each in x)
+    return empty.get(id(x), x)
+
+
+class _Reader(GraphReader):
+    """Reads what the dispatcher is told. A variable stands for a tensor between two writes into it.
+
+    A view is the tensor that it is a view of, but for one without dimensions.
+    """
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        super().__init__(read)
+        self.variables: dict[int, tuple[Any, Variable]] = {}  # which keep the tensors, so that ids are theirs
+
+    def known(self, x: Any) -> Variable:
+        """The variable of a tensor."""
+        found = self.variables.get(id(x))
+        return found[1] if found is not None else self.new(x)
+
+    def new(self, x: Any) -> Variable:
+        """A variable for what a tensor is from now on."""
+        made: Variable = object()
+        self.variables[id(x)] = x, made
+        operand = self.operand(x)
+        if operand is not None:
+            self.operands[made] = operand
+            self.sizes[made] = x.numel() * x.element_size()
+        return made
+
+    def number(self, x: Any) -> Variable:
+        """A variable for a Python number."""
+        made: Variable = object()
+        self.numbers[made], self.operands[made] = x, scalar(SCALARS[type(x)], x)
+        return made
+
+    def told(self, function: Any, args: Sequence[Any], made: Any) -> None:
+        """Adds one operation, which the dispatcher was told of."""
+        tensor = sys.modules["torch"].Tensor
+        gives = [x for x in leaves(made) if isinstance(x, tensor)]
+        if not gives or len(self.nodes) > MOST:
+            return
+        if _is_view(function, args, gives):
+            self.variables |= {id(x): (x, self.known(args[0])) for x in gives}
+            return
+        takes = []
+        for parameter, x in zip(function._schema.arguments, args, strict=False):
+            if type(x) in SCALARS and str(parameter.type) in (NUMBER, "Tensor"):
+                takes.append(self.number(x))
+            else:
+                takes += [self.known(each) for each in leaves(x) if isinstance(each, tensor)]
+        name = function._schema.name.partition("::")[2].removesuffix("_")
+        self.nodes.append(Node(name, tuple(takes), tuple(self.new(x) for x in gives)))
+
+    def leave_out_unused(self, outputs: Sequence[Variable]) -> None:
+        """Leaves out results that nothing takes, such as the mean that a LayerNorm keeps."""
+        used = {*outputs, *(v for node in self.nodes for v in node.takes)}
+        self.nodes = [replace(n, gives=tuple(v for v in n.gives if v in used)) for n in self.nodes]
+
+
+def _is_view(function: Any, args: Sequence[Any], gives: Sequence[Any]) -> bool:
+    """Whether an operation gives views of its first argument that are operands as that is."""
+    if not getattr(function, "is_view", False) or not isinstance(args[0], sys.modules["torch"].Tensor):
+        return False
+    return all(x.dtype is args[0].dtype and bool(x.ndim) == bool(args[0].ndim) for x in gives)
+
+
+def _log(reader: _Reader) -> Any:
+    """Within it the dispatcher tells a reader of each operation."""
+    return _mode()(reader)
+
+
+@cache
+def _mode() -> Any:
+    """The class of such a mode, for which PyTorch has to be there."""
+    base: Any = sys.modules["torch"].utils._python_dispatch.TorchDispatchMode
+
+    class Log(base):  # type: ignore[misc]  # its base is known at run time alone
+        def __init__(self, reader: _Reader) -> None:
+            super().__init__()
+            self.reader = reader
+
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            made = function(*args, **(kwargs or {}))
+            self.reader.told(function, args, made)
+            return made
+
+    return Log

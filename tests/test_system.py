@@ -451,6 +451,7 @@ def test_weak_arrays_may_stand_beside_strong_ones_only() -> None:
         s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"add": {"scalars": scalars}})
         assert said(s, "int8:weak", 1, op="add").startswith(answer)
         assert said(s, "int8:weak", "int16", op="add") == "int16"
+    assert steps(s, "int8:weak", "int8:weak", op="add") == [("ops", "add", ("int8",), None)]
 
 
 def test_an_int_beyond_its_array_may_join_it_by_its_value() -> None:
@@ -481,6 +482,26 @@ def test_operands_may_stay_apart_where_the_result_has_a_dtype_of_its_own() -> No
     xp = tl.namespace(s, np)
     with pytest.raises(tl.NamespaceError, match="uint8 and int8 have no dtype in common to compute equal in"):
         xp.equal(xp.ones(2, dtype="uint8"), xp.ones(2, dtype="int8"))
+
+
+def test_what_operands_give_that_stay_apart_is_written_into_the_left_one() -> None:
+    s = make("b; u8; i8; f64", ops={"+=": {"meet": "apart", "gives": "f64", "takes": "all"}})
+    assert said(s, "float64", "int8", op="+=") == "float64"
+    assert said(s, "int8", "float64", op="+=") == "- float64 cannot be written into int8"
+    assert steps(s, "float64", "int8", op="+=") == [("ops", "+=", ("float64", "int8"), "float64")]
+
+
+@pytest.mark.parametrize(
+    ("ops", "entry"),
+    [({}, "in-place"), ({"in-place": {"into": "kind"}}, "in-place"), ({"+=": {"into": "kind"}}, "+=")],
+)
+def test_what_may_be_written_in_place_is_said_by_the_operation_or_by_the_class(
+    ops: dict[str, object], entry: str
+) -> None:
+    s = make(CHAIN, ops=ops) if ops else make(CHAIN)
+    decision = s.explain("int16", "float32", op="+=").decision
+    assert isinstance(decision, Operated)
+    assert decision.entry == entry
 
 
 def test_an_assignment_that_casts_may_compute_in_another_dtype() -> None:
@@ -559,6 +580,9 @@ def test_an_operand_may_be_refused_by_itself_whatever_it_meets() -> None:
     assert said(s, "int16", True, op="subtract") == "- subtract takes no bool"
     assert said(s, "uint8", "int16", op="subtract") == "- subtract takes no uint8"
     assert said(s, "uint8", "int16", op="add") == "int16"
+    assert steps(s, "int16", "uint8", op="subtract") == [("ops", "subtract", ("uint8",), None)]
+    integers = make(CHAIN, ops={"subtract": {"takes": "all", "each": "int"}})
+    assert said(integers, "int16", "float32", op="subtract") == "- subtract takes no float"
 
 
 def test_a_group_of_operations_is_said_once_and_its_classes_and_operations_count_more() -> None:

@@ -176,10 +176,12 @@ def test_a_notebook_runs_whole_and_shows_everything() -> None:
     nbformat = pytest.importorskip("nbformat")
     execute = pytest.importorskip("nbconvert.preprocessors")
     codes = [code for code, _ in SHOWN]
+    codes.append('tl.heatmap(tl.table("jax", dtypes=["int8", "float16"]))')
     cells = [nbformat.v4.new_code_cell(code) for code in ("import typelattice as tl", *codes)]
     notebook = nbformat.v4.new_notebook(cells=cells)
     execute.ExecutePreprocessor(timeout=120, kernel_name="python3").preprocess(notebook, {})
-    for cell in notebook.cells[1:]:
+    assert {"text/plain", "image/svg+xml"} <= {*notebook.cells[-1].outputs[0].data}
+    for cell in notebook.cells[1:-1]:
         (output,) = cell.outputs
         assert {"text/plain", "text/html", "image/svg+xml"} <= {*output.data}, cell.source
     page, _ = pytest.importorskip("nbconvert").HTMLExporter().from_notebook_node(notebook)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from io import StringIO
 from itertools import product
 from math import isnan
 from typing import Any
@@ -161,7 +162,16 @@ def _map(found: Heat, colours: str, low: float, high: float) -> tuple[Any, Any, 
         wanted = "pip install 'typelattice[drawings]'"
         raise DrawingError(f"a heat map needs matplotlib, which is not here: {wanted}") from None
     inches = (len(grid.columns) * INCH + 3.4, len(grid.rows) * INCH + 1.3)
-    figure = figures.Figure(figsize=inches, layout="compressed")
+
+    class Shown(figures.Figure):  # type: ignore[misc, name-defined]  # imported where needed
+        """A Figure that a notebook shows, though nothing there has imported pyplot."""
+
+        def _repr_svg_(self) -> str:
+            file = StringIO()
+            self.savefig(file, format="svg", metadata={"Date": None})
+            return file.getvalue()
+
+    figure = Shown(figsize=inches, layout="compressed")
     axes = figure.add_subplot()
     painted = cm.ScalarMappable(scale, colours)
     axes.set_facecolor("0.85")

@@ -266,6 +266,24 @@ def test_a_file_that_is_no_system_is_shown_with_its_mistake(visit: Visitor, tmp_
     assert 'order = "i8 -> nowhere"' in page.locator("li.fault").inner_text()
 
 
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_view_hides_the_mistake_of_a_file(visit: Visitor, tmp_path: Path, view: str) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text('name = "bad"\norder = "i8 -> nowhere"\n', encoding="utf-8")
+    page = visit.open(f"{page_of(tmp_path, str(file))}#view={view}")
+    assert "unknown" in page.locator("li.fault [role=alert]").inner_text()
+
+
+def test_a_page_begins_with_operands_that_its_system_has(visit: Visitor, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\norder = "i8 -> i16 -> f32"\n', encoding="utf-8")
+    address = page_of(tmp_path, str(file), ops=("add", "multiply"))
+    assert visit.open(f"{address}#view=answers").locator("h3").all_inner_texts() == ["float32 (1)"]
+    page = visit.open(f"{address}#view=expression")
+    assert page.locator("[name=text]").input_value() == "int8 * 2.0 + float32"
+    assert page.locator("main .error, main [role=alert]").count() == 0
+
+
 def test_a_system_of_many_nodes_stays_usable(visit: Visitor, tmp_path: Path) -> None:
     file = tmp_path / "large.toml"
     places = [(i, j) for i in range(8) for j in range(15)]

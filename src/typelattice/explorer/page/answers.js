@@ -2,8 +2,8 @@
 
 /** What every system answers to one pair, by answer. */
 function answersView(page) {
-  const { model, state } = page;
-  const [a, b] = pairOf(state) ?? ["int64", "float32"];
+  const { model, state, system: chosen } = page;
+  const [a, b] = pairOf(state) ?? beginning(model, chosen, ["int64", "float32"]);
   const operands = [...new Set(model.operands.map(({ text }) => text))];
   const field = (label, name, value) =>
     element(
@@ -19,9 +19,13 @@ function answersView(page) {
       }),
     );
   const lacking = [];
+  const faulty = [];
   const groups = new Map();
   for (const system of model.systems.values()) {
-    if (system.error) continue;
+    if (system.error) {
+      faulty.push(system);
+      continue;
+    }
     const cell = model.find(system, state.op, a, b);
     if (!cell) lacking.push(system);
     else groups.set(cell.answer.words, [...(groups.get(cell.answer.words) ?? []), cell]);
@@ -89,6 +93,7 @@ function answersView(page) {
             element("ul", { class: "names" }, ...lacking.map((system) => element("li", {}, system.name))),
           )
         : null,
+      ...faulty.map(faults),
     ),
   ];
 }

@@ -143,7 +143,8 @@ function whyNot(model, system, { op }) {
 /** A box for an expression, and what each step comes to. */
 function expressionView(page) {
   const { model, state, system } = page;
-  const text = state.text || "int8 * 2.0 + float16";
+  const [first, second] = beginning(model, system, ["int8", "float16"]);
+  const text = state.text || `${first} * 2.0 + ${second}`;
   const asked = [system, model.systems.get(state.with)].filter(
     (one, i, all) => one && !one.error && all.indexOf(one) === i,
   );

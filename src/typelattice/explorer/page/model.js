@@ -140,6 +140,13 @@ function counted(system, operand) {
   return operand?.endsWith(":0d") && !system.tiers.includes("0d") ? operand.slice(0, -3) : operand;
 }
 
+/** Two operands to begin with: those wanted, or the first and the last array of a system that lacks one. */
+function beginning(model, system, wanted) {
+  const arrays = (model.table(system, PROMOTION)?.rows ?? []).filter(({ tier }) => tier === "array");
+  const known = arrays.map(({ text }) => text);
+  return !known.length || wanted.every((text) => known.includes(text)) ? wanted : [known[0], known.at(-1)];
+}
+
 /** What can be reached from a node by arrows. */
 function reached(arrows, start) {
   const next = new Map();

@@ -18,8 +18,9 @@ COMPILED_BY = {  # packages whose decorators read the bytecode of a function
     "numba": "numba compiles it", "torch": "torch compiles it",
 }  # fmt: skip
 COMPILING = (
-    "jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "script", "compile", "generated_jit",
+    "jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "script", "generated_jit",
 )  # fmt: skip
+SUBMODULES = ("cuda",)  # which hold such decorators, too
 REBINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
@@ -120,7 +121,11 @@ def compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
         elif isinstance(node, ast.ImportFrom):
             root = (node.module or "").partition(".")[0]
             if root in COMPILED_BY:
-                yield from ((alias.asname or alias.name, COMPILED_BY[root]) for alias in node.names)
+                yield from (
+                    (alias.asname or alias.name, COMPILED_BY[root])
+                    for alias in node.names
+                    if alias.name in (*COMPILING, *SUBMODULES)
+                )
 
 
 def conditions(node: ast.AST) -> Iterator[int]:

@@ -20,6 +20,7 @@ from typelattice.tracing.plain_data import run_data
 from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.report import report
 from typelattice.tracing.run import Run
+from typelattice.tracing.uncompiled import Switch
 from typelattice.tracing.witness import Witness
 
 
@@ -76,8 +77,8 @@ def trace(
     if not isinstance(inner, FunctionType):
         kind = type(inner).__name__
         raise TraceError(f"a {kind} is no Python function; give one that calls it, such as lambda x: f(x)")
-    recorder = Recorder()
-    with followed(inner, recorder):
+    recorder, switch = Recorder(), Switch()
+    with followed(inner, recorder), switch:
         result = function(*args, **named)
         compiler = recorder.compiles[type(function)]
         if compiler is not None:

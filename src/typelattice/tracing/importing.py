@@ -24,6 +24,7 @@ from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.rewriting import Rewriter
 from typelattice.tracing.source import Source
 from typelattice.tracing.spot import Row
+from typelattice.tracing.uncompiled import SETTINGS, Switch
 from typelattice.tracing.witness import Witness
 
 VERSION = b"4"  # of the rewriting: a cache of another is not read
@@ -123,6 +124,7 @@ class Finder(MetaPathFinder):
         self.packages, self.compiler = tuple(packages), compiler
         self.unseen = set(packages)
         """The packages of which no module has been found yet."""
+        self.switch = Switch()
 
     def covers(self, name: str) -> bool:
         """Whether a module belongs to one of the packages."""
@@ -132,6 +134,8 @@ class Finder(MetaPathFinder):
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The module's spec; None for a module of another package."""
+        if name == SETTINGS:
+            return self.switch.spec(self._other(name, path, target))
         if not self.covers(name):
             return None
         spec = self._other(name, path, target)

@@ -30,11 +30,13 @@ class Tracing:
             if self.finder.covers(name):
                 self.recorder.left_alone[name] = "it was imported before tracing began"
         sys.meta_path.insert(0, self.finder)
+        self.finder.switch.off()
 
     def stop(self) -> Run:
         """No module is rewritten any more, and those that were say nothing. The run."""
         if self.finder in sys.meta_path:
             sys.meta_path.remove(self.finder)
+        self.finder.switch.back()
         self.recorder.following = False
         self.recorder.kinds.close()
         return self.run()

@@ -77,6 +77,7 @@ def state(function: Any) -> Hashable:
 def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
     """What a call computes. None where code that is not PyTorch's would run, and where data decide."""
     torch = sys.modules["torch"]
+    function = getattr(function, "_orig_mod", function)  # what torch.compile was given, and is not compiled
     modules = [*function.modules()] if is_compiled(type(function)) else []
     if not all(is_own(each) and not any(getattr(each, name) for name in HOOKS) for each in modules):
         return None

@@ -368,6 +368,11 @@ def test_arrow_text_that_cannot_be_read(text: str) -> None:
         Order.parse(text)
 
 
+def test_of_a_long_statement_the_beginning_is_shown() -> None:
+    with pytest.raises(OrderError, match=f"^cannot read 'a {'b' * 58}'; write"):
+        Order.parse(f"a {'b' * 59}")
+
+
 @pytest.mark.parametrize("text", ["a, a -> b", "c, a, a -> b", "a -> b; a", "a; a"])
 def test_a_node_named_twice(text: str) -> None:
     with pytest.raises(OrderError, match=r"^a is named twice$"):

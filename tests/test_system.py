@@ -399,6 +399,7 @@ def test_pairs_that_an_operation_refuses_are_of_arrays_and_of_scalars_apart() ->
     reason = s.explain("int8", "bool", op="add").reason
     assert reason == "add does not let int8 meet bool"
     assert s.explain("bool", 1, op="add").reason == "add does not let bool meet 1"
+    assert steps(s, "bool", 1, op="add")[-1] == ("ops", "add", ("bool", "i*"), None)
     assert said(s, "int8", True, op="add") == "int16"  # which is no array
     assert said(s, "uint8", 1, op="add") == "uint8"
     assert said(s, "uint8", "int16:0d", op="add") == "- add does not let uint8 meet int16:0d"
@@ -452,6 +453,20 @@ def test_weak_arrays_may_stand_beside_strong_ones_only() -> None:
         assert said(s, "int8:weak", 1, op="add").startswith(answer)
         assert said(s, "int8:weak", "int16", op="add") == "int16"
     assert steps(s, "int8:weak", "int8:weak", op="add") == [("ops", "add", ("int8",), None)]
+    s = make(CHAIN, ops={"subtract": {"scalars": "none"}})
+    assert steps(s, "int8", 1, op="subtract") == [("ops", "subtract", ("i*",), None)]
+
+
+def test_what_has_no_dimensions_is_refused_by_its_dtype_or_its_kind() -> None:
+    s = make(CHAIN)
+    assert steps(s, "float32:0d", "float32", op="matmul") == [("ops", "matmul", ("float32",), None)]
+    assert steps(s, "float32", 1, op="matmul") == [("ops", "matmul", ("i*",), None)]
+
+
+def test_of_values_a_float_is_as_wide_as_numpy_1_counted_it() -> None:
+    numpy1 = tl.system("numpy1")  # NumPy 1.26 says the same: the limits are 65000 and 3.4e38, not the largest
+    found = [said(numpy1, "float16", value) for value in (64999.0, 65000.0, 3.39e38, 3.4e38)]
+    assert found == ["float16", "float32", "float32", "float64"]
 
 
 def test_an_int_beyond_its_array_may_join_it_by_its_value() -> None:
@@ -477,6 +492,8 @@ def test_operands_may_stay_apart_where_the_result_has_a_dtype_of_its_own() -> No
     assert said(s, "uint8", "int8", op="equal") == "bool"
     assert said(s, "uint8", "int8") == "- nothing lies above both"
     assert said(s, "uint8", "complex64", op="less") == "- less takes no complex"
+    assert steps(s, "uint8", "complex64", op="less")[-1] == ("ops", "ordering", ("complex64",), None)
+    assert steps(s, "uint8", 1j, op="less")[-1] == ("ops", "ordering", ("c*",), None)
     assert said(s, "uint8", "float32", op="equal") == "- mine has no float32"
     assert s.explain("uint8", "int8", op="equal").node is None
     xp = tl.namespace(s, np)
@@ -502,6 +519,7 @@ def test_what_may_be_written_in_place_is_said_by_the_operation_or_by_the_class(
     decision = s.explain("int16", "float32", op="+=").decision
     assert isinstance(decision, Operated)
     assert decision.entry == entry
+    assert steps(s, "float32", "float32", op="&=")[-1] == ("ops", "bitwise", ("float32",), None)
 
 
 def test_an_assignment_that_casts_may_compute_in_another_dtype() -> None:

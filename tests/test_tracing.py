@@ -159,6 +159,24 @@ def test_a_call_whose_arguments_could_not_be_seen_is_taken_as_it_was(package: Pa
     assert opaque == ["sum"]
 
 
+def test_an_input_that_a_function_hands_through_among_others_is_no_new_array(package: Path) -> None:
+    text = """
+        import numpy as np
+
+        def delayed(x, n):
+            return len, (x, n), {}
+
+        def run(x):
+            _, (same, n), _ = delayed(x, 3)
+            return same + n
+    """
+    _, run = followed(package, text, X)
+    assert [(type(step), step.text) for step in run.program.steps if step.op or step.parts] == [
+        (Call, "same + n")
+    ]
+    assert run.opaque == 0
+
+
 def test_what_is_raised_is_no_step_and_what_it_is_made_of_is(package: Path) -> None:
     text = """
         import numpy as np

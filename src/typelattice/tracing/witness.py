@@ -255,6 +255,9 @@ class Witness(Keys):
             return
         tokens = self.tokens(given[:-1])
         for i, kind, result in new:
+            found = live.get(id(result))
+            if found is not None and found[0]() is result:
+                continue  # an argument, which was no step's until its token was made
             key = who, *tokens, kind.mark(result), i
             note = self.known.get(key) or self.recorder.call(self, key, function, (*given[:-1], result), i)
             self.link(note, kind, result)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import py_compile
 import re
 import shutil
 import subprocess
@@ -622,6 +624,23 @@ def test_namespace_packages_and_archives_are_followed(package: Path) -> None:
         sys.path.remove(str(package / "traced.zip"))
     places = {step.op: step.place.file for step in tracing.run().program.steps if step.place and step.op}
     assert places["add"].endswith("inner.py") and "traced.zip" in places["multiply"]
+
+
+def test_a_module_in_an_archive_may_be_of_another_encoding_and_compiled(package: Path) -> None:
+    text = "# coding: latin-1\nimport numpy as np\nname = '\xe9'\ndef run(): return np.ones(2) + 1\n"
+    source = write(package, "compiled", "def run(): return 3\n")
+    with zipfile.ZipFile(package / "encoded.zip", "w") as archive:
+        archive.writestr("traced_encoded/__init__.py", text.encode("latin-1"))
+        archive.write(py_compile.compile(str(source), str(source) + "c"), "traced_encoded/compiled.pyc")
+    sys.path.insert(0, str(package / "encoded.zip"))
+    try:
+        with Tracing(("traced_encoded",)) as tracing:
+            module = importlib.import_module("traced_encoded")
+            assert module.name == "\xe9" and module.run().tolist() == [2, 2]
+            assert importlib.import_module("traced_encoded.compiled").run() == 3
+    finally:
+        sys.path.remove(str(package / "encoded.zip"))
+    assert "np.ones(2) + 1" in texts(tracing.run())
 
 
 def test_a_module_that_cannot_be_rewritten_runs_as_it_is_and_is_named(package: Path) -> None:

@@ -112,9 +112,11 @@ class ZipLoader(zipimporter):
     def get_code(self, fullname: str) -> CodeType:
         """The module's code."""
         path = self.get_filename(fullname)
-        text = self.get_source(fullname)
-        found = self.compiler.code(fullname, path, text.encode()) if text is not None else None
-        return found or super().get_code(fullname)
+        try:  # not get_source, which takes every text for UTF-8, whatever its first lines say
+            data = self.get_data(path.removesuffix("c"))
+        except OSError:  # an archive of compiled modules
+            return super().get_code(fullname)
+        return self.compiler.code(fullname, path, data) or super().get_code(fullname)
 
 
 class Finder(MetaPathFinder):

@@ -410,6 +410,86 @@ def test_pairs_that_an_operation_refuses_are_of_arrays_and_of_scalars_apart() ->
     assert said(cleared, "bool", "int8", op="multiply") == "- multiply does not let bool meet int8"
 
 
+def test_a_pair_may_be_refused_in_one_order_alone() -> None:
+    s = make(CHAIN, **NUMPYLIKE, ops={"add": {"refuses": ["signed then float, f*"]}})
+    assert said(s, "int8", "float32", op="add") == "- add does not let int8 stand before float32"
+    assert said(s, "int8", 1.5, op="add") == "- add does not let int8 stand before 1.5"
+    assert said(s, "float32", "int8", op="add") == "float32"
+    assert s.explain("int8", "float32", op="add").rule.quoted == s.explain("int8", 1.5, op="add").rule.quoted
+
+
+def test_a_dtype_may_meet_itself_alone() -> None:
+    s = make(CHAIN, **NUMPYLIKE, ops={"where": {"refuses": ["u8 + other, i*"]}})
+    assert said(s, "uint8", "uint8", op="where") == "uint8"
+    assert said(s, "uint8", "uint8:0d", op="where") == "uint8"
+    for x, y in (("uint8", "int8"), ("int8", "uint8")):
+        assert said(s, x, y, op="where") == f"- where does not let {x} meet {y}"
+    assert said(s, "uint8", 1, op="where") == "- where does not let uint8 meet 1"
+    assert said(s, "int8", "int16", op="where") == "int16"
+
+
+def test_an_operand_may_count_as_another_before_it_meets_the_rest() -> None:
+    solve = {"solve": {"takes": "all", "before": {"bool, int": "f64"}}}
+    s = make(CHAIN, **NUMPYLIKE, ops=solve)
+    assert said(s, "int8", "float32", op="add") == "float32"
+    assert said(s, "int8", "float32", op="solve") == said(s, "int8", "int8", op="solve") == "float64"
+    assert said(s, "float32", "complex64", op="solve") == "complex64"
+    p = s.explain("int8", "float32", op="solve")
+    assert "before" in p.rule.quoted[0]
+    assert "int8 counts as float64 before its operands meet" in str(p)
+    assert [str(cast.source) for cast in p.casts] == ["int8", "float32"]
+
+
+def test_a_python_scalar_counts_so_too_where_it_is_told_apart_nowhere() -> None:
+    ops = {"atan2": {"before": {"int": "f64"}, "takes": "all"}}
+    alike = make(CHAIN, defaults={"int": "i32", "float": "f64"}, ops=ops)
+    apart = make(CHAIN, **NUMPYLIKE, ops=ops)
+    assert [said(s, 1, "float32", op="atan2") for s in (alike, apart)] == ["float64", "float32"]
+
+
+def test_an_operation_may_have_an_order_of_its_own() -> None:
+    ops = {"matmul": {"takes": "all", "order": "u8 -> i8 -> f16"}}
+    s = make("u8; i8; f16; f32", ops=ops)
+    assert said(s, "uint8", "int8", op="matmul") == "int8"
+    assert said(s, "uint8", "int8", op="where").startswith("- nothing lies above both")
+    assert said(s, "uint8", "float32", op="matmul") == "- mine has no float32"
+    p = s.explain("float16", "uint8", op="matmul")
+    assert p.dtype is tl.dtype("float16")
+    assert "order" in p.rule.quoted[0]
+    assert "its operands meet in an order of its own" in str(p)
+
+
+def test_a_weak_result_may_have_to_be_of_the_default_dtype() -> None:
+    divides = {"takes": "all", "weak": {"float": "refuse"}}
+    s = make(JAXLIKE, weak="width", defaults={"int": "i32", "float": "f32"}, ops={"floor_divide": divides})
+    refused = "- floor_divide gives no weak float16, but a weak float32 alone"
+    assert said(s, "float16:weak", "float16:weak", op="floor_divide") == refused
+    assert said(s, "float32:weak", "float16:weak", op="floor_divide") == "float32*"
+    assert said(s, "float16:weak", "float16", op="floor_divide") == "float16"
+    assert "refuse" in s.explain("float16:weak", "float16:weak", op="floor_divide").rule.quoted[0]
+
+
+def test_loops_of_a_class_may_be_taken_away() -> None:
+    looped = {"takes": "all", "loops": "f32"}
+    s = make(CHAIN, ops={"matmul": looped, "vecdot": {"loops": ""}})
+    assert [said(s, "int8", "int8", op=op) for op in ("tensordot", "vecdot")] == ["float32", "int8"]
+
+
+def test_one_of_several_dtypes_may_have_to_hold_what_becomes_another() -> None:
+    where = {"holds": {"u8, i8": "i32, u32"}, "fit": {"int": "wrap"}}
+    s = make("u8, i8 -> i32; u32", tiers=["array", "scalar"], defaults={"int": "i32"}, ops={"where": where})
+    assert [said(s, "uint8", x, op="where") for x in (-(2**31), 2**32 - 1)] == ["uint8", "uint8"]
+    for value in (2**32, -(2**31) - 1):
+        assert said(s, "int8", value, op="where") == f"- {value} is out of range for uint32"
+
+
+def test_of_literals_alone_the_first_has_the_dtype() -> None:
+    keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32, i64"}, "fit": {"int": "join"}}
+    s = make("i8 -> i32 -> i64", first=True, **keys)
+    assert said(s, 1, 2**40, op="where") == "int32"
+    assert said(s, 2**40, 1, op="where") == said(s, "int8", 2**40, op="where") == "int64"
+
+
 def test_an_operation_may_need_dimensions_in_one_system_alone() -> None:
     s = make(CHAIN, **NUMPYLIKE, ops={"index": {"dimensions": 1}})
     p = s.explain("int8:0d", op="argmax")

@@ -10,7 +10,7 @@ from functools import cache
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_ARRAY, NOT_ASKED, OF_PYTHON
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.recording import Call
 
@@ -95,7 +95,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
                 continue
             compared += 1
             ours = said(system.explain(*operands, op=call.op))
-            if ours != (REFUSAL if call.answer.startswith(NO_ARRAY) else call.answer):
+            if ours != (REFUSAL if call.answer.startswith(NO_NUMBERS) else call.answer):
                 why = departure_of(call, operands, listed)
                 (known[why] if why else found).append(Mismatch(call, ours))
     return Report(compared, broken, tuple(found), known, tuple(unknown))

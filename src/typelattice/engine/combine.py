@@ -55,7 +55,7 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: lis
     joined = [
         (tier, join_tier(rules, tiers[tier], trail)) for tier in reversed(rules.tiers) if tier in tiers
     ]
-    if len(joined) > 1 and rules.fit.get("int", "").endswith("join"):
+    if len(joined) > 1 and rules.fit.get("int", "").endswith("join") and not scalars_alone:
         highest, node = joined[-1]
         joined[-1] = highest, _outgrown(rules, node, operands, trail)
     (lower, node), *higher = joined

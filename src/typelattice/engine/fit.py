@@ -48,8 +48,8 @@ def fits(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) ->
             # A scalar that counts as an array, because it comes first, is made one by itself.
             alone = (stands and to in rules.beside) or (first and i == 0)
             own = own_dtype(rules, o) if alone or _asks(policy, o.kind, DEFAULT) else None
-            bounds = (own, *(held if o.kind is Kind.SIGNED else ()))
-            beyond = next((d for d in bounds if d and not fitted(o.value, d)[0]), None)
+            bounds = [[own] if own else [], held if o.kind is Kind.SIGNED else []]
+            beyond = next((b[-1] for b in bounds if b and not any(fitted(o.value, d)[0] for d in b)), None)
             if beyond is not None:
                 yield Fit(o.kind, o.value, beyond, "raise", None)
             elif _asks(policy, o.kind, COUNTED) and not _counts(to, o.value):

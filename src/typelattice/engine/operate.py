@@ -1,7 +1,7 @@
 """What an operation does: the dtype it computes in and that of its result, once its operands have joined."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -9,13 +9,13 @@ from typelattice.engine.combine import combine
 from typelattice.engine.fit import Fit, fits
 from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
-from typelattice.engine.operations import Op, Target, find
+from typelattice.engine.operations import Op, find, said_of
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Defaulted, Misfit, Operated, RefusalError, Step
-from typelattice.engine.taking import check_alike, check_natural, check_operands, entry
+from typelattice.engine.steps import Misfit, Operated, RefusalError, Step
+from typelattice.engine.taking import check_alike, check_natural, check_operands, default_of, entry
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
 from typelattice.facts.dtypes import weak as weak_node
-from typelattice.operands.operand import BOOL, Operand
+from typelattice.operands.operand import Operand
 
 T = TypeVar("T")
 
@@ -40,6 +40,10 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     """What operands come to in an operation."""
     op = op_of(rules, name)
     check_operands(rules, op, operands)
+    if op.refuses:
+        from typelattice.engine.refused_pairs import check_pairs  # few operations refuse pairs
+
+        check_pairs(rules, op, operands)
     if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
         return _assigned(rules, op, operands, rules.made(operands[0].dtype), trail)
     if op.meet == "apart" and not _joins(rules, op, operands):
@@ -51,7 +55,13 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     if not dtypes:
         ignored = ignores_right(op, operands)
         is_constant = ignored and operands[1].tier != "array" and op.has_constants
-        node, dtype, weak = combine(rules, operands[:1] if ignored else operands, trail, op.first)
+        joining = operands[:1] if ignored else operands
+        if op.before or op.order is not None:
+            from typelattice.engine.own_meeting import joined  # few operations join otherwise than the rest
+
+            node, dtype, weak = joined(rules, op, joining, trail)
+        else:
+            node, dtype, weak = combine(rules, joining, trail, op.first)
         if op.meet == "alike":
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
@@ -67,7 +77,11 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     check_natural(rules, op, last, last.value if wrapped is None else wrapped, compute)
     if weak:
         # A power whose exponent is a constant is a product, and as weak as that.
-        becomes = "same" if is_constant else _of(op.weak_of, compute) or op.weak
+        becomes = "same" if is_constant else said_of(op.weak_of, compute) or op.weak
+        if becomes == "refuse":
+            from typelattice.engine.own_meeting import check_weak  # few refuse what is weak
+
+            check_weak(rules, op, result)
         kept = is_constant or not ignored or operands[1].weak
         result, weak = _weakness(rules, becomes, result, kept, compute is dtypes[0])
     return Outcome(node, compute, result, weak, values)
@@ -106,7 +120,7 @@ def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
             step = Operated((o.dtype or weak_node(o.kind),), None, entry(rules, op, "takes"))
             raise RefusalError(f"{op.name} takes no {o.kind}", "cast the operands first", step)
     assert isinstance(op.gives, (DType, Kind))
-    given = _default(rules, op.gives)
+    given = default_of(rules, op.gives)
     met = tuple(o.dtype or weak_node(o.kind) for o in operands)
     trail.append(Operated(met, given, entry(rules, op, "meet")))
     if op.writes:
@@ -119,7 +133,7 @@ def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:
     if len(operands) != 2:
         return False
     left, right = operands
-    ignored = _of(op.ignores_of, left) or op.ignores
+    ignored = said_of(op.ignores_of, left) or op.ignores
     # Python's True is the integer 1, of which a constant is made.
     is_one = right.kind is Kind.BOOL and right.tier == "scalar" and op.has_constants
     return (right.kind.rank == 1 or is_one) and right.tier in ignored and right.dtype not in op.takes.but
@@ -160,16 +174,16 @@ def _applied(
 
 def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | None:
     """The dtype that the file maps these to, or whose loop takes them; None if no loop does."""
-    mapped = {_of(op.computes, d) for d in dtypes}
+    mapped = {said_of(op.computes, d) for d in dtypes}
     target = mapped.pop() if len(mapped) == 1 else None
     if target:
-        return _default(rules, target)
+        return default_of(rules, target)
     return search(rules, op, dtypes) if op.loops else dtypes[0]
 
 
 def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
     """The dtype of the result of what was computed."""
-    match _of(op.gives_of, compute) or op.gives:
+    match said_of(op.gives_of, compute) or op.gives:
         case None | "left":
             return compute
         case "joined":
@@ -179,7 +193,7 @@ def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
         case "complex":
             return complex_of(compute)
         case target:
-            return _default(rules, target)
+            return default_of(rules, target)
 
 
 def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step]) -> DType:
@@ -200,24 +214,6 @@ def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step
     return into
 
 
-def _of(said: Mapping[Target, T], d: DType | Operand) -> T | None:
-    """The entry of a table for a dtype, or for an operand: that of the very dtype, else that of its kind."""
-    dtype = d if isinstance(d, DType) else d.dtype
-    return (said.get(dtype) if dtype else None) or said.get(d.kind)
-
-
-def _default(rules: Rules, target: Target) -> DType:
-    """A dtype, or the default dtype of a kind. Raises RefusalError where the system has none."""
-    if isinstance(target, DType):
-        return target
-    found = BOOL if target is Kind.BOOL else rules.defaults.get(target)
-    if found is None:
-        step = Defaulted((), None, str(target))
-        reason = f"{rules.name} has no default dtype for {target}"
-        raise RefusalError(reason, "name the dtype of the result", step)
-    return found
-
-
 def _weakness(rules: Rules, becomes: str, result: DType, kept: bool, same: bool) -> tuple[DType, bool]:
     """A weak result after an operation, and whether it stays weak.
 
@@ -226,4 +222,4 @@ def _weakness(rules: Rules, becomes: str, result: DType, kept: bool, same: bool)
     """
     if becomes == "default":
         return rules.defaults.get(result.kind, result), True
-    return result, kept and (becomes == "keep" or (becomes == "same" and same))
+    return result, kept and (becomes in ("keep", "refuse") or (becomes == "same" and same))

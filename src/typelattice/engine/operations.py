@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple, TypeVar
 
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpError, operation
+from typelattice.facts.order import Order
 from typelattice.operands.operand import Operand
 
+T = TypeVar("T")
 KINDS: dict[str, tuple[Kind, ...]] = {
     **{kind.value: (kind,) for kind in Kind},
     "int": (Kind.UNSIGNED, Kind.SIGNED),
@@ -26,12 +28,13 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a dtype or a kind
-Side = frozenset[Node | Kind]  # kinds and dtypes of arrays, weak nodes for Python scalars of a kind
+OTHER = "other"  # in a side: the dtype of an array that the operand it meets does not have
+Side = frozenset[Node | Kind | str]  # kinds and dtypes of arrays, OTHER; weak nodes for Python scalars
 Given = Target | Literal["real", "complex", "left", "joined"] | None
 SCALARS = ("any", "beside", "strong", "right", "none")
 MEET = ("join", "alike", "apart")
 ADOPTS = ("computed", "joined")
-WEAK = ("keep", "same", "strip", "default")
+WEAK = ("keep", "same", "strip", "default", "refuse")
 INTO = ("same", "kind", "category", "rebind", "cast")
 
 
@@ -60,6 +63,14 @@ class Domain:
         return (kind in self._listed or x in self._listed) and not (kind in self._but or x in self._but)
 
 
+class Refused(NamedTuple):
+    """Two operands that an operation does not let meet: one of each side; `ordered`: the left one first."""
+
+    left: Side
+    right: Side
+    ordered: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Op:
     """What an operation does: which operands it takes, how they meet, what it computes in, what it gives.
@@ -76,6 +87,8 @@ class Op:
 
     Operands meet:
 
+    - `before`: dtype or kind → the dtype that an operand of it counts as.
+    - `order`: the order in which they join, if it is not that of the system.
     - `meet`: they `join`; have to be `alike`, of one dtype; or stay `apart`: the result has its own dtype.
     - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
     - `own`: dtypes that are tried before the loops where an operand is of them.
@@ -101,7 +114,7 @@ class Op:
     - `writes`: whether the result is written into the left operand, as that of `+=` is.
     - `into`: what may be written into the left operand, if `writes`, or if `gives` is `left`.
     - `weak`: what becomes of a weak result: `keep`; `same`, kept where it computes in the dtype at which
-      operands joined; `strip`; or the `default` dtype of its kind.
+      operands joined; `strip`; the `default` dtype of its kind; or `refuse`, for any but a default dtype.
     - `weak_of`: the same of single dtypes and kinds that are computed in, which counts more.
     """
 
@@ -111,10 +124,12 @@ class Op:
     gives_of: Mapping[Target, Given] = field(default_factory=dict)
     each: Domain | None = None
     scalars: str = "any"
-    refuses: tuple[tuple[Side, Side], ...] = ()
+    refuses: tuple[Refused, ...] = ()
     dimensions: int = 0
     natural: tuple[str, ...] | DType = ()
     computes: Mapping[Target, Target] = field(default_factory=dict)
+    before: Mapping[Target, Target] = field(default_factory=dict)
+    order: Order[Node] | None = None
     meet: str = "join"
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
@@ -210,3 +225,9 @@ def entries(op: str) -> tuple[str, ...]:
     signs = (known.name, IN_PLACE, known.name[:-1]) if known.in_place else (known.name,)
     named = signs if known.is_operator else ()
     return *named, known.function, of_class, GROUPS[of_class]
+
+
+def said_of(said: Mapping[Target, T], d: DType | Operand) -> T | None:
+    """The entry of a table for a dtype, or for an operand: that of the very dtype, else that of its kind."""
+    dtype = d if isinstance(d, DType) else d.dtype
+    return (said.get(dtype) if dtype else None) or said.get(d.kind)

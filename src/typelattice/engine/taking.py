@@ -2,15 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 
-from typelattice.engine.operations import Domain, Op, Side, Target, entries
+from typelattice.engine.operations import Domain, Op, Target, entries
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Operated, RefusalError, Shaped, Step, Unheld
+from typelattice.engine.steps import Defaulted, Operated, RefusalError, Shaped, Step, Unheld
 from typelattice.facts.dtypes import DType, Kind, weak
 from typelattice.facts.operations import IN_PLACE, operation
 from typelattice.facts.range import fitted
-from typelattice.operands.operand import Operand
+from typelattice.operands.operand import BOOL, Operand
 
 PLACES = {
     "beside": "a Python scalar only beside an array",
@@ -41,17 +40,6 @@ def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
         if op.each is not None and own not in op.each:
             step = Operated((o.dtype or weak(o.kind),), None, entry(rules, op, "each"))
             raise RefusalError(f"{op.name} takes no {_named(o, op.each)}", "cast it first", step)
-    for a, b in combinations(operands, 2) if op.refuses else ():
-        if any(_stands(a, b, sides) or _stands(b, a, sides) for sides in op.refuses):
-            met = (a.dtype or weak(a.kind), b.dtype or weak(b.kind))
-            step = Operated(met, None, entry(rules, op, "refuses"))
-            raise RefusalError(f"{op.name} does not let {a} meet {b}", "cast one of them first", step)
-
-
-def _stands(a: Operand, b: Operand, sides: tuple[Side, Side]) -> bool:
-    """Whether operands are of these sides: an array by its dtype or kind, a Python scalar by its kind."""
-    marks = [{weak(o.kind)} if o.tier == "scalar" else {o.dtype, o.kind} for o in (a, b)]
-    return not any(side.isdisjoint(mark) for side, mark in zip(sides, marks, strict=True))
 
 
 def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
@@ -125,4 +113,16 @@ def entry(rules: Rules, op: Op, key: str | None = None) -> str:
 def _says(rules: Rules, name: str, key: str | None) -> bool:
     """Whether the file says a key of an operation, of a class or of a group."""
     said = rules.ops.get(name, {})
-    return bool(said) if key is None else key in said
+    return bool(said) if key is None else key in said or f"{key}_of" in said
+
+
+def default_of(rules: Rules, target: Target) -> DType:
+    """A dtype, or the default dtype of a kind. Raises RefusalError where the system has none."""
+    if isinstance(target, DType):
+        return target
+    found = BOOL if target is Kind.BOOL else rules.defaults.get(target)
+    if found is None:
+        step = Defaulted((), None, str(target))
+        reason = f"{rules.name} has no default dtype for {target}"
+        raise RefusalError(reason, "name the dtype of the result", step)
+    return found

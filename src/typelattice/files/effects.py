@@ -13,6 +13,7 @@ from typelattice.engine.operations import Domain, Op, entries, find
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
+from typelattice.facts.order import Order
 from typelattice.files.cursor import Cursor
 from typelattice.files.vocabulary import Words
 
@@ -145,7 +146,8 @@ def _ops(rules: Rules) -> Iterator[Finding]:
 
 def _targets(said: Mapping[str, object]) -> list[object]:
     """The dtypes and kinds that an entry of `ops` computes in or gives."""
-    return [*_mapping(said, "computes").values(), *_mapping(said, "gives_of").values(), said.get("gives")]
+    tables = (_mapping(said, key).values() for key in ("before", "computes", "gives_of"))
+    return [*chain.from_iterable(tables), said.get("gives")]
 
 
 def _sources(said: Mapping[str, object]) -> list[object]:
@@ -156,9 +158,11 @@ def _sources(said: Mapping[str, object]) -> list[object]:
     domains = [d for d in (said.get("takes"), said.get("each")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
     refused = said.get("refuses")
-    sides = chain.from_iterable(refused) if isinstance(refused, tuple) else ()
-    tables = (_mapping(said, key) for key in ("ignores_of", "computes", "gives_of", "weak_of"))
-    return [*named, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
+    sides = (side for pair in refused for side in pair[:2]) if isinstance(refused, tuple) else ()
+    tables = (_mapping(said, key) for key in ("ignores_of", "before", "computes", "gives_of", "weak_of"))
+    order = said.get("order")
+    own = order.nodes if isinstance(order, Order) else ()
+    return [*named, *own, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
 
 
 def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
@@ -205,6 +209,14 @@ _WEAK: _Need = (
 )
 # Of a key of an operation: what to say where it has no effect, and when it has one.
 _NEEDS: dict[str, _Need] = {
+    "before": (
+        "before says nothing of one operand, or beside `loops`: name what it computes in by `computes`",
+        lambda o, op, without, rules: o.most != 1 and not op.loops,
+    ),
+    "order": (
+        "order says nothing of one operand, or beside `loops`",
+        lambda o, op, without, rules: o.most != 1 and not op.loops,
+    ),
     "own": ("own says nothing without `loops`", lambda o, op, without, rules: bool(op.loops)),
     "into": (
         'into says nothing without gives = "left", but for operators that write in place',
@@ -253,6 +265,10 @@ _NEEDS: dict[str, _Need] = {
     "computes": (
         "an empty `computes` empties nothing here; leave it out",
         lambda o, op, without, rules: bool(op.computes or without.computes),
+    ),
+    "loops": (
+        "an empty `loops` empties nothing here; leave it out",
+        lambda o, op, without, rules: bool(op.loops or without.loops),
     ),
     "holds": (
         "an empty `holds` empties nothing here; leave it out",

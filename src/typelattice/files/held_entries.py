@@ -13,9 +13,9 @@ def read_holds(words: Words, table: object) -> dict[DType | Kind, tuple[DType, .
         if word in WORDS:
             found[WORDS[word]] = words.several(word, codes)
             continue
-        bound = words.dtype(words.node(codes), Kind.SIGNED)
+        bounds = words.several(Kind.SIGNED.word, codes)
         for d in map(words.dtype, words.nodes(word)):
             if d in found:
                 raise ValueError(f"{d} is mapped twice")
-            found[d] = (bound,)
+            found[d] = bounds
     return found

@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import OUTCOMES, PREFIXES
-from typelattice.facts.dtypes import DType, Kind, Node, weak
+from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.order import Order
 from typelattice.facts.suggest import short
 from typelattice.files.vocabulary import (
     Words,
@@ -63,6 +64,8 @@ class OperationEntries:
             "refuses": self._refuses,
             "dimensions": _dimensions,
             "natural": self._natural,
+            "before": lambda table: self._mapping(table, self._target_of),
+            "order": self._order,
             "meet": lambda word: one_of(word, ops.MEET),
             "loops": self._loops,
             "own": self._loops,
@@ -117,25 +120,17 @@ class OperationEntries:
             raise ValueError(f"{d} is no unsigned dtype; name one, or tiers")
         return d
 
-    def _refuses(self, entries: object) -> tuple[tuple[ops.Side, ops.Side], ...]:
-        """`["bool + int, i*", "unsigned + signed"]`: kinds and dtypes of arrays, kinds of Python scalars."""
-        if not isinstance(entries, list):
-            raise ValueError('should be a list of pairs, as in ["bool + int"]')
-        found = []
-        for entry in entries:
-            sides = text(entry).split("+")
-            if len(sides) != 2:
-                raise ValueError(f'{short(text(entry))} should name two sides, as in "bool + int"')
-            found.append((self._side(sides[0]), self._side(sides[1])))
-        return once(found)
+    def _order(self, said: object) -> Order[Node]:
+        """The order in which operands join here, of nodes of the system's own."""
+        from typelattice.files.own_order import read_own_order  # few operations have one
 
-    def _side(self, names: str) -> ops.Side:
-        """Kinds and dtypes of arrays; `b*`, `i*`, `f*`, `c*` for Python scalars."""
-        words = [word.strip() for word in names.split(",")]
-        scalars = {f"{kind.letter}*": weak(kind) for kind in Kind}
-        plain = [word for word in words if word not in scalars]
-        found: list[Node | Kind] = [scalars[word] for word in words if word in scalars]
-        return frozenset(once([*found, *(self.words.sources(",".join(plain)) if plain else ())]))
+        return read_own_order(self.words, said)
+
+    def _refuses(self, entries: object) -> tuple[ops.Refused, ...]:
+        """Pairs of operands that do not meet."""
+        from typelattice.files.refused_entries import read_refused  # few operations refuse pairs
+
+        return read_refused(self.words, entries)
 
     def _of_each(self, said: object, read: Callable[[object], T]) -> T | dict[DType | Kind, T]:
         """What is said of all dtypes alike; or dtypes and kinds → what is said of these."""
@@ -154,8 +149,8 @@ class OperationEntries:
         return self.words.dtype(node) if isinstance(node, DType) or node.dtype else node.kind
 
     def _loops(self, names: object) -> tuple[DType, ...]:
-        """Dtypes that an operation computes in."""
-        return once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
+        """Dtypes that an operation computes in; an empty list for none, so that its operands join."""
+        return () if names == "" else once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
 
     def _mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
         """`"bool, i8" = "i32"`: dtypes or kinds → what is read of the other side."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.ask import ask
@@ -103,6 +103,11 @@ class Provenance:
         of_value = isinstance(p.decision, Misfit)
         if of_value:
             yield from self._of_value(p.decision, names)
+        # What an operand counts as in an operation stands before the join, and says more than the order does.
+        counted = (step for step, then in pairwise(p.steps) if not isinstance(then, Operated))
+        for step in counted:
+            if isinstance(step, Operated):
+                yield from self._behind(step)
         order = self.order_lines(p)
         if order:
             yield order

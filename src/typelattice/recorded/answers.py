@@ -24,5 +24,8 @@ TAKEN_OVER = "!guest"
 OF_PYTHON = "py:"
 """How an answer begins that is one of Python's own numbers: `py:int`."""
 
-NO_ARRAY = (EXCEPTION, OF_PYTHON)
-"""How answers begin that are no array's dtype."""
+OF_OBJECTS = "object"
+"""The dtype of an array of Python objects, as NumPy makes of an int beyond uint64: none of numbers."""
+
+NO_NUMBERS = (EXCEPTION, OF_PYTHON, OF_OBJECTS)
+"""How answers begin that are no dtype of an array of numbers; a system, which has no such dtypes, refuses."""

@@ -15,7 +15,7 @@ from typelattice.facts.operations import operation
 from typelattice.facts.range import Value
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_ARRAY, NOT_ASKED, OF_PYTHON, TAKEN_OVER
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.lookup import look_up, opened
 from typelattice.recorded.recording import GUESTS, Call
 
@@ -116,7 +116,7 @@ def observed(p: Promotion) -> Observed | None:
     # out of range, for one.
     rule = p if p.op else ask(p.system, p.operands, PROMOTION, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
-    departs = ours != (EXCEPTION if call.answer.startswith(NO_ARRAY) else call.answer)
+    departs = ours != (EXCEPTION if call.answer.startswith(NO_NUMBERS) else call.answer)
     return Observed(call, page.versions, asked_of(p.system), departs, name)
 
 

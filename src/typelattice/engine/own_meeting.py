@@ -1,0 +1,59 @@
+"""Where an operation goes its own way: in what its operands count as, in its order, in what may stay weak."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from typelattice.engine.combine import combine
+from typelattice.engine.operations import Op, said_of
+from typelattice.engine.rules import Rules
+from typelattice.engine.steps import Operated, RefusalError, Step
+from typelattice.engine.taking import default_of, entry
+from typelattice.facts.dtypes import DType, Node
+from typelattice.facts.dtypes import weak as weak_node
+from typelattice.operands.operand import Operand
+
+
+def counts_as(rules: Rules, op: Op, o: Operand) -> DType | None:
+    """The dtype that an operand counts as before it meets the rest, where that is not its own.
+
+    A Python scalar counts so too in a system that does not tell its scalars apart.
+    """
+    target = said_of(op.before, o) if o.tier != "scalar" or "scalar" not in rules.tiers else None
+    counts = default_of(rules, target) if target is not None else None
+    return None if counts is o.dtype and not o.weak else counts
+
+
+def _counted(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
+    """An operand as the operation counts it."""
+    counts = counts_as(rules, op, o)
+    if counts is None:
+        return o
+    trail.append(Operated((o.dtype or weak_node(o.kind),), counts, entry(rules, op, "before")))
+    tier = "array" if o.tier == "scalar" else o.tier
+    return replace(o, dtype=counts, kind=counts.kind, weak=False, tier=tier, value=None)
+
+
+def joined(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, DType, bool]:
+    """(the node at which operands join, its dtype, whether that is weak), each as the operation counts it."""
+    counted = [_counted(rules, op, o, trail) for o in operands]
+    if op.order is None:
+        return combine(rules, counted, trail, op.first)
+    own = replace(rules, order=op.order, ties={}, overrides={}, refusals={}, combine="join")
+    met = tuple(o.dtype or weak_node(o.kind) for o in counted)
+    said = entry(rules, op, "order")
+    try:
+        found = combine(own, counted, [], op.first)
+    except RefusalError as e:
+        raise RefusalError(e.reason, e.remedy, Operated(met, None, said)) from None
+    trail.append(Operated(met, found[0], said))
+    return found
+
+
+def check_weak(rules: Rules, op: Op, result: DType) -> None:
+    """Raises RefusalError for a weak result that is not of the default dtype of its kind."""
+    default = rules.defaults.get(result.kind, result)
+    if result is not default:
+        step = Operated((result,), None, entry(rules, op, "weak"))
+        reason = f"{op.name} gives no weak {result}, but a weak {default} alone"
+        raise RefusalError(reason, "make an operand an array that is not weak", step)

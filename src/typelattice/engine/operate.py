@@ -56,7 +56,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         ignored = ignores_right(op, operands)
         is_constant = ignored and operands[1].tier != "array" and op.has_constants
         joining = operands[:1] if ignored else operands
-        if op.before or op.order is not None:
+        if op.before or op.order:
             from typelattice.engine.own_meeting import joined  # few operations join otherwise than the rest
 
             node, dtype, weak = joined(rules, op, joining, trail)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, TypeVar
 
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpError, operation
-from typelattice.facts.order import Order
 from typelattice.operands.operand import Operand
 
 T = TypeVar("T")
@@ -30,6 +29,8 @@ TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a dtype or a kind
 OTHER = "other"  # in a side: the dtype of an array that the operand it meets does not have
 Side = frozenset[Node | Kind | str]  # kinds and dtypes of arrays, OTHER; weak nodes for Python scalars
+Refused = tuple[Side, Side, bool]  # sides that do not meet; whether in this order alone
+Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
 Given = Target | Literal["real", "complex", "left", "joined"] | None
 SCALARS = ("any", "beside", "strong", "right", "none")
 MEET = ("join", "alike", "apart")
@@ -63,14 +64,6 @@ class Domain:
         return (kind in self._listed or x in self._listed) and not (kind in self._but or x in self._but)
 
 
-class Refused(NamedTuple):
-    """Two operands that an operation does not let meet: one of each side; `ordered`: the left one first."""
-
-    left: Side
-    right: Side
-    ordered: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class Op:
     """What an operation does: which operands it takes, how they meet, what it computes in, what it gives.
@@ -88,7 +81,7 @@ class Op:
     Operands meet:
 
     - `before`: dtype or kind → the dtype that an operand of it counts as.
-    - `order`: the order in which they join, if it is not that of the system.
+    - `order`: the covers of the order in which they join, if it is not that of the system.
     - `meet`: they `join`; have to be `alike`, of one dtype; or stay `apart`: the result has its own dtype.
     - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
     - `own`: dtypes that are tried before the loops where an operand is of them.
@@ -129,7 +122,7 @@ class Op:
     natural: tuple[str, ...] | DType = ()
     computes: Mapping[Target, Target] = field(default_factory=dict)
     before: Mapping[Target, Target] = field(default_factory=dict)
-    order: Order[Node] | None = None
+    order: Covers = ()
     meet: str = "join"
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()

@@ -3,14 +3,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from typelattice.engine.combine import combine
-from typelattice.engine.operations import Op, said_of
+from typelattice.engine.operations import Covers, Op, said_of
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Operated, RefusalError, Step
 from typelattice.engine.taking import default_of, entry
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.dtypes import weak as weak_node
+from typelattice.facts.order import Order
 from typelattice.operands.operand import Operand
 
 
@@ -37,9 +39,9 @@ def _counted(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
 def joined(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, DType, bool]:
     """(the node at which operands join, its dtype, whether that is weak), each as the operation counts it."""
     counted = [_counted(rules, op, o, trail) for o in operands]
-    if op.order is None:
+    if not op.order:
         return combine(rules, counted, trail, op.first)
-    own = replace(rules, order=op.order, ties={}, overrides={}, refusals={}, combine="join")
+    own = replace(rules, order=_order(op.order), ties={}, overrides={}, refusals={}, combine="join")
     met = tuple(o.dtype or weak_node(o.kind) for o in counted)
     said = entry(rules, op, "order")
     try:
@@ -48,6 +50,12 @@ def joined(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
         raise RefusalError(e.reason, e.remedy, Operated(met, None, said)) from None
     trail.append(Operated(met, found[0], said))
     return found
+
+
+@lru_cache
+def _order(covers: Covers) -> Order[Node]:
+    """The order of these covers; a few operations have one, which many calls ask for."""
+    return Order(dict(covers))
 
 
 def check_weak(rules: Rules, op: Op, result: DType) -> None:

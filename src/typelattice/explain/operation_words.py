@@ -30,7 +30,7 @@ def operation_words(p: Promotion) -> list[str]:
         lines.append(f"{p.promoting[1]} on its right is an integer, which takes no part in the promotion")
     counted = {o.dtype or o.kind: counts_as(p.system, rule, o) for o in p.promoting} if rule.before else {}
     lines += [f"{o} counts as {d} before its operands meet" for o, d in counted.items() if d]
-    if rule.order is not None and p.node is not None:
+    if rule.order and p.node is not None:
         lines.append("its operands meet in an order of its own")
     if rule.loops and p.node is None:
         lines.append("it computes in the first of its own dtypes to which every operand casts")

@@ -13,7 +13,6 @@ from typelattice.engine.operations import Domain, Op, entries, find
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
-from typelattice.facts.order import Order
 from typelattice.files.cursor import Cursor
 from typelattice.files.vocabulary import Words
 
@@ -161,7 +160,7 @@ def _sources(said: Mapping[str, object]) -> list[object]:
     sides = (side for pair in refused for side in pair[:2]) if isinstance(refused, tuple) else ()
     tables = (_mapping(said, key) for key in ("ignores_of", "before", "computes", "gives_of", "weak_of"))
     order = said.get("order")
-    own = order.nodes if isinstance(order, Order) else ()
+    own = (a for a, _ in order) if isinstance(order, tuple) else ()
     return [*named, *own, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
 
 

@@ -8,7 +8,6 @@ from typing import TypeVar
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import OUTCOMES, PREFIXES
 from typelattice.facts.dtypes import DType, Kind, Node
-from typelattice.facts.order import Order
 from typelattice.facts.suggest import short
 from typelattice.files.vocabulary import (
     Words,
@@ -120,8 +119,8 @@ class OperationEntries:
             raise ValueError(f"{d} is no unsigned dtype; name one, or tiers")
         return d
 
-    def _order(self, said: object) -> Order[Node]:
-        """The order in which operands join here, of nodes of the system's own."""
+    def _order(self, said: object) -> ops.Covers:
+        """The order in which operands join here."""
         from typelattice.files.own_order import read_own_order  # few operations have one
 
         return read_own_order(self.words, said)

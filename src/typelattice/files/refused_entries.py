@@ -19,7 +19,7 @@ def read_refused(words: Words, entries: object) -> tuple[Refused, ...]:
         sides = entry.split(THEN if ordered else "+")
         if len(sides) != 2 or "+" in sides[1]:
             raise ValueError(f'{short(entry)} should name two sides, as in "bool + int"')
-        found.append(Refused(_side(words, sides[0]), _side(words, sides[1]), ordered))
+        found.append((_side(words, sides[0]), _side(words, sides[1]), ordered))
     return once(found)
 
 

@@ -46,6 +46,15 @@ def test_a_departure_of_guests_has_the_reason_that_it_has_without_them(file: Pat
         assert (seen.reason is not None) is departs_of_its_own(file.stem, m.call), m
 
 
+@pytest.mark.parametrize("name", ["keras", "mlx"])
+def test_why_a_guest_may_not_stand_at_the_left_of_an_operator_is_what_the_file_says(name: str) -> None:
+    s = tl.system(name)
+    refused = s.explain("float32:numpy", "float32", op="+")
+    assert refused.reason == s.guests["numpy"]["left"]
+    assert s.explain("float32", "float32:numpy", op="+").dtype is tl.dtype("float32")
+    assert s.explain("float32:numpy", "float32", op="add").dtype is tl.dtype("float32")
+
+
 def test_a_bool_times_an_array_of_numpys_is_a_logical_and_in_tensorflow() -> None:
     seen = tl.observed(tl.system("tensorflow").explain("bool", "bool:numpy", op="*"))
     assert seen is not None and str(seen.dtype) == "bool"

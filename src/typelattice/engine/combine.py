@@ -33,16 +33,15 @@ def combine(
     return node, *_settled(rules, node, False, trail)
 
 
-def _own_widths(rules: Rules, operands: Sequence[Operand]) -> list[Node]:
+def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     """The dtypes of weak operands that join by their widths; empty unless they do.
 
     They do so among themselves in a system with `weak = "width"`; one weak array alone does in every system.
     """
     alone = len(operands) == 1 and operands[0].dtype is not None
     if not (alone or rules.weak == "width") or not all(o.weak for o in operands):
-        return []
-    own = [own_dtype(rules, o) for o in operands]
-    return [d for d in own if d] if all(d in rules.order for d in own) else []
+        return ()
+    return rules.placed([own_dtype(rules, o) for o in operands])
 
 
 def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: list[Step]) -> Node:

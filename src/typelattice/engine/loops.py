@@ -26,9 +26,9 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
 
         return numpy1.casting(rules, operands, op.loops)
     stands = any(o.dtype in rules.beside for o in operands)
-    found = [(rules.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]
-    known = tuple(d for d in found if d is not None and d in rules.order)
-    return known if len(known) == len(found) else ()
+    return rules.placed(
+        [(rules.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]
+    )
 
 
 def search(rules: Rules, op: Op, dtypes: Sequence[DType]) -> DType | None:

@@ -71,3 +71,14 @@ class Rules:
         (float32, float64)
         """
         return self.instead.get(d, d)
+
+    def placed(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
+        """These dtypes, if each has a place in the order; none at all if one of them has not.
+
+        >>> from typelattice import dtype, system
+        >>> half, brain = dtype("float16"), dtype("bfloat16")
+        >>> system("numpy").placed([half, half]), system("numpy").placed([half, brain])
+        ((float16, float16), ())
+        """
+        found = tuple(d for d in dtypes if d is not None and d in self.order)
+        return found if len(found) == len(dtypes) else ()

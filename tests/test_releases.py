@@ -15,6 +15,7 @@ from typelattice.cli.main import main
 from typelattice.engine.rules import Rules
 from typelattice.facts.releases import installed_release, release_of, releases
 from typelattice.files.reader import parse
+from typelattice.files.releases import release
 from typelattice.files.text import FOLDER
 from typelattice.recorded.answers import NOT_ASKED
 from typelattice.recorded.lookup import look_up
@@ -129,6 +130,13 @@ def test_a_file_of_ones_own_extends_an_older_release() -> None:
 def test_what_a_file_extends_is_read_at_the_same_release() -> None:
     """A rule that changed in a library is stated once, for all the systems that build on it."""
     assert str(tl.system("numpy-ml-dtypes@2.4").explain("int16", 65536, op="where").dtype) == "int16"
+
+
+def test_what_is_extended_is_read_at_the_next_release_where_its_own_was_not_recorded() -> None:
+    assert "2.3" not in releases("numpy")
+    assert release("numpy-ml-dtypes@2.3").stem("numpy") == "numpy@2.4"
+    assert release("numpy-ml-dtypes@2.3").stem("numpy-ml-dtypes") == "numpy-ml-dtypes@2.4"
+    assert release("jax@0.4").stem("numpy") == "numpy"
 
 
 # -- the entries of another file's table

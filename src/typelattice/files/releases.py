@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass
 
 from typelattice.facts.libraries import recordings
-from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.releases import SIGN, release_of, releases
 from typelattice.facts.suggest import nearest, short
 from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
 
@@ -31,14 +31,14 @@ class Release:
     def stem(self, name: str) -> str:
         """The name of the file that states a system's rules at this release, without its ending.
 
-        That is the system's own name for one of another library, and where nothing has changed since.
+        That is the system's own name for one of another library, and where nothing has changed since. A
+        system that was not recorded at this release is read at the next newer one.
         """
         if name not in recordings() or recordings()[name].library != self.library:
             return name
         known = releases(name)
-        if self.number not in known:
-            return name
-        stems = (name + SIGN + number for number in known[known.index(self.number) : -1])
+        older = release_of(name, self.number).partition(SIGN)[2]
+        stems = (name + SIGN + number for number in known[known.index(older or known[-1]) : -1])
         return next((stem for stem in stems if os.path.isfile(f"{FOLDER}/{stem}.toml")), name)
 
 

@@ -9,7 +9,7 @@ from tinygrad.dtype import least_upper_dtype
 
 from typelattice.conformance.functions import by_operator, functions, of_numbers
 from typelattice.conformance.libraries.base import Framework, Operations
-from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
+from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -24,7 +24,7 @@ OWN = {
 }
 
 DEVICE = "PYTHON"  # the one that needs neither driver nor compiler
-HAS_WEAK = hasattr(dtypes, "weakint")  # tinygrad 0.11 has no weak tensors
+HAS_WEAK = hasattr(dtypes, "weakfloat")  # until tinygrad 0.13 no tensor was weak
 
 BY_OPERATOR = (
     *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow", "matmul", "negative"),
@@ -43,7 +43,7 @@ class Tinygrad(Framework):
     def __init__(self) -> None:
         if hasattr(helpers, "DEV"):
             helpers.DEV.value = DEVICE
-        else:  # tinygrad 0.11
+        else:  # until tinygrad 0.12
             Device.DEFAULT = DEVICE
         self.versions = versions_of("tinygrad")
         own = {name: OWN.get(name, name) for name in DTYPES}
@@ -114,7 +114,11 @@ def _matrix(array: Tensor) -> Tensor:
 
 
 def _dtype(operand: Any) -> Any:
-    return operand.dtype if isinstance(operand, Tensor) else dtypes.from_py(operand)
+    if isinstance(operand, Tensor):
+        return operand.dtype
+    if not HAS_WEAK:
+        raise NotAskedError("it joins dtypes, and a Python scalar has none that is weak")
+    return dtypes.from_py(operand)
 
 
 LIBRARIES = {Tinygrad.name: Tinygrad}

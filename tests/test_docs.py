@@ -25,8 +25,7 @@ from typelattice.tracing.plain_data import run_data
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools" / "docs"))
-import gallery  # noqa: E402
-from build import MADE  # noqa: E402
+from build import MADE, gallery  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GENERATED = [ROOT / "docs" / page for page in MADE]  # when the site is built

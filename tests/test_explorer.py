@@ -184,6 +184,16 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == f"{file}: {size:,} bytes; open it in a browser\n"
 
 
+def test_the_command_says_which_file_is_no_valid_system(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, written = tmp_path / "bad.toml", tmp_path / "page.html"
+    file.write_text('name = "bad"\norder = "i8 -> nowhere"\n', encoding="utf-8")
+    assert main(["explore", "--system", str(file), "--op", "add", "-o", str(written)]) == 0
+    told = "bad.toml, line 2, order: unknown dtype 'nowhere'; the page shows it in its place\n"
+    assert capsys.readouterr().err == told and written.exists()
+
+
 def test_a_dash_for_a_file_is_standard_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

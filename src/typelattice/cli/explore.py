@@ -59,11 +59,14 @@ def run(args: Namespace) -> Paragraphs:
     if output != PRINTED:
         check_not_read(output, *args.system)
         check_writable(output)
-    text = page(document(args.system, args.op or USUAL, progress_bar()))
+    shown = document(args.system, args.op or USUAL, progress_bar())
+    text = page(shown)
     if output == PRINTED:
         yield text
         return
     write_text(output, text)
+    for error in shown.errors:
+        complain(f"{error}; the page shows it in its place")
     yield f"{output}: {len(text.encode()):,} bytes; open it in a browser"
 
 

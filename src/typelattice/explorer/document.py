@@ -36,6 +36,13 @@ class Document:
 
     data: dict[str, object]
 
+    @property
+    def errors(self) -> list[FormatError]:
+        """The mistakes of those files that are no valid systems."""
+        systems = self.data["systems"]
+        assert isinstance(systems, list)
+        return [FormatError(**entry["error"]) for entry in systems if "error" in entry]
+
     def json(self) -> str:
         """The document as JSON, without spaces."""
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))

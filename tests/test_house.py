@@ -36,8 +36,9 @@ LINES = 300  # past these a file hides an idea
 # in a file came to be refused; when files came to say which operands an operation takes by themselves;
 # when systems came to have releases, whose files go on with the tables of others; and when they came to say
 # which pairs an operation refuses, and what joins by its value, in as many entries as there are rules; when
-# further frameworks' objects came to be read, and drawings came to be public names.
-LOADED = 5_100
+# further frameworks' objects came to be read, and drawings came to be public names; when operations came to
+# say what they count operands as, and in which order of their own these meet.
+LOADED = 5_150
 NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
 
 FILES = sorted(ROOT.rglob("*.py"))

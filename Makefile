@@ -16,8 +16,8 @@ PYODIDE =
 PROGRAMS = 100
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest lint docs browser conform releases fuzz bench array-api-tests programs \
-	mutants clean
+.PHONY: help demo test test-newest lint docs browser conform everyday releases fuzz bench array-api-tests \
+	programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -48,6 +48,9 @@ browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has t
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)
+
+everyday: $(VENV)/test.stamp  ## how often each rule is right of calls with dtypes that most programs have
+	$(VENV)/bin/python tools/everyday.py
 
 releases:  ## ask every recorded release again, each in an environment of its own, and write down what differs
 	$(PYTHON) tools/releases.py --into .venv-releases

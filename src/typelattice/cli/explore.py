@@ -66,7 +66,7 @@ def run(args: Namespace) -> Paragraphs:
         return
     write_text(output, text)
     for error in shown.errors:
-        complain(f"{error}; the page shows it in its place")
+        complain(f"typelattice: left out: {error}; the page shows it in its place")
     yield f"{output}: {len(text.encode()):,} bytes; open it in a browser"
 
 

@@ -36,9 +36,9 @@ class Observed:
     otherwise, by its rule.
 
     >>> from typelattice import system
-    >>> found = observed(system("numpy").explain("int16", "float32", op="solve"))
+    >>> found = observed(system("polars").explain("int32", "float32", op="pow"))
     >>> found.dtype, found.departs
-    (float64, True)
+    (float32, True)
     """
 
     call: Call

@@ -93,7 +93,7 @@ def test_numpy_does_with_a_value_what_its_system_says_of_the_dtypes_of_ml_dtypes
 
 
 def test_where_does_with_a_python_int_what_the_system_of_the_release_says() -> None:
-    """Before NumPy 2.5 it wraps in silence what 64 bits hold, as no other operation does, and refuses the rest.
+    """Before NumPy 2.5 it wraps in silence what 64 bits hold, as no other operation does.
 
     https://github.com/numpy/numpy/issues/27006.
     """

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from typelattice.facts.libraries import library_of
@@ -21,6 +22,7 @@ from typelattice.tracing.autocast import DEVICES, is_on
 from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable
 
 LIBRARY = "torch"
+COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
 FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # the modules of functions that are taken apart
 HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # by which a program's own code may run in a module
 NUMBER = "number"  # what a schema calls a parameter that takes a Python number as an operand
@@ -77,6 +79,7 @@ def state(function: Any) -> Hashable:
 def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
     """What a call computes. None where code that is not PyTorch's would run, and where data decide."""
     torch = sys.modules["torch"]
+    _check_safe()
     function = getattr(function, "_orig_mod", function)  # what torch.compile was given, and is not compiled
     modules = [*function.modules()] if is_compiled(type(function)) else []
     if not all(is_own(each) and not any(getattr(each, name) for name in HOOKS) for each in modules):
@@ -102,6 +105,17 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
         outputs = tuple(reader.known(x) for x in leaves(made) if isinstance(x, torch.Tensor))
     reader.leave_out_unused(outputs)
     return reader.graph(inputs, outputs)
+
+
+def _check_safe() -> None:
+    """Raises RuntimeError where tensors without data cannot be had without harm to the program.
+
+    They load PyTorch's compiler, and with it Triton, where that is installed. Triton and TensorFlow each have
+    an LLVM of their own, and the second one that is loaded ends the process.
+    """
+    loaded = COMPILER in sys.modules or "triton" in sys.modules
+    if not loaded and "tensorflow" in sys.modules and find_spec("triton") is not None:
+        raise RuntimeError("it would load Triton, which ends a process that has TensorFlow")
 
 
 def _own(x: Any) -> bool:

@@ -1,0 +1,201 @@
+"""Runs of PyTorch: methods that write in place, autocast, and what its own code does."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+from typelattice.programs.step import Opaque
+from typelattice.tracing.run import Run
+from typelattice.tracing.script import run_script
+
+pytestmark = pytest.mark.live
+torch = pytest.importorskip("torch")
+
+
+def rows(run: Run) -> dict[str, tuple[str | None, str, int]]:
+    """What ran, by its text: operation, observed dtype, count."""
+    assert not run.mismatches
+    assert len(run.seen) == len(run.program.steps)
+    return {step.text: (step.op, str(seen.operand.dtype), seen.count) for step, seen in run if seen.count}
+
+
+def test_methods_that_write_in_place_are_steps_that_later_ones_take() -> None:
+    def function(x: Any, y: Any) -> Any:
+        x.add_(y)
+        x.requires_grad_(False)
+        x.copy_(y)
+        x.mul_(2.5).exp_()
+        return x + 1
+
+    run = tl.trace(function, torch.ones(3), torch.ones(3, dtype=torch.float64)).run
+    found = rows(run)
+    assert found["x.add_(y)"] == ("setitem", "float32", 1)
+    assert found["x.copy_(y)"] == ("setitem", "float32", 1)
+    assert found["x.mul_(2.5).exp_()"] == ("setitem", "float32", 1) and found["x + 1"][0] == "add"
+    assert "x.requires_grad_(False)" not in found
+    at = {step.text: i for i, step in enumerate(run.program.steps) if run.seen[i].count}
+    assert run.program.steps[at["x + 1"]].parts[0] == at["x.mul_(2.5).exp_()"]
+    assert [str(o) for o in run.under("jax")][at["x + 1"]] == "float32"
+
+
+def test_what_autocast_casts_is_named_and_is_no_mistake_of_the_rules() -> None:
+    def function(x: Any) -> Any:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = x @ x
+            z = x + x
+        return y + z, x @ z
+
+    found = rows(tl.trace(function, torch.ones(3, 3)).run)
+    assert found["x @ x"] == ("matmul under autocast", "bfloat16", 1)
+    assert found["x + x"] == ("add", "float32", 1)
+    assert found["x @ z"] == ("matmul", "float32", 1) and found["y + z"] == ("add", "float32", 1)
+
+
+class Widening(torch.nn.Module):  # type: ignore[misc]
+    """A module of the program's, which is followed, and whose parts are PyTorch's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4).to(torch.bfloat16)
+        self.norm = torch.nn.LayerNorm(4)
+        self.dropout = torch.nn.Dropout(0.5)
+        self.scale = torch.ones(4, dtype=torch.float64)
+
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        h = self.dropout(self.norm(h.float()))
+        return torch.relu(h * self.scale)
+
+
+def test_what_is_inside_of_pytorchs_own_modules_is_seen_and_the_line_that_widens_is_named() -> None:
+    model = Widening()
+
+    def train(x: Any) -> Any:
+        for _ in range(3):
+            loss = torch.nn.functional.mse_loss(model(x), torch.zeros(2, 4))
+            loss.backward()
+        return loss
+
+    traced = tl.trace(train, torch.ones(2, 4, dtype=torch.bfloat16))
+    found = rows(traced.run)
+    assert traced.run.opaque == 0
+    assert found["self.linear(x)"] == ("add", "bfloat16", 3)
+    assert found["torch.relu(h * self.scale)"] == ("positive", "float64", 3)
+    causes = re.findall(r"^ *\d+  .*:\d+: (.*)$", str(traced), re.MULTILINE)
+    assert sorted(causes) == ["h * self.scale", "h.float()"]
+    inputs = {step.text for step, seen in traced.run if step.op is None and not seen.count}
+    assert "bias" in inputs
+
+
+def test_inside_of_a_module_autocast_casts_are_steps() -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.LayerNorm(8), torch.nn.Linear(8, 1))
+
+    def function(x: Any) -> Any:
+        wide = net(x)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return wide, net(x)
+
+    run = tl.trace(function, torch.ones(2, 4)).run
+    assert not run.mismatches and run.opaque == 0
+    casts = [str(seen.operand.dtype) for step, seen in run if step.op == "astype"]
+    assert casts == ["bfloat16"] * 3  # the bias and the input of the first, and the bias of the last
+    assert [str(seen.operand.dtype) for step, seen in run if step.op == "add"] == [
+        *("float32", "float32"),
+        *("bfloat16", "bfloat16"),
+    ]
+
+
+def test_to_look_inside_changes_nothing() -> None:
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(4), torch.nn.Dropout(0.5))
+    before = net[0].running_mean.clone()
+    held = {id(x) for x in (*net.parameters(), *net.buffers())}
+
+    def function(x: Any) -> Any:
+        return net(x)
+
+    torch.manual_seed(0)
+    seen = tl.trace(function, torch.ones(3, 4)).result
+    state, mean = torch.get_rng_state(), net[0].running_mean.clone()
+    with torch.no_grad():
+        net[0].running_mean.copy_(before)
+    torch.manual_seed(0)
+    assert torch.equal(seen, function(torch.ones(3, 4)))
+    assert torch.equal(state, torch.get_rng_state()) and torch.equal(mean, net[0].running_mean)
+    assert int(net[0].num_batches_tracked) == 2
+    assert held == {id(x) for x in (*net.parameters(), *net.buffers())}
+
+
+def test_no_code_of_the_programs_runs_once_more_for_it() -> None:
+    ran = []
+    hooked = torch.nn.Linear(4, 4)
+    hooked.register_forward_hook(lambda *given: ran.append("a hook"))
+
+    class Own(torch.nn.Linear):  # type: ignore[misc]
+        def forward(self, x: Any) -> Any:
+            ran.append("its own")
+            return super().forward(x)
+
+    own = torch.nn.Sequential(Own(4, 4), torch.nn.Linear(4, 4))
+
+    def function(x: Any) -> Any:
+        return hooked(x), own(x)
+
+    run = tl.trace(function, torch.ones(3, 4)).run
+    assert ran == ["a hook", "its own"]
+    assert found_opaque(run) == {"hooked(x)": 1, "super().forward(x)": 1, "own(x)": 1}
+
+
+def test_a_module_that_data_decide_in_is_opaque_and_named_once() -> None:
+    bag = torch.nn.EmbeddingBag(3, 4, max_norm=0.5)
+
+    def function(x: Any) -> Any:
+        for _ in range(5):
+            y = torch.nn.functional.one_hot(x)
+        return y, bag(x, torch.tensor([0]))
+
+    run = tl.trace(function, torch.tensor([0, 1])).run
+    assert found_opaque(run)["torch.nn.functional.one_hot(x)"] == 5
+    assert "one_hot" in {left.name for left in run.left_alone}
+
+
+def found_opaque(run: Run) -> dict[str, int]:
+    """The opaque steps, by their text, and how often they ran."""
+    return {step.text: seen.count for step, seen in run if isinstance(step, Opaque)}
+
+
+COMPILED = """
+import torch
+from torch import no_grad
+
+def inner(x): return x * x
+
+def function(x): return inner(x + 1.5)
+
+@torch.compile(backend="eager")
+def decorated(x): return inner(x - 1)
+
+@no_grad()
+def plain(x): return x / 2
+
+module = torch.compile(torch.nn.Linear(3, 3), backend="eager")
+x = torch.ones(3)
+torch.compile(function, backend="eager")(x), decorated(x), plain(x), module(x)
+"""
+
+
+def test_what_torch_compile_is_given_runs_as_it_is_and_is_followed(tmp_path: Path) -> None:
+    script = tmp_path / "compiled.py"
+    script.write_text(COMPILED, encoding="utf-8")
+    ended = run_script(str(script), (), ())
+    assert ended.status == 0 and not ended.run.left_alone
+    found = rows(ended.run)
+    assert [step.op for step, _ in ended.run if step.text == "x * x"] == ["multiply"] * 2
+    assert {"x + 1.5", "x - 1", "x / 2", "module(x)"} <= found.keys() and ended.run.opaque == 0
+    settings = sys.modules["torch._dynamo.config"]
+    assert settings.disable is False  # type: ignore[attr-defined]

@@ -86,7 +86,7 @@ def test_what_is_inside_of_pytorchs_own_modules_is_seen_and_the_line_that_widens
     found = rows(traced.run)
     assert traced.run.opaque == 0
     assert found["self.linear(x)"] == ("add", "bfloat16", 3)
-    assert found["torch.relu(h * self.scale)"] == ("positive", "float64", 3)
+    assert found["torch.relu(h * self.scale)"] == ("relu", "float64", 3)
     causes = re.findall(r"^ *\d+  .*:\d+: (.*)$", str(traced), re.MULTILINE)
     assert sorted(causes) == ["h * self.scale", "h.float()"]
     inputs = {step.text for step, seen in traced.run if step.op is None and not seen.count}

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from zlib import compress
 
 import pytest
 
@@ -49,5 +50,6 @@ def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
         assert departure.source
 
 
-def test_the_recordings_are_under_five_megabytes() -> None:
-    assert sum(path.stat().st_size for path in RECORDINGS.glob("*.json")) < 5_000_000
+def test_the_recordings_take_less_than_a_megabyte_of_the_wheel() -> None:
+    """A wheel deflates what it holds; whole it has to stay under five megabytes."""
+    assert sum(len(compress(path.read_bytes())) for path in RECORDINGS.glob("*.json")) < 1_000_000

@@ -27,7 +27,7 @@ EDGES = (
 
 WHOLE = ("result_type", "add", "divide", "pow", "equal", "bitwise_and", "where")
 """Operations of two operands that are asked of every operand, and their operators that write nothing; the
-others are asked of arrays and of `KINDS` only."""
+others are asked of arrays, of `KINDS`, and element by element of arrays without dimensions."""
 
 EVERY_DTYPE = (
     *WHOLE,
@@ -39,7 +39,7 @@ EVERY_DTYPE = (
 """Operations that are asked of every dtype, a choice from most classes, and their operators that write
 nothing; the others are asked of the `USUAL` ones."""
 
-MANY = 100
+MANY = 110
 """Operands beyond which operators, which double the calls, are asked of the usual dtypes only."""
 
 USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)")
@@ -112,8 +112,8 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
 
     >>> operands = ("int8", "int4", "int8:0d", "300", "int")
     >>> asked_of("add", operands), asked_of("multiply", operands), asked_of("hypot", operands)
-    ((0, 1, 2, 3, 4), (0, 1, 4), (0, 4))
-    >>> asked_of("matmul", ("int8", "int8:weak", "int"))
+    ((0, 1, 2, 3, 4), (0, 1, 2, 4), (0, 2, 4))
+    >>> asked_of("matmul", ("int8", "int8:weak", "int8:0d", "int"))
     (0,)
     """
     known = NAMES[op]
@@ -121,16 +121,30 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     every = known.function in EVERY_DTYPE and not usual
     if (known.function in WHOLE and not usual) or (every and known.alone):
         return tuple(range(len(operands)))
-    tiers = ("array",) if _takes_arrays_only(op) else ("0d",) if known.form == "made" else ("array", "weak")
+    tiers = _tiers(op)
     scalars = KINDS if known.form == "made" or not (known.alone or _takes_arrays_only(op)) else ()
     read = [OperandString.parse(name) for name in operands]
     return tuple(
         i
         for i, operand in enumerate(read)
         if operands[i] in scalars
-        or (operand.dtype and operand.tier in tiers and (every or USUAL.fullmatch(operand.dtype)))
-        if not (known.form == "made" and "=" in operands[i])  # as long as the value says, that is
+        or (
+            operand.dtype
+            and operand.tier in tiers
+            and (USUAL.fullmatch(operand.dtype) or (every and operand.tier != "0d"))
+        )
+        if "=" not in operands[i]  # a value matters to promotion alone, and would be the length of what is made
     )
+
+
+def _tiers(op: str) -> tuple[str, ...]:
+    """The tiers of the operands with a dtype of which an operation is asked that is not asked of all."""
+    known = NAMES[op]
+    if _takes_arrays_only(op):
+        return ("array",)
+    if known.form == "made":
+        return ("0d",)
+    return ("array", "0d", "weak") if known.form in ("elementwise", "pair") else ("array", "weak")
 
 
 def _arrays(op: str, operands: Sequence[str]) -> tuple[int, ...]:

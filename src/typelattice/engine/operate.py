@@ -67,6 +67,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         dtypes = (dtype,)
     compute, result = _applied(rules, op, dtypes, trail, is_constant)
     if op.gives == "left" or op.writes:
+        _check_room(rules, op, operands)
         result = written_into(rules, op, result, operands[0], trail)
     adopted = dtypes[0] if op.adopts == "joined" and len(dtypes) == 1 else compute
     values = () if is_constant else tuple(fits(rules, operands, adopted, op))
@@ -194,6 +195,20 @@ def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
             return complex_of(compute)
         case target:
             return default_of(rules, target)
+
+
+def _check_room(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+    """Raises RefusalError if what has dimensions would be written into an array without, as no library does.
+
+    Where the result takes the left operand's place nothing is written into that.
+    """
+    left, *others = operands
+    if left.tier == "0d" and op.into != "rebind" and any(o.tier == "array" for o in others):
+        met = tuple(o.dtype or weak_node(o.kind) for o in operands)
+        reason = f"{op.name} would write an array that has dimensions into one that has none"
+        raise RefusalError(
+            reason, "give the result a name of its own", Operated(met, None, entry(rules, op, "into"))
+        )
 
 
 def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step]) -> DType:

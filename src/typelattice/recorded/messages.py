@@ -17,6 +17,7 @@ VARYING = (
     r"|\b(weak|q|u|b)*(int|float|complex|bool|bits|string|datetime|timedelta)_?(\d\w*|dtype)\b"
     r"|\b(c10::)?(half|double|u?long|weakint|weakfloat|boolean|variant|resource)\b|(?<!\w)\b[biufc]\d+\b"
     r"|\b(u?char|u?short|fp8e\dm\d)\b"  # tinygrad's
+    r"|\bInputs: .*"  # MAX's, which describe each operand
     r"|(?<![\w.])[+-]?\d[\d.]*(e[+-]?\d+)?j?\b"
 )
 """What a message says of the operands: the names of dtypes, as libraries write them, and numbers."""

@@ -56,7 +56,12 @@ class Max(Framework):
     def operations(self) -> Operations:
         renamed = {"divide": "div", "floor_divide": "floor_div", "maximum": "max", "minimum": "min"}
         found = functions((ops,), self.array(DType.bool, True), renamed) | {"less": self.less}
-        found["expand_dims"] = lambda x: ops.unsqueeze(x, 0)
+        found |= {
+            "expand_dims": lambda x: ops.unsqueeze(x, 0),
+            "nonzero": lambda x: ops.nonzero(x, "found"),
+            "pad": lambda x: ops.pad(x, [1, 1]),
+            "split": lambda x: ops.split(x, [1, 1])[0],
+        }
         del found["irfft"]  # of a GPU only
         # Of an operator's operands one may be a NumPy array, which it would be NumPy's to answer for.
         return {op: found[op] for op in found if op in OPERATIONS}

@@ -588,6 +588,18 @@ def test_what_operands_give_that_stay_apart_is_written_into_the_left_one() -> No
     assert steps(s, "float64", "int8", op="+=") == [("ops", "+=", ("float64", "int8"), "float64")]
 
 
+def test_what_has_dimensions_is_written_into_no_array_without() -> None:
+    """NumPy and PyTorch raise; in JAX the result is a new array."""
+    s = make(CHAIN)
+    assert said(s, "int16:0d", "int8", op="+=") == (
+        "- += would write what has dimensions into an array that has none"
+    )
+    assert said(s, "int16:0d", "int8:0d", op="+=") == "int16"
+    assert said(s, "int16", "int8:0d", op="+=") == said(s, "int16", "int8", op="+=") == "int16"
+    rebinding = make(CHAIN, ops={"in-place": {"into": "rebind"}})
+    assert said(rebinding, "int16:0d", "int8", op="+=") == "int16"
+
+
 @pytest.mark.parametrize(
     ("ops", "entry"),
     [({}, "in-place"), ({"in-place": {"into": "kind"}}, "in-place"), ({"+=": {"into": "kind"}}, "+=")],

@@ -133,7 +133,7 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
             and operand.tier in tiers
             and (USUAL.fullmatch(operand.dtype) or (every and operand.tier != "0d"))
         )
-        if "=" not in operands[i]  # a value matters to promotion alone, and would be the length of what is made
+        if "=" not in operands[i]  # a value matters to promotion alone, and is the length of what is made
     )
 
 

@@ -44,6 +44,8 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         from typelattice.engine.refused_pairs import check_pairs  # few operations refuse pairs
 
         check_pairs(rules, op, operands)
+    if op.writes:
+        _check_room(rules, op, operands)
     if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
         return _assigned(rules, op, operands, rules.made(operands[0].dtype), trail)
     if op.meet == "apart" and not _joins(rules, op, operands):
@@ -67,7 +69,6 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         dtypes = (dtype,)
     compute, result = _applied(rules, op, dtypes, trail, is_constant)
     if op.gives == "left" or op.writes:
-        _check_room(rules, op, operands)
         result = written_into(rules, op, result, operands[0], trail)
     adopted = dtypes[0] if op.adopts == "joined" and len(dtypes) == 1 else compute
     values = () if is_constant else tuple(fits(rules, operands, adopted, op))
@@ -203,12 +204,12 @@ def _check_room(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     Where the result takes the left operand's place nothing is written into that.
     """
     left, *others = operands
-    if left.tier == "0d" and op.into != "rebind" and any(o.tier == "array" for o in others):
-        met = tuple(o.dtype or weak_node(o.kind) for o in operands)
-        reason = f"{op.name} would write an array that has dimensions into one that has none"
-        raise RefusalError(
-            reason, "give the result a name of its own", Operated(met, None, entry(rules, op, "into"))
-        )
+    if op.into == "rebind" or left.tier != "0d" or all(o.tier != "array" for o in others):
+        return
+    met = tuple(o.dtype or weak_node(o.kind) for o in operands)
+    step = Operated(met, None, entry(rules, op, "into"))
+    reason = f"{op.name} would write what has dimensions into an array that has none"
+    raise RefusalError(reason, "give the result a name of its own", step)
 
 
 def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step]) -> DType:

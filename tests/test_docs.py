@@ -23,10 +23,10 @@ from typelattice.files.reader import COMBINE
 from typelattice.files.spec import KEYS
 from typelattice.tracing.plain_data import run_data
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tools" / "docs"))
-from build import MADE, gallery  # noqa: E402
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools" / "docs"))
+from build import MADE, gallery
 
+ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GENERATED = [ROOT / "docs" / page for page in MADE]  # when the site is built
 

@@ -37,8 +37,10 @@ LINES = 300  # past these a file hides an idea
 # when systems came to have releases, whose files go on with the tables of others; and when they came to say
 # which pairs an operation refuses, and what joins by its value, in as many entries as there are rules; when
 # further frameworks' objects came to be read, and drawings came to be public names; when operations came to
-# say what they count operands as, and in which order of their own these meet.
-LOADED = 5_150
+# say what they count operands as, and in which order of their own these meet; and when these rules of single
+# operations were imported at the top as all else is, and no longer only by the few calls that need them; when
+# an array and a 0-d array came to be looked up by their dtypes as two arrays are.
+LOADED = 5_350
 NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
 
 FILES = sorted(ROOT.rglob("*.py"))

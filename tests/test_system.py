@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -1122,7 +1123,9 @@ class Plain:
 def plain_arrays() -> Iterator[None]:
     module = Plain.__module__.partition(".")[0]
     PLAIN.add(Plain)
-    reader = ObjectReader(lambda x: of(x.dtype, tier="array" if x.ndim else "0d"))
+    reader = ObjectReader(
+        lambda x: of(x.dtype, tier="array" if x.ndim else "0d"), lambda cls: attrgetter("dtype", "ndim")
+    )
     FINDERS.append(lambda root: reader if root == module else None)
     forget()
     try:
@@ -1158,11 +1161,40 @@ def test_what_is_remembered_is_kept_to_its_like() -> None:
         kept = deepcopy((s._pairs, s._arrays[Plain]))
         assert kept == ({a: {c: c}}, {a: {c: c}})
         s.result_type(Plain(a), Plain(c, 0))
+        s.result_type(Plain(a, 0), Plain(c))
+        s.result_type(Plain(c, 0), Plain(c, 0))
         s.result_type("int8", "int16")
         s.result_type(a, c, a)
         s.result_type(a)
         s.result_type(Plain(a), c)
         assert (s._pairs, s._arrays[Plain]) == kept
+
+
+@pytest.mark.parametrize("dims", [(1, 1), (1, 0), (0, 1), (0, 0)])
+@pytest.mark.parametrize("tiers", [["array"], ["array", "0d"]])
+def test_plain_arrays_are_explained_once_whatever_their_dimensions(
+    monkeypatch: pytest.MonkeyPatch, tiers: list[str], dims: tuple[int, int]
+) -> None:
+    s = make(CHAIN, tiers=tiers)
+    a, c = tl.dtype("int8"), tl.dtype("int16")
+    asked = []
+    explain = tl.System.explain
+    monkeypatch.setattr(tl.System, "explain", lambda *of, op=None: asked.append(of) or explain(*of, op=op))
+    with plain_arrays():
+        for _ in range(2):  # the class is known from the first on
+            s.result_type(Plain(a, dims[0]), Plain(a, dims[1]))
+        asked.clear()
+        found = [s.result_type(Plain(a, dims[0]), Plain(c, dims[1])) for _ in range(3)]
+    assert len(asked) == 1
+    assert {*found} == {a if dims == (1, 0) and "0d" in tiers else c}
+
+
+def test_where_values_decide_the_value_of_a_0d_array_is_asked_for_each_time() -> None:
+    s = tl.system("numpy1")
+    small, large = (np.array(value, "int16") for value in (3, 300))
+    for _ in range(2):
+        found = [s.result_type(np.ones(1, "int8"), zero) for zero in (small, large)]
+        assert [str(d) for d in found] == ["int8", "int16"]
 
 
 def test_numbers_that_are_equal_are_remembered_apart() -> None:

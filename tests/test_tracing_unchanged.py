@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -12,9 +13,10 @@ import warnings
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import typelattice as tl
@@ -221,6 +223,33 @@ def test_nothing_is_written_but_what_was_asked_for(
     found = sorted(path.name for path in tmp_path.iterdir())
     assert [name for name in found if name != "python"] == sorted(["followed.py", "s.py", *made])
     assert not [*(tmp_path / "python").rglob("followed*")]
+
+
+# -- programs that start other processes
+
+EVERY_FORM = """
+def f(np, x, more):
+    x[0] = -(x + 1)[0] * np.add(x, x)[0]
+    x += np.concatenate(more).T
+    x.resize(2)
+    return abs(x), np.sum(x, axis=0, dtype=x.dtype), np.clip(x, x, x, out=x), np.add(*more, *[x]), x.copy()
+"""
+
+
+def by_value(code: CodeType) -> CodeType:
+    """Code as another process has it: its constants are pickled one by one."""
+    made = [by_value(x) if isinstance(x, CodeType) else pickle.loads(pickle.dumps(x)) for x in code.co_consts]
+    return code.replace(co_consts=tuple(made))
+
+
+def test_a_function_that_is_pickled_by_value_runs_where_nothing_is_followed() -> None:
+    code = Compiler(Recorder()).code("sent", "sent.py", EVERY_FORM.encode())
+    assert code is not None
+    results = []
+    for each in (compile(EVERY_FORM, "sent.py", "exec"), by_value(code)):
+        exec(each, scope := {"__name__": "sent"})
+        results.append(repr(scope["f"](np, np.arange(3.0), [np.ones(2), np.zeros(1)])))
+    assert results[0] == results[1]
 
 
 # -- programs that run long

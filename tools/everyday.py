@@ -50,7 +50,7 @@ def main(names: list[str]) -> int:
         every = [a + b for a, b in zip(every, found, strict=True)]
         if found[0]:
             print(row(name, *found), flush=True)
-    print(row("all", *every))
+    print(row("all", *every) if every[0] else "no everyday call was recorded of these")
     return 0
 
 

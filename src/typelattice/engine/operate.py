@@ -3,21 +3,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from typelattice.engine.combine import combine
 from typelattice.engine.fit import Fit, fits
 from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
 from typelattice.engine.operations import Op, find, said_of
+from typelattice.engine.own_meeting import check_weak, joined
+from typelattice.engine.refused_pairs import check_pairs
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Misfit, Operated, RefusalError, Step
 from typelattice.engine.taking import check_alike, check_natural, check_operands, default_of, entry
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
 from typelattice.facts.dtypes import weak as weak_node
 from typelattice.operands.operand import Operand
-
-T = TypeVar("T")
 
 
 class Outcome(NamedTuple):
@@ -40,10 +40,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     """What operands come to in an operation."""
     op = op_of(rules, name)
     check_operands(rules, op, operands)
-    if op.refuses:
-        from typelattice.engine.refused_pairs import check_pairs  # few operations refuse pairs
-
-        check_pairs(rules, op, operands)
+    check_pairs(rules, op, operands)
     if op.writes:
         _check_room(rules, op, operands)
     if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
@@ -58,12 +55,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         ignored = ignores_right(op, operands)
         is_constant = ignored and operands[1].tier != "array" and op.has_constants
         joining = operands[:1] if ignored else operands
-        if op.before or op.order:
-            from typelattice.engine.own_meeting import joined  # few operations join otherwise than the rest
-
-            node, dtype, weak = joined(rules, op, joining, trail)
-        else:
-            node, dtype, weak = combine(rules, joining, trail, op.first)
+        node, dtype, weak = joined(rules, op, joining, trail)
         if op.meet == "alike":
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
@@ -81,8 +73,6 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         # A power whose exponent is a constant is a product, and as weak as that.
         becomes = "same" if is_constant else said_of(op.weak_of, compute) or op.weak
         if becomes == "refuse":
-            from typelattice.engine.own_meeting import check_weak  # few refuse what is weak
-
             check_weak(rules, op, result)
         kept = is_constant or not ignored or operands[1].weak
         result, weak = _weakness(rules, becomes, result, kept, compute is dtypes[0])

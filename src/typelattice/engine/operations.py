@@ -51,6 +51,8 @@ class Domain:
 
     listed: tuple[Target, ...]
     but: tuple[Target, ...] = ()
+    # The same as sets, for every answer asks several times whether one is in them: a tuple would compare one
+    # by one, by `DType.__eq__`, which is Python code; a set compares only what has the same hash.
     _listed: frozenset[Target] = field(init=False, repr=False, compare=False)
     _but: frozenset[Target] = field(init=False, repr=False, compare=False)
 

@@ -1,4 +1,6 @@
-"""Where an operation goes its own way: in what its operands count as, in its order, in what may stay weak."""
+"""How operands join in an operation, which may go its own way: in what they count as, in which order they
+meet, and in what may stay weak.
+"""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -38,7 +40,7 @@ def _counted(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
 
 def joined(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, DType, bool]:
     """(the node at which operands join, its dtype, whether that is weak), each as the operation counts it."""
-    counted = [_counted(rules, op, o, trail) for o in operands]
+    counted = [_counted(rules, op, o, trail) for o in operands] if op.before else operands
     if not op.order:
         return combine(rules, counted, trail, op.first)
     own = replace(rules, order=_order(op.order), ties={}, overrides={}, refusals={}, combine="join")

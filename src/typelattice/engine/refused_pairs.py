@@ -14,7 +14,7 @@ from typelattice.operands.operand import Operand
 
 def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     """Raises RefusalError for the first two operands that do not meet here."""
-    for a, b in combinations(operands, 2):
+    for a, b in combinations(operands, 2) if op.refuses else ():
         for pair in op.refuses:
             ordered = pair[2]
             if _stands(a, b, pair) or (not ordered and _stands(b, a, pair)):

@@ -37,6 +37,9 @@ class Origin(Protocol):
         """A function and its arguments that make the system again, as pickling asks for."""
 
 
+Arrays = dict[type, dict[Hashable, dict[Hashable, DType]]]  # a class of arrays, and the dtypes of two of them
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class System(Rules, Viewed):
     """One library's promotion rules, or your own, and their answers: `result_type`, `promote`, `explain`.
@@ -46,8 +49,13 @@ class System(Rules, Viewed):
 
     origin: Origin
     _pairs: dict[DType, dict[DType, DType]] = field(default_factory=dict, init=False)
-    _arrays: dict[type, dict[Hashable, dict[Hashable, DType]]] = field(default_factory=dict, init=False)
+    _arrays: Arrays = field(default_factory=dict, init=False)
+    _beside_0d: Arrays = field(default_factory=dict, init=False)
     _remembered: dict[Hashable, DType] = field(default_factory=dict, init=False)
+    _tells_0d: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tells_0d", "0d" in self.tiers or self.combine == "value")
 
     def __repr__(self) -> str:
         return f"<system {self.name}>"
@@ -96,10 +104,15 @@ class System(Rules, Viewed):
                 pass
         elif not more:
             try:
-                # Of plain arrays dtype and dimensions say all, and a dtype is quicker to look up than a mark.
+                # Of plain arrays the dtypes say all, and the dimensions where a 0-d array counts otherwise.
+                # Both are slow to get from some libraries' arrays, so that each is asked for once at most.
                 cls = type(a)
-                if cls is type(b) and cls in PLAIN and a.ndim and b.ndim:
-                    return self._arrays[cls][a.dtype][b.dtype]
+                if cls is type(b) and cls in PLAIN:
+                    if not self._tells_0d:
+                        return self._arrays[cls][a.dtype][b.dtype]
+                    if a.ndim:
+                        known = self._arrays if b.ndim else self._beside_0d
+                        return known[cls][a.dtype][b.dtype]
                 return self._seen(a, b)
             except (KeyError, TypeError, AttributeError):
                 pass
@@ -122,8 +135,8 @@ class System(Rules, Viewed):
         match operands:
             case (DType() as a, DType() as b):
                 self._pairs.setdefault(a, {})[b] = found
-            case (a, b) if type(a) is type(b) and type(a) in PLAIN and a.ndim and b.ndim:
-                self._arrays.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = found
+            case (a, b) if (known := self._known_of(a, b)) is not None:
+                known.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = found
             case _ if self.combine != "value" and all(type(x) in MARKS for x in operands):
                 if len(self._remembered) >= MOST_REMEMBERED:
                     self._remembered.clear()
@@ -131,6 +144,14 @@ class System(Rules, Viewed):
                 with suppress(TypeError, AttributeError):  # an object whose mark has no hash
                     marks = tuple(MARKS[type(x)](x) for x in operands)
                     self._remembered[(*marks, *_values(operands)) if decides else marks] = found
+
+    def _known_of(self, a: Any, b: Any) -> Arrays | None:
+        """Where the dtype of two plain arrays of one class is kept; None of others, kept by their marks."""
+        if type(a) is not type(b) or type(a) not in PLAIN:
+            return None
+        if not self._tells_0d or (a.ndim and b.ndim):
+            return self._arrays
+        return self._beside_0d if a.ndim and self.combine != "value" else None
 
     @property
     def _valued_kinds(self) -> frozenset[Kind]:

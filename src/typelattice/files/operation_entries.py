@@ -9,6 +9,9 @@ from typelattice.engine import operations as ops
 from typelattice.engine.fit import OUTCOMES, PREFIXES
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.suggest import short
+from typelattice.files.held_entries import read_holds
+from typelattice.files.own_order import read_own_order
+from typelattice.files.refused_entries import read_refused
 from typelattice.files.vocabulary import (
     Words,
     check_entry,
@@ -49,8 +52,6 @@ class OperationEntries:
 
     def holds(self, table: object) -> dict[ops.Target, tuple[DType, ...]]:
         """Kind of scalar → dtypes, one of which has to hold it; dtypes → the one that has to hold an int."""
-        from typelattice.files.held_entries import read_holds  # few files limit values
-
         return read_holds(self.words, table)
 
     def operation(self, op: str, table: object) -> dict[str, object]:
@@ -60,11 +61,11 @@ class OperationEntries:
             "takes": self._domain,
             "each": self._domain,
             "scalars": lambda word: one_of(word, ops.SCALARS),
-            "refuses": self._refuses,
+            "refuses": lambda entries: read_refused(self.words, entries),
             "dimensions": _dimensions,
             "natural": self._natural,
             "before": lambda table: self._mapping(table, self._target_of),
-            "order": self._order,
+            "order": lambda said: read_own_order(self.words, said),
             "meet": lambda word: one_of(word, ops.MEET),
             "loops": self._loops,
             "own": self._loops,
@@ -119,18 +120,6 @@ class OperationEntries:
             raise ValueError(f"{d} is no unsigned dtype; name one, or tiers")
         return d
 
-    def _order(self, said: object) -> ops.Covers:
-        """The order in which operands join here."""
-        from typelattice.files.own_order import read_own_order  # few operations have one
-
-        return read_own_order(self.words, said)
-
-    def _refuses(self, entries: object) -> tuple[ops.Refused, ...]:
-        """Pairs of operands that do not meet."""
-        from typelattice.files.refused_entries import read_refused  # few operations refuse pairs
-
-        return read_refused(self.words, entries)
-
     def _of_each(self, said: object, read: Callable[[object], T]) -> T | dict[DType | Kind, T]:
         """What is said of all dtypes alike; or dtypes and kinds → what is said of these."""
         return self._mapping(said, read) if isinstance(said, Mapping) else read(said)
@@ -148,7 +137,7 @@ class OperationEntries:
         return self.words.dtype(node) if isinstance(node, DType) or node.dtype else node.kind
 
     def _loops(self, names: object) -> tuple[DType, ...]:
-        """Dtypes that an operation computes in; an empty list for none, so that its operands join."""
+        """Dtypes that an operation computes in; `""` for none, so that its operands join."""
         return () if names == "" else once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
 
     def _mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:

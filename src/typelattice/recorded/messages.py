@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from typelattice.recorded.answers import EXCEPTION
 
@@ -28,6 +29,7 @@ ALIKE = r"…('?, '?…)+"
 SEPARATOR = "#"
 
 
+@lru_cache(MOST)  # a recording is compared with another call by call, and most say one of a few messages
 def outline(message: str) -> str:
     """A message without what varies with the operands.
 

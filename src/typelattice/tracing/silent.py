@@ -13,7 +13,8 @@ class Silent:
         """What the operation gave."""
         return given[-1]
 
-    binary = unary = in_place = item = attribute = called = given = told
+    binary = unary = in_place = item = attribute = given = told
+    called_0 = called_1 = called_2 = called = told
 
     def put(self, value: Any, a: Any) -> Any:
         """What is assigned."""

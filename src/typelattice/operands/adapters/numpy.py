@@ -29,12 +29,13 @@ def read(x: Any) -> Operand | None:
 
 
 def mark_of(cls: type) -> Any:
-    """A dtype or a scalar type as it is; of an array the dtype and the number of dimensions.
+    """An array's mark is its dtype and its number of dimensions; a dtype is its own mark.
 
-    Of a scalar its class, which says the dtype, twice: alone it would be the mark of the class itself, and
-    another library may take a scalar for a Python number.
+    A scalar is marked by its class, which says the dtype.
     """
     if issubclass(cls, np.generic):
+        # The mark is a pair: `np.int8`, handed in as a dtype, is its own mark, and counts otherwise than a
+        # scalar of it.
         return attrgetter("__class__", "__class__")
     return attrgetter("dtype", "ndim") if issubclass(cls, np.ndarray) else lambda d: d
 

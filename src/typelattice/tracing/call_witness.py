@@ -192,18 +192,17 @@ class CallWitness(Keys):
         if type(x) is list:
             found: Sequence[Any] = x
         elif type(x) is dict:
-            found = [*x.values()]
+            found = [*x.values()] if len(x) <= LONG else ()
         else:
             found = [*tuple.__iter__(x)]  # past what a class of the program's says
         if len(found) > LONG:
             return ()
         classes = {*map(type, found)}
-        nested = deep > 1 and any(self.many[cls] for cls in classes)
-        if not nested:
-            return found if any(self.kinds[cls] for cls in classes) else ()
-        return [
-            each for x in found for each in (self.results(x, deep - 1) if self.many[type(x)] else (x,))
-        ]
+        if deep > 1 and any(map(self.many.__getitem__, classes)):
+            return [
+                each for x in found for each in (self.results(x, deep - 1) if self.many[type(x)] else (x,))
+            ]
+        return found if any(map(self.kinds.__getitem__, classes)) else ()
 
     def link(self, note: Any, kind: Any, result: Any) -> None:
         """Counts a step, and notes that it made the result."""

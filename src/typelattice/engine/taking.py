@@ -59,9 +59,10 @@ def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
 
 def _check_scalars(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     """Raises RefusalError for a Python scalar, or a weak array, in a place where the operation takes none."""
+    if op.scalars == "any":  # as of most operations
+        return
     standing = [o.tier == "scalar" for o in operands]
     taken = {
-        "any": True,
         "beside": not all(standing),
         "strong": not all(o.tier == "scalar" or o.weak for o in operands),
         "right": not standing[0],

@@ -85,7 +85,7 @@ def beside(objects: Sequence[object], operands: Sequence[Operand], host: str) ->
 
 def _owner(x: object) -> str:
     """The library whose array or scalar an object is, as `Operand.guest` has it; nothing for any other."""
-    if isinstance(x, type) or type(x) in _OWN or not (hasattr(x, "dtype") and hasattr(x, "shape")):
+    if type(x) in _OWN or isinstance(x, type) or not (hasattr(x, "dtype") and hasattr(x, "shape")):
         return ""
     reader = next((reader for reader in _readers(type(x)) if reader.library), None)
     return f"{reader.library}{SCALAR * isinstance(x, reader.scalars)}" if reader else ""

@@ -19,15 +19,15 @@ class Keys:
     """Makes the parts of keys, for the operation at `spot` in the source `file`."""
 
     __slots__ = (
-        "arguments", "file", "function", "keywords", "kinds", "links", "live", "name", "recorder", "row",
-        "who",
+        "arguments", "file", "function", "kept", "keywords", "kinds", "links", "live", "name", "recorder",
+        "row", "who",
     )  # fmt: skip
 
     def __init__(self, recorder: Any, file: str, row: Row) -> None:
         self.recorder, self.file, self.row = recorder, file, row
         self.name, self.keywords = row[4], row[5]
         self.kinds, self.arguments = recorder.kinds, recorder.arguments
-        self.links, self.live = recorder.links, recorder.links.live
+        self.links, self.live, self.kept = recorder.links, recorder.links.live, recorder.links.kept
         self.function: Any = None  # that was called last, and what stands for it
         self.who: Hashable = None
 

@@ -68,10 +68,10 @@ def _with_loop(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
         return whole
 
     def compute(a: Any, b: Any) -> Any:
-        contiguous = a.flags.c_contiguous and b.flags.c_contiguous
-        if a.size < LARGE or a.shape != b.shape or not contiguous:
-            return function(a, b, signature=signature, casting="unsafe")
-        return _in_blocks(function, to, a, b)
+        # The size is asked for first: of a small array the rest would take as long as the sum.
+        if a.size >= LARGE and a.shape == b.shape and a.flags.c_contiguous and b.flags.c_contiguous:
+            return _in_blocks(function, to, a, b)
+        return function(a, b, signature=signature, casting="unsafe")
 
     return compute
 

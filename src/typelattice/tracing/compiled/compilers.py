@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -52,8 +53,14 @@ def compiler(cls: type) -> Any:
 
 def _compiler_in(module: str) -> Any:
     library = library_of(module.partition(".")[0])
-    path = f"{__package__}.{file_of(library)}" if library else ""
-    return import_module(path) if path and find_spec(path) is not None else None
+    return _compiler_of(library) if library is not None else None
+
+
+@cache
+def _compiler_of(library: str) -> Any:
+    """What a library says of compiled functions; the file is looked for once, which takes long."""
+    path = f"{__package__}.{file_of(library)}"
+    return import_module(path) if find_spec(path) is not None else None
 
 
 def compiler_by_module(function: Any) -> Any:

@@ -1,0 +1,220 @@
+"""A witness of calls: what one of a function or a method was given, and what it gave.
+
+Where the same was seen before, a call of few arguments is known again without further calls of ours: this is
+the most that following a program costs. So `called_0`, `called_1` and `called_2` are written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+from weakref import ref
+
+from typelattice.tracing.alike import written
+from typelattice.tracing.keys import Keys
+from typelattice.tracing.kinds import LONG
+from typelattice.tracing.links import MANY, MOST_KEPT
+from typelattice.tracing.spot import Row
+
+NOT_COMPILED = frozenset(  # the classes of functions that no library has compiled
+    (FunctionType, MethodType, BuiltinFunctionType, type)
+)
+OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose source may be followed
+
+
+class CallWitness(Keys):
+    """What stands at one call: `spot` says where, `file` in which source, `known` what it saw before.
+
+    A key of `known` is made of the steps of the operands and of the mark of the result.
+    """
+
+    __slots__ = ("known", "many")
+
+    def __init__(self, recorder: Any, file: str, row: Row) -> None:
+        super().__init__(recorder, file, row)
+        self.many = recorder.is_many
+        self.known: dict[Hashable, Any] = {}
+
+    def given(self, function: Any, result: Any) -> Any:
+        """A call whose arguments could not be taken along."""
+        return self.called(function, result)
+
+    def called_0(self, function: Any, result: Any) -> Any:
+        """A call without arguments but constants: what `called` does, sooner where it was seen before."""
+        kind = self.kinds[type(result)]
+        if kind is None:
+            if type(function) in NOT_COMPILED and not self.many[type(result)]:
+                return result
+        elif function is self.function or type(function) is BuiltinFunctionType:
+            live, own = self.live, id(result)
+            found = live.get(own)
+            if found is None or found[0]() is not result:
+                if function is self.function:
+                    who = self.who
+                else:
+                    owner = function.__self__
+                    found = live.get(id(owner))
+                    who = (self.name, found[1]) if found is not None and found[0]() is owner else None
+                note = self.known.get((who, kind.mark(result)))
+                if note is not None:
+                    note.count += 1
+                    note.bytes += kind.size(result)
+                    if kind.direct and len(live) < MANY:
+                        live[own] = ref(result), note.number
+                    elif kind.kept and len(kept := self.kept) < MOST_KEPT:
+                        kept[own] = result, note.number
+                    else:
+                        self.recorder.link(result, kind, note.number)
+                    return result
+        return self.called(function, result)
+
+    def called_1(self, function: Any, a: Any, result: Any) -> Any:
+        """A call of one argument, likewise."""
+        kind = self.kinds[type(result)]
+        if kind is None:
+            if type(function) in NOT_COMPILED and not self.many[type(result)]:
+                return result
+        elif function is self.function or type(function) is BuiltinFunctionType:
+            live, own = self.live, id(result)
+            found = live.get(own)
+            if found is None or found[0]() is not result:
+                if function is self.function:
+                    who = self.who
+                else:
+                    owner = function.__self__
+                    found = live.get(id(owner))
+                    who = (self.name, found[1]) if found is not None and found[0]() is owner else None
+                found = live.get(id(a))
+                first = found[1] if found is not None and found[0]() is a else self.token(a, 1)
+                note = self.known.get((who, first, kind.mark(result)))
+                if note is not None:
+                    note.count += 1
+                    note.bytes += kind.size(result)
+                    if kind.direct and len(live) < MANY:
+                        live[own] = ref(result), note.number
+                    elif kind.kept and len(kept := self.kept) < MOST_KEPT:
+                        kept[own] = result, note.number
+                    else:
+                        self.recorder.link(result, kind, note.number)
+                    return result
+        return self.called(function, a, result)
+
+    def called_2(self, function: Any, a: Any, b: Any, result: Any) -> Any:
+        """A call of two arguments, likewise."""
+        kind = self.kinds[type(result)]
+        if kind is None:
+            if type(function) in NOT_COMPILED and not self.many[type(result)]:
+                return result
+        elif function is self.function or type(function) is BuiltinFunctionType:
+            live, own = self.live, id(result)
+            found = live.get(own)
+            if found is None or found[0]() is not result:
+                if function is self.function:
+                    who = self.who
+                else:
+                    owner = function.__self__
+                    found = live.get(id(owner))
+                    who = (self.name, found[1]) if found is not None and found[0]() is owner else None
+                found = live.get(id(a))
+                first = found[1] if found is not None and found[0]() is a else self.token(a, 1)
+                found = live.get(id(b))
+                second = found[1] if found is not None and found[0]() is b else self.token(b, 2)
+                note = self.known.get((who, first, second, kind.mark(result)))
+                if note is not None:
+                    note.count += 1
+                    note.bytes += kind.size(result)
+                    if kind.direct and len(live) < MANY:
+                        live[own] = ref(result), note.number
+                    elif kind.kept and len(kept := self.kept) < MOST_KEPT:
+                        kept[own] = result, note.number
+                    else:
+                        self.recorder.link(result, kind, note.number)
+                    return result
+        return self.called(function, a, b, result)
+
+    def called(self, function: Any, *given: Any) -> Any:
+        """A call: the function, its arguments, and its result at the end."""
+        result = given[-1]
+        kind = self.kinds[type(result)]
+        if function is not self.function:
+            compiler = self.recorder.compiles[type(function)]
+            if compiler is not None and self.recorder.inside.call(self, compiler, function, given):
+                return result
+        if kind is None:
+            if self.many[type(result)]:
+                self.several(function, given)
+            return result
+        live = self.live
+        found = live.get(id(result))
+        if found is not None and found[0]() is result and "out" not in self.keywords:
+            method = type(function) is BuiltinFunctionType and function.__self__ is result
+            if not method or not written(function.__name__):
+                return result  # it was handed through
+        if not kind.weak and type(function) in OF_PROGRAMS:
+            kept = self.kept.get(id(result))
+            if kept is not None and kept[0] is result:
+                return result  # as a scalar
+        who = self.who if function is self.function else self.callee(function)
+        if who is None:
+            return result
+        key = who, *self.tokens(given[:-1]), kind.mark(result)
+        note = self.known.get(key) or self.recorder.call(self, key, function, given)
+        self.link(note, kind, result)
+        return result
+
+    def several(self, function: Any, given: tuple[Any, ...]) -> None:
+        """A call that gives several arrays: each is a step."""
+        kinds, live = self.kinds, self.live
+        new = []
+        for i, result in enumerate(self.results(given[-1])):
+            kind = kinds[type(result)]
+            if kind is not None:
+                found = live.get(id(result))
+                if found is None or found[0]() is not result:
+                    new.append((i, kind, result))
+        if not new or (who := self.callee(function)) is None:
+            return
+        tokens = self.tokens(given[:-1])
+        for i, kind, result in new:
+            found = live.get(id(result))
+            if found is not None and found[0]() is result:
+                continue  # an argument, which was no step's until its token was made
+            key = who, *tokens, kind.mark(result), i
+            note = self.known.get(key) or self.recorder.call(self, key, function, (*given[:-1], result), i)
+            self.link(note, kind, result)
+
+    def results(self, x: Any, deep: int = 2) -> Sequence[Any]:
+        """The several results in a tuple, a list or a dictionary, and in those within it.
+
+        There are none in one that is long, or in which there is no array.
+        """
+        if type(x) is list:
+            found: Sequence[Any] = x
+        elif type(x) is dict:
+            found = [*x.values()] if len(x) <= LONG else ()
+        else:
+            found = [*tuple.__iter__(x)]  # past what a class of the program's says
+        if len(found) > LONG:
+            return ()
+        classes = {*map(type, found)}
+        if deep > 1 and any(map(self.many.__getitem__, classes)):
+            return [
+                each for x in found for each in (self.results(x, deep - 1) if self.many[type(x)] else (x,))
+            ]
+        return found if any(map(self.kinds.__getitem__, classes)) else ()
+
+    def link(self, note: Any, kind: Any, result: Any) -> None:
+        """Counts a step, and notes that it made the result."""
+        if note is None:
+            return
+        size = kind.size(result)
+        note.count += 1
+        note.bytes += size
+        live = self.live
+        if kind.direct and len(live) < MANY:
+            live[id(result)] = ref(result), note.number
+        elif kind.kept and len(kept := self.kept) < MOST_KEPT:
+            kept[id(result)] = result, note.number
+        else:
+            self.recorder.link(result, kind, note.number)

@@ -91,4 +91,4 @@ def test_value_changes_name_every_interval_and_no_other(capsys: pytest.CaptureFi
             inside = [ab for (dt, low, high), ab in parts.items() if str(dt) == d and low <= value <= high]
             assert inside == ([answers] if answers[0] is not answers[1] else [])
     assert main(["diff", "numpy1", "numpy", "--dtypes", "uint8"]) == 0
-    assert "uint8 with 256 to 2**16-1: uint16, then refused" in capsys.readouterr().out
+    assert "uint8 with 256 to 2**16-1: uint16 -> refused" in capsys.readouterr().out

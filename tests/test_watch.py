@@ -85,7 +85,7 @@ def test_a_changed_answer_is_told_as_diff_tells_it(
     told = capsys.readouterr().out
     assert "fake:Fake: fake 2.0.0 has changed since fake 1.0 was recorded on " in told
     assert "all operations: fake:Fake (recorded), then fake 2.0.0 (installed)" in told
-    assert "add | 2      4  int8, int16: int16, then float32" in told
+    assert "add | 2      4  int8, int16: int16 -> float32" in told
     assert "2 of 4 calls differ, in 1 of 1 operations" in told
 
 
@@ -93,7 +93,7 @@ def test_a_new_refusal_is_a_change(install: Install, capsys: pytest.CaptureFixtu
     install("2.0.0", added="refused")
     capsys.readouterr()
     assert watch() == 1
-    assert "int8, int16: int16, then refused" in capsys.readouterr().out
+    assert "int8, int16: int16 -> refused" in capsys.readouterr().out
 
 
 def test_dtypes_and_operations_come_and_go(install: Install, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,7 +29,7 @@ class Change:
     after: str
 
     def __str__(self) -> str:
-        return f"{', '.join(self.operands)}: {self.before}, then {self.after}"
+        return f"{', '.join(self.operands)}: {self.before} -> {self.after}"
 
 
 @dataclass(frozen=True, slots=True)

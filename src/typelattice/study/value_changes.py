@@ -26,10 +26,10 @@ class ValueChange:
     after: DType | None
 
     def __str__(self) -> str:
-        """`uint8 with -128 to -1: int16, then uint8`."""
+        """`uint8 with -128 to -1: int16 -> uint8`."""
         ends = f"{_written(self.least)} to {_written(self.greatest)}"
         ints = _written(self.least) if self.least == self.greatest else ends
-        return f"{self.dtype} with {ints}: {self.before or 'refused'}, then {self.after or 'refused'}"
+        return f"{self.dtype} with {ints}: {self.before or 'refused'} -> {self.after or 'refused'}"
 
 
 def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[ValueChange]:
@@ -39,7 +39,7 @@ def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[Valu
     >>> from typelattice import system
     >>> changes = value_changes(system("numpy1"), system("numpy"))
     >>> [str(change) for change in changes if str(change.dtype) == "int8"][0]
-    'int8 with -2**63 to -2**31-1: int64, then refused'
+    'int8 with -2**63 to -2**31-1: int64 -> refused'
     """
     for d in common_dtypes((a, b)):
         both = [intervals(s.explain(d, "int", op=op)) for s in (a, b)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from kept import kept
 
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.recorded.observed import observed
-from typelattice.recorded.recording import Recording
 from typelattice.study.changes import REFUSED, Changes, changes
 
 
@@ -26,7 +26,7 @@ def test_the_best_known_changes_of_nep_50_are_there(nep50: Changes) -> None:
 
 def test_every_change_is_what_both_libraries_answered(nep50: Changes) -> None:
     assert nep50.recorded
-    one, two = Recording.load("numpy1"), Recording.load("numpy")
+    one, two = kept("numpy1"), kept("numpy")
     for op, found in nep50.changed.items():
         for change in found[::50]:
             answers = [r.answer(op, *change.operands) for r in (one, two)]

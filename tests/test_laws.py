@@ -11,6 +11,7 @@ from itertools import combinations, permutations, product
 from typing import Any
 
 import pytest
+from kept import kept
 
 import typelattice as tl
 from typelattice.explain.library_code import Term, as_code, leaves, plain, value
@@ -18,7 +19,7 @@ from typelattice.explain.library_forms import form
 from typelattice.facts.dtypes import DType
 from typelattice.facts.order import Order
 from typelattice.files.reader import parse
-from typelattice.recorded.recording import Recording, recorded
+from typelattice.recorded.recording import recorded
 from typelattice.study import laws
 from typelattice.study.closure import closure, key
 from typelattice.study.equations import Judge, first_swapped
@@ -81,7 +82,7 @@ def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
         assert (v.holds is not False) == (v.failing == 0) == (v.counterexample is None), law
         if v.counterexample and law != "unique bounds":
             if v.counterexample.note.startswith("as recorded"):
-                recording = Recording.load(name)
+                recording = kept(name)
                 told = [recording.answer("result_type", *map(str, term)) for term in v.counterexample.terms]
                 said = [str(d) if d else "refused" for d, _ in v.counterexample.answers]
                 assert said == ["refused" if answer.startswith("!") else answer for answer in told]

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from kept import kept
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
@@ -28,14 +29,14 @@ HALF, FACTORED = "float16", "eig"  # NumPy has no kernel for it, and its rule do
 
 @pytest.mark.parametrize("name", recorded())
 def test_a_call_is_looked_up_as_the_whole_recording_has_it(name: str) -> None:
-    for call in islice(Recording.load(name).calls(), 0, None, EVERY):
+    for call in islice(kept(name).calls(), 0, None, EVERY):
         assert look_up(name, call.op, call.operands) == call
 
 
 @pytest.mark.parametrize("name", recorded())
 def test_what_was_observed_departs_exactly_where_a_comparison_finds_a_mismatch(name: str) -> None:
     system = tl.system(name)
-    for call in islice(Recording.load(name).calls(), 0, None, EVERY):
+    for call in islice(kept(name).calls(), 0, None, EVERY):
         op = None if call.op == "result_type" else call.op
         o = observed(system.explain(*call.operands, op=op))
         if o is None:
@@ -133,7 +134,7 @@ def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Pat
 
 @pytest.mark.parametrize("name", [name for name in recorded() if "@" in name])
 def test_an_older_release_is_looked_up_where_it_differs_from_the_newest_and_where_not(name: str) -> None:
-    whole, newest = Recording.load(name), Recording.load(name.partition("@")[0])
+    whole, newest = kept(name), kept(name.partition("@")[0])
     pairs = zip(whole.calls(), newest.calls(), strict=True)
     differing, sample = [], []
     for number, (call, now) in enumerate(pairs):

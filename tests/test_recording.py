@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from kept import kept
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
@@ -334,7 +335,7 @@ def test_the_wrong_version_is_a_missing_library() -> None:
 
 @pytest.mark.parametrize("name", recorded())
 def test_kept_recordings_are_sound(name: str) -> None:
-    recording = Recording.load(name)
+    recording = kept(name)
     assert recording.library == name.partition("@")[0] and recording.how and recording.versions
     # An exception without a message is kept as its class alone.
     refusals = {answer for answer in recording.answers if answer.startswith("!")}

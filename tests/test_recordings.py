@@ -5,13 +5,14 @@ from itertools import islice
 from zlib import compress
 
 import pytest
+from kept import kept
 
 import typelattice as tl
 from typelattice.conformance.compare import Report, compare
 from typelattice.facts.releases import SIGN
 from typelattice.recorded.departures import departures
 from typelattice.recorded.lookup import of_several
-from typelattice.recorded.recording import RECORDINGS, Recording, recorded
+from typelattice.recorded.recording import RECORDINGS, recorded
 
 EVERY = 11  # of the calls: all of them are for `make conform`
 
@@ -27,13 +28,13 @@ def told(found: Report) -> str:
 
 @pytest.mark.parametrize("name", recorded())
 def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
-    calls = islice(Recording.load(name).calls(), 0, None, EVERY)
+    calls = islice(kept(name).calls(), 0, None, EVERY)
     assert told(compare(tl.system(name), calls, departures(name))) == ""
 
 
 @pytest.mark.parametrize("name", recorded())
 def test_calls_of_several_operands_are_looked_up_as_they_are_read(name: str) -> None:
-    read = [c for c in Recording.load(name).calls() if c.op == "result_type" and len(c.operands) > 2]
+    read = [c for c in kept(name).calls() if c.op == "result_type" and len(c.operands) > 2]
     assert [*of_several(name, "result_type")] == read
 
 
@@ -41,7 +42,7 @@ def test_calls_of_several_operands_are_looked_up_as_they_are_read(name: str) -> 
 @pytest.mark.parametrize("name", recorded())
 def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
     """But for the listed departures. Each of its own is met exactly as often as it says."""
-    found = compare(tl.system(name), Recording.load(name).calls(), departures(name))
+    found = compare(tl.system(name), kept(name).calls(), departures(name))
     assert told(found) == ""
     newest, _, older = name.partition(SIGN)
     for departure in {*departures(name)} - ({*departures(newest)} if older else set()):

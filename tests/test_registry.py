@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from kept import kept
 
 import typelattice as tl
 from typelattice.facts.libraries import file_of, libraries, recordings
-from typelattice.recorded.recording import Recording, recorded
+from typelattice.recorded.recording import recorded
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
@@ -66,7 +67,7 @@ def test_a_recording_is_of_the_versions_that_are_installed_to_record_it(name: st
     entry = recordings()[name]
     packages = libraries()[entry.library].packages[entry.environment]
     installed = dict(re.sub(r"\[.*?\]", "", package).split("==") for package in packages)
-    asked = {package: version.partition("+")[0] for package, version in Recording.load(name).versions.items()}
+    asked = {package: version.partition("+")[0] for package, version in kept(name).versions.items()}
     assert asked.items() >= {package: installed[package] for package in installed if package in asked}.items()
     assert asked.keys() & installed.keys() or not installed
 

@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from kept import kept
 
 import typelattice as tl
 from typelattice.cli.main import main
@@ -204,9 +205,9 @@ def test_another_release_than_the_installed_one_cannot_be_asked(capsys: pytest.C
 
 @pytest.mark.parametrize("name", [name for name in recorded() if "@" in name])
 def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -> None:
-    recording, base = Recording.load(name), Recording.load(name.partition("@")[0])
+    recording, base = kept(name), kept(name.partition("@")[0])
     calls = zip(recording.calls(), base.calls(), strict=True)
-    assert all(a.question == b.question for a, b in calls)
+    assert all((a.op, a.operands) == (b.op, b.operands) for a, b in calls)
     version = next(iter(recording.versions.values()))
     assert release_of(name.partition("@")[0], version) == name
 
@@ -225,7 +226,7 @@ def test_recordings_of_older_releases_rest_on_the_newest() -> None:
 
 @pytest.mark.parametrize("name", RESTING)
 def test_a_recording_is_read_as_it_was_written(name: str, tmp_path: Path) -> None:
-    recording = Recording.load(name)
+    recording = kept(name)
     recording.save_changes(tmp_path / "again.json", RESTING[name])
     assert (tmp_path / "again.json").read_text() == (RECORDINGS / f"{name}.json").read_text()
     recording.save(tmp_path / "whole.json")

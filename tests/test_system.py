@@ -469,17 +469,18 @@ def test_a_weak_operand_that_counts_as_its_own_dtype_is_weak_no_longer() -> None
 
 def test_an_order_of_its_own_is_all_that_counts_there() -> None:
     order = "u8, i8 -> i16, f16 -> f32"
-    matmul = {"takes": "all", "order": order}
+    own = {"takes": "all", "order": order}
     pairs = {"overrides": {"u8 + f16, f*": "f32"}, "refusals": {"i8 + i16": "they do not meet"}}
     keys = {"tiers": ["array", "scalar"], "defaults": {"float": "f16"}, "combine": "fold"}
-    s = make(order, **keys, ties={"i16, f16": "i16"}, **pairs, ops={"matmul": matmul})
+    s = make(order, **keys, ties={"i16, f16": "i16"}, **pairs, ops={"multiply": own})
     asked = [("uint8", "int8"), ("uint8", "float16"), ("uint8", 1.5), ("int8", "int16")]
-    assert [said(s, *pair, op="add") for pair in asked] == ["int16", "float32", "float32", "- they do not meet"]
+    elsewhere = [said(s, *pair, op="add") for pair in asked]
+    assert elsewhere == ["int16", "float32", "float32", "- they do not meet"]
     both = "- int16 and float16 both lie above, and no tie is recorded"
-    assert [said(s, *pair, op="matmul") for pair in asked] == [both, "float16", "float16", "int16"]
-    alike = make("u8, i8 -> i16", combine="comparable", ops={"matmul": {**matmul, "order": "u8, i8 -> i16"}})
+    assert [said(s, *pair, op="multiply") for pair in asked] == [both, "float16", "float16", "int16"]
+    alike = make("u8, i8 -> i16", combine="comparable", ops={"multiply": {**own, "order": "u8, i8 -> i16"}})
     assert said(alike, "uint8", "int8", op="add").startswith("- neither represents all values of the other")
-    assert said(alike, "uint8", "int8", op="matmul") == "int16"
+    assert said(alike, "uint8", "int8", op="multiply") == "int16"
 
 
 def test_an_operation_may_have_an_order_of_its_own() -> None:

@@ -481,6 +481,10 @@ def test_an_order_of_its_own_is_all_that_counts_there() -> None:
     alike = make("u8, i8 -> i16", combine="comparable", ops={"multiply": {**own, "order": "u8, i8 -> i16"}})
     assert said(alike, "uint8", "int8", op="add").startswith("- neither represents all values of the other")
     assert said(alike, "uint8", "int8", op="multiply") == "int16"
+    chain = "u8 -> i16 -> i32"
+    wider = make(chain, after={"i16": "i32"}, ops={"multiply": {"takes": "all", "order": chain}})
+    p = wider.explain("uint8", "int16", op="multiply")
+    assert (str(p.steps[0].node), str(p.dtype)) == ("int16", "int32")  # at which they meet, what comes out
 
 
 def test_an_operation_may_have_an_order_of_its_own() -> None:

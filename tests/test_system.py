@@ -448,6 +448,45 @@ def test_a_python_scalar_counts_so_too_where_it_is_told_apart_nowhere() -> None:
     assert [said(s, 1, "float32", op="atan2") for s in (alike, apart)] == ["float64", "float32"]
 
 
+def test_what_an_operand_counts_as_is_told_and_leaves_it_its_tier() -> None:
+    ops = {"atan2": {"before": {"int": "f64"}, "takes": "all"}}
+    s = make(CHAIN, tiers=["array", "0d"], defaults={"int": "i32", "float": "f64"}, ops=ops)
+    assert said(s, "int8:0d", "float32", op="atan2") == "float32"
+    assert said(s, "int8", "float32:0d", op="atan2") == said(s, 1, "float32", op="atan2") == "float64"
+    assert steps(s, "int8", "float32", op="atan2")[0] == ("ops", "atan2", ("int8",), "float64")
+    assert steps(s, 1, "float32", op="atan2")[0] == ("ops", "atan2", ("i*",), "float64")
+
+
+def test_a_weak_operand_that_counts_as_its_own_dtype_is_weak_no_longer() -> None:
+    keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
+    s = make(JAXLIKE, **keys, ops={"add": {"before": {"int": "i32"}}})
+    assert said(s, "int32:weak", "int32:weak", op="subtract") == "int32*"
+    assert said(s, "int32:weak", "int32:weak", op="add") == "int32"
+    told = ("ops", "add", ("int32",), "int32")
+    assert steps(s, "int32:weak", "int32", op="add").count(told) == 1  # and of what is not weak nothing
+    assert said(s, "float16:weak", "float16:weak", op="add") == "float16*"
+
+
+def test_an_order_of_its_own_is_all_that_counts_there() -> None:
+    order = "u8, i8 -> i16, f16 -> f32"
+    own = {"takes": "all", "order": order}
+    pairs = {"overrides": {"u8 + f16, f*": "f32"}, "refusals": {"i8 + i16": "they do not meet"}}
+    keys = {"tiers": ["array", "scalar"], "defaults": {"float": "f16"}, "combine": "fold"}
+    s = make(order, **keys, ties={"i16, f16": "i16"}, **pairs, ops={"multiply": own})
+    asked = [("uint8", "int8"), ("uint8", "float16"), ("uint8", 1.5), ("int8", "int16")]
+    elsewhere = [said(s, *pair, op="add") for pair in asked]
+    assert elsewhere == ["int16", "float32", "float32", "- they do not meet"]
+    both = "- int16 and float16 both lie above, and no tie is recorded"
+    assert [said(s, *pair, op="multiply") for pair in asked] == [both, "float16", "float16", "int16"]
+    alike = make("u8, i8 -> i16", combine="comparable", ops={"multiply": {**own, "order": "u8, i8 -> i16"}})
+    assert said(alike, "uint8", "int8", op="add").startswith("- neither represents all values of the other")
+    assert said(alike, "uint8", "int8", op="multiply") == "int16"
+    chain = "u8 -> i16 -> i32"
+    wider = make(chain, after={"i16": "i32"}, ops={"multiply": {"takes": "all", "order": chain}})
+    p = wider.explain("uint8", "int16", op="multiply")
+    assert (str(p.steps[0].node), str(p.dtype)) == ("int16", "int32")  # at which they meet, what comes out
+
+
 def test_an_operation_may_have_an_order_of_its_own() -> None:
     ops = {"matmul": {"takes": "all", "order": "u8 -> i8 -> f16"}}
     s = make("u8; i8; f16; f32", ops=ops)
@@ -456,6 +495,7 @@ def test_an_operation_may_have_an_order_of_its_own() -> None:
     assert said(s, "uint8", "float32", op="matmul") == "- mine has no float32"
     p = s.explain("float16", "uint8", op="matmul")
     assert p.dtype is tl.dtype("float16")
+    assert steps(s, "float16", "uint8", op="matmul")[0] == ("ops", "matmul", ("float16", "uint8"), "float16")
     assert "order" in p.rule.quoted[0]
     assert "its operands meet in an order of its own" in str(p)
 

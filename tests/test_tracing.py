@@ -841,6 +841,12 @@ if how == "fork":
     child = os.fork()
     if child == 0: sys.exit(5)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+if how == "leave":
+    child = os.fork()
+    if child == 0: os._exit(5)
+    os.waitpid(child, 0)
+    sys.stdout.flush()
+    os._exit(4)
 if how == "thread": threading.Timer(0.05, lambda: f(np.ones(2, np.float32))).start()
 """
 
@@ -854,7 +860,16 @@ def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     ("how", "status"),
-    [("", 0), ("raise", 1), ("exit", 3), ("text", 1), ("interrupt", 130), ("fork", 0), ("--help", 0)],
+    [
+        ("", 0),
+        ("raise", 1),
+        ("exit", 3),
+        ("text", 1),
+        ("interrupt", 130),
+        ("fork", 0),
+        ("leave", 4),
+        ("--help", 0),
+    ],
 )
 def test_a_script_gives_its_report_and_its_own_status_however_it_ends(
     tmp_path: Path, how: str, status: int

@@ -57,7 +57,7 @@ def test_what_autocast_casts_is_named_and_is_no_mistake_of_the_rules() -> None:
     assert found["x @ z"] == ("matmul", "float32", 1) and found["y + z"] == ("add", "float32", 1)
 
 
-class Widening(torch.nn.Module):  # type: ignore[misc]
+class Widening(torch.nn.Module):  # type: ignore[name-defined]  # torch is known at run time alone
     """A module of the program's, which is followed, and whose parts are PyTorch's own."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ def test_no_code_of_the_programs_runs_once_more_for_it() -> None:
     hooked = torch.nn.Linear(4, 4)
     hooked.register_forward_hook(lambda *given: ran.append("a hook"))
 
-    class Own(torch.nn.Linear):  # type: ignore[misc]
+    class Own(torch.nn.Linear):  # type: ignore[name-defined]  # likewise
         def forward(self, x: Any) -> Any:
             ran.append("its own")
             return super().forward(x)
@@ -197,5 +197,5 @@ def test_what_torch_compile_is_given_runs_as_it_is_and_is_followed(tmp_path: Pat
     found = rows(ended.run)
     assert [step.op for step, _ in ended.run if step.text == "x * x"] == ["multiply"] * 2
     assert {"x + 1.5", "x - 1", "x / 2", "module(x)"} <= found.keys() and ended.run.opaque == 0
-    settings = sys.modules["torch._dynamo.config"]
-    assert settings.disable is False  # type: ignore[attr-defined]
+    settings: Any = sys.modules["torch._dynamo.config"]
+    assert settings.disable is False

@@ -57,7 +57,7 @@ VALUED = ("--package", "--system", "--html", "--json", "--cache")
 def run(args: Namespace) -> Paragraphs:
     """Runs the script, then tells what ran on standard error, and ends with the script's own exit status."""
     from typelattice.tracing.report import report
-    from typelattice.tracing.script import run_script
+    from typelattice.tracing.script import Ended, run_script
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
@@ -73,19 +73,25 @@ def run(args: Namespace) -> Paragraphs:
     json, html, cache = (given and abspath(given) for given in (args.json, args.html, args.cache))
     width, errors = layout().width, sys.stderr
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
+
+    def tell(ended: Ended) -> None:
+        if json:
+            from typelattice.tracing.plain_data import run_data
+
+            write_text(json, dumps(run_data(ended.run, systems), indent=1) + "\n")
+        if html:
+            from typelattice.tracing.html import write
+
+            write(ended.run, systems, html)
+        show(report(ended.run, systems, width), errors)
+
     with raised():
-        ended = run_script(target, argv, args.package, args.module is not None, cache and Path(cache))
+        ended = run_script(
+            target, argv, args.package, args.module is not None, cache and Path(cache), tell
+        )
     if ended.forked:
         raise SystemExit(ended.status)
-    if json:
-        from typelattice.tracing.plain_data import run_data
-
-        write_text(json, dumps(run_data(ended.run, systems), indent=1) + "\n")
-    if html:
-        from typelattice.tracing.html import write
-
-        write(ended.run, systems, html)
-    show(report(ended.run, systems, width), errors)
+    tell(ended)
     if ended.status:
         raise SystemExit(ended.status)
     yield from ()

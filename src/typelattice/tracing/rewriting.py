@@ -190,10 +190,10 @@ class Rewriter:
         method = CALLED[len(items) - 1] if len(items) <= len(CALLED) else "called"
         return self.told(node, method, items, inner, name, keywords, constants, at)
 
-    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+    def visit_Raise(self, node: ast.Raise) -> Any:
         """What is raised is no array, but its arguments may be made of such."""
         if not isinstance(node.exc, ast.Call):
-            return self.inner(node)  # type: ignore[no-any-return]
+            return self.inner(node)
         self.inner(node.exc)
         node.cause = node.cause and self.visit(node.cause)
         return node

@@ -6,12 +6,13 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
+from typing import NoReturn
 
 from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
@@ -43,8 +44,12 @@ def run_script(
     packages: Sequence[str],
     as_module: bool = False,
     cache: Path | None = None,
+    leaving: Callable[[Ended], None] | None = None,
 ) -> Ended:
-    """Runs a script to its end, however that comes. Raises ScriptError, FileError."""
+    """Runs a script to its end, however that comes. Raises ScriptError, FileError.
+
+    Nothing returns from `os._exit`: where the script calls it, `leaving` is told how it ended before that.
+    """
     for package in packages:
         _check_package(package)
     root = target.partition(".")[0]
@@ -70,15 +75,40 @@ def run_script(
     sys.argv = [name, *argv]
     sys.modules["__main__"] = module
     try:
-        status = _ran(code, module)
-        for thread in threading.enumerate():
-            if thread is not threading.current_thread() and not thread.daemon:
-                thread.join()
+        with _told_of_exit(tracing, leaving):
+            status = _ran(code, module)
+            for thread in threading.enumerate():
+                if thread is not threading.current_thread() and not thread.daemon:
+                    thread.join()
     finally:  # who called this in its own process goes on
         sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
+    return Ended(_stopped(tracing), status, os.getpid() != pid)
+
+
+def _stopped(tracing: Tracing) -> Run:
+    """The run, with the packages of which nothing was seen."""
     for package in tracing.finder.unseen:
         tracing.recorder.left_alone.setdefault(package, "no module of it was imported")
-    return Ended(tracing.stop(), status, os.getpid() != pid)
+    return tracing.stop()
+
+
+@contextmanager
+def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> Iterator[None]:
+    """Within it `os._exit` tells of the run first; in a process that was forked it ends that and no more."""
+    pid, leave = os.getpid(), os._exit
+
+    def told(status: int) -> NoReturn:
+        try:
+            if leaving is not None and os.getpid() == pid and isinstance(status, int):
+                leaving(Ended(_stopped(tracing), status))
+        finally:
+            leave(status)
+
+    os._exit = told
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 def _check_package(package: str) -> None:

@@ -16,9 +16,8 @@ class Spot:
 
     `name` is the operation, the attribute or the method. Of a call `keywords` are the names of its last
     arguments: None stands for `**`, `*` for `*args`, and UNTOLD for all of them where the witness is told of
-    none. `constants` are the arguments that are written out
-    as constants, each with its place among all arguments: they are the same each time, so that the witness
-    is not told of them.
+    none. `constants` are the arguments that are written out as constants, each with its place among all
+    arguments: they are the same each time, so that the witness is not told of them.
     """
 
     line: int

@@ -454,7 +454,7 @@ def lines(draw: st.DrawFn) -> str:
             "({} == {})", "f({}, {})", "f({}, k={})", "(-{} if {} else 1)", "[{} for q in x if q < {}][0]",
             "(lambda q: q + {})({})", "f(*[{}], **{{'k': {}}})", "g({}).T + {}", "({} and {})",
             "(w := {}) + {}",
-            "str({}) + str({})", "np.add({}, {})",
+            "str({}) + str({})", "np.add({}, {})", "sum([{}, {}])", "max(({}, {}), key=id)",
         ]  # fmt: skip
         return draw(st.sampled_from(forms)).format(left, right)
 
@@ -987,6 +987,25 @@ def test_an_input_is_shown_by_its_text(package: Path) -> None:
     _, run = followed(package, "def run(x, y): return x + y * 2\n", "run(__import__('numpy').ones(2), 3.0)")
     assert [step.text for step in run.program.steps if isinstance(step, Input)] == ["x"]
     assert [step.text for step in run.program.steps if isinstance(step, Call)] == ["x + y * 2"]
+
+
+@pytest.mark.parametrize(
+    ("call", "inputs"),
+    [
+        ("np.concatenate([y, x])", ["y", "x"]),
+        ("np.concatenate([-x, y * 2, y], axis=0)", ["x", "y"]),
+        ("np.where([True, False], x, y)", ["x", "y"]),
+        ("np.select([[True, False], y > 0], (x, y), 0)", ["y", "x"]),
+        ("np.concatenate([\n    *[x], y])", ["[ *[x], y]"]),
+    ],
+)
+def test_an_array_in_a_list_that_a_call_is_given_is_shown_by_its_own_text(
+    package: Path, call: str, inputs: list[str]
+) -> None:
+    text = f"import numpy as np\ndef run(x, y): return {call}\n"
+    result, run = followed(package, text, "run(*np.ones((2, 2), np.float32))")
+    assert [step.text for step in run.program.steps if isinstance(step, Input)] == inputs
+    assert not run.mismatches and str(run.seen[-1].operand.dtype) == str(result.dtype)
 
 
 def test_a_thread_that_was_not_joined_does_no_harm(package: Path) -> None:

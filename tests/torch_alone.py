@@ -57,7 +57,7 @@ def test_what_autocast_casts_is_named_and_is_no_mistake_of_the_rules() -> None:
     assert found["x @ z"] == ("matmul", "float32", 1) and found["y + z"] == ("add", "float32", 1)
 
 
-class Widening(torch.nn.Module):  # type: ignore[name-defined]  # torch is known at run time alone
+class Widening(torch.nn.Module):  # type: ignore[misc,name-defined]  # torch is known at run time alone
     """A module of the program's, which is followed, and whose parts are PyTorch's own."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ def test_no_code_of_the_programs_runs_once_more_for_it() -> None:
     hooked = torch.nn.Linear(4, 4)
     hooked.register_forward_hook(lambda *given: ran.append("a hook"))
 
-    class Own(torch.nn.Linear):  # type: ignore[name-defined]  # likewise
+    class Own(torch.nn.Linear):  # type: ignore[misc,name-defined]  # likewise
         def forward(self, x: Any) -> Any:
             ran.append("its own")
             return super().forward(x)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from types import CodeType
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.tracing.rewriting import COPY, COPY_IN_PLACE, WITNESS
+from typelattice.tracing.nodes import COPY, COPY_IN_PLACE
+from typelattice.tracing.rewriting import WITNESS
 
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]

@@ -103,6 +103,27 @@ def constants_of(arguments: Sequence[ast.expr], line: int) -> Iterator[tuple[int
                 yield i, -value
 
 
+def lists_of(node: ast.Call, line: int) -> Iterator[tuple[int, int, bool]]:
+    """The arguments that are lists or tuples written out: the place, how many items, whether it is a tuple.
+
+    The list that the function gets is made of their items as it is called. Those on other lines than the call
+    begins on are left out, as constants are; so are all where the items are many.
+    """
+    arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if sum(len(elements(x)) or 1 for x in arguments) > MOST_ARGUMENTS:
+        return
+    for i, x in enumerate(arguments):
+        if elements(x) and x.lineno == x.end_lineno == line:
+            yield i, len(elements(x)), isinstance(x, ast.Tuple)
+
+
+def elements(x: ast.expr) -> list[ast.expr]:
+    """The items of a list or a tuple that is written out; none of one with a star, and of anything else."""
+    if not isinstance(x, (ast.List, ast.Tuple)) or any(isinstance(each, ast.Starred) for each in x.elts):
+        return []
+    return x.elts
+
+
 def declared(tree: ast.Module) -> Iterator[str]:
     """The names that some function of a module may bind anew outside itself."""
     for node in ast.walk(tree):

@@ -116,7 +116,7 @@ def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
 def witness(function: FunctionType, recorder: Recorder, named: Iterable[str]) -> Witness:
     """What stands at the call of the function itself, which gives arguments of some names."""
     line = function.__code__.co_firstlineno
-    return Witness(recorder, function.__code__.co_filename, (line, 0, line, 0, "", tuple(named), ()))
+    return Witness(recorder, function.__code__.co_filename, (line, 0, line, 0, "", tuple(named), (), ()))
 
 
 def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeType:

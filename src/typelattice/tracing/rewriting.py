@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import count
 from types import NoneType
-from typing import Any, TypeVar
+from typing import Any
 
 from typelattice.programs.meanings import OPERATORS
 from typelattice.tracing.cautions import (
@@ -26,22 +26,21 @@ from typelattice.tracing.cautions import (
     conditions,
     constants_of,
     declared,
+    elements,
     in_order,
+    lists_of,
     same_twice,
 )
-from typelattice.tracing.spot import UNTOLD, Row
+from typelattice.tracing.nodes import COPY_IN_PLACE, LOAD, copied, loaded, placed
+from typelattice.tracing.spot import UNTOLD, List, Row
 
 WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
-COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
-COPY_IN_PLACE = "in-place"  # what the mark says of an operator that may write into its left operand
-LOAD, MINUS = ast.Load(), ast.USub()
 SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
 LEAVES = frozenset(  # what a node holds, and nothing is rewritten within
     (NoneType, str, int, *PLAIN, ast.Global, ast.Nonlocal, ast.TypeIgnore)
 ).union(*(base.__subclasses__() for base in SIGNS))
 CONDITIONS_STAND_ALONE = sys.version_info < (3, 12)
-Placed = TypeVar("Placed", bound=Any)
 CALLED = ("called_0", "called_1", "called_2")  # what tells a witness of a call of so many arguments
 ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
 
@@ -97,18 +96,19 @@ class Rewriter:
         keywords: tuple[str | None, ...] = (),
         constants: tuple[tuple[int, Any], ...] = (),
         at: Any = None,
+        lists: tuple[List, ...] = (),
     ) -> ast.expr:
         """A call of a witness's method with the items and, where there is one, the result of `inner`.
 
         It is placed where the node is, or `at` another.
         """
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-        self.rows.append((*place, name, keywords, constants))
-        witness = _at(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
-        told = _at(node, ast.Attribute(witness, method, LOAD))
+        self.rows.append((*place, name, keywords, constants, lists))
+        witness = placed(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
+        told = placed(node, ast.Attribute(witness, method, LOAD))
         told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # see called_at
-        given = [*items, _at(at or node, inner)] if inner is not None else [*items]
-        return _at(at or node, ast.Call(told, given, []))
+        given = [*items, placed(at or node, inner)] if inner is not None else [*items]
+        return placed(at or node, ast.Call(told, given, []))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         plain = isinstance(node.left, ast.Constant) and (
@@ -117,14 +117,14 @@ class Rewriter:
         self.inner(node)
         if plain or isinstance(node.left, ast.JoinedStr):
             return node
-        inner = ast.BinOp(_copy(node, 2, 0), node.op, _copy(node, 2, 1))
+        inner = ast.BinOp(copied(node, 2, 0), node.op, copied(node, 2, 1))
         return self.told(node, "binary", [node.left, node.right], inner, OPERATORS[type(node.op)])
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.inner(node)
         if isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant):
             return node
-        inner = ast.UnaryOp(node.op, _copy(node, 1, 0))
+        inner = ast.UnaryOp(node.op, copied(node, 1, 0))
         return self.told(node, "unary", [node.operand], inner, OPERATORS[type(node.op)])
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -134,7 +134,7 @@ class Rewriter:
         self.inner(node)
         if plain or id(node) in self.conditions or len(node.ops) > 1 or type(node.ops[0]) not in OPERATORS:
             return node
-        inner = ast.Compare(_copy(node, 2, 0), node.ops, [_copy(node, 2, 1)])
+        inner = ast.Compare(copied(node, 2, 0), node.ops, [copied(node, 2, 1)])
         items = [node.left, node.comparators[0]]
         return self.told(node, "binary", items, inner, OPERATORS[type(node.ops[0])])
 
@@ -143,14 +143,14 @@ class Rewriter:
         self.inner(node)
         if plain or not isinstance(node.ctx, ast.Load):
             return node
-        inner = ast.Subscript(_copy(node, 2, 0), _copy(node, 2, 1), LOAD)
+        inner = ast.Subscript(copied(node, 2, 0), copied(node, 2, 1), LOAD)
         return self.told(node, "item", [node.value, node.slice], inner, "getitem")
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.inner(node)
         if node.attr not in ATTRIBUTES or not isinstance(node.ctx, ast.Load):
             return node
-        inner = ast.Attribute(_copy(node, 1, 0), node.attr, LOAD)
+        inner = ast.Attribute(copied(node, 1, 0), node.attr, LOAD)
         return self.told(node, "attribute", [node.value], inner, node.attr)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -168,27 +168,36 @@ class Rewriter:
             return node
         if not in_order(node):
             at = called_at(node)
-            inner = ast.Call(_copy(at, 1, 0), node.args, node.keywords)
+            inner = ast.Call(copied(at, 1, 0), node.args, node.keywords)
             return self.told(node, "given", [node.func], inner, "", (UNTOLD,), (), at)
         starred = [isinstance(x, ast.Starred) for x in node.args]
         arguments = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
         arguments += [keyword.value for keyword in node.keywords]
         at = called_at(node)
+        lists = tuple(lists_of(node, at.lineno))
+        for i, *_ in reversed(lists):
+            arguments[i : i + 1] = elements(arguments[i])
         constants = tuple(constants_of(arguments, at.lineno))
         known = {i for i, _ in constants}
         items = [node.func, *(x for i, x in enumerate(arguments) if i not in known)]
         numbers = count(1)
-        copies = [x if i in known else _copy(at, len(items), next(numbers)) for i, x in enumerate(arguments)]
+        copies = [x if i in known else copied(at, len(items), next(numbers)) for i, x in enumerate(arguments)]
+        for i, length, is_tuple in lists:
+            made = (ast.Tuple if is_tuple else ast.List)(copies[i : i + length], LOAD)
+            copies[i : i + length] = [placed(at, made)]
         named = copies[len(starred) :]
         inner = ast.Call(
-            _copy(at, len(items), 0),
-            [_at(at, ast.Starred(x, LOAD)) if star else x for x, star in zip(copies, starred, strict=False)],
-            [_at(at, ast.keyword(k.arg, x)) for k, x in zip(node.keywords, named, strict=True)],
+            copied(at, len(items), 0),
+            [
+                placed(at, ast.Starred(x, LOAD)) if star else x
+                for x, star in zip(copies, starred, strict=False)
+            ],
+            [placed(at, ast.keyword(k.arg, x)) for k, x in zip(node.keywords, named, strict=True)],
         )
         keywords = (*(["*"] if any(starred) else []), *(k.arg for k in node.keywords))
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         method = CALLED[len(items) - 1] if len(items) <= len(CALLED) else "called"
-        return self.told(node, method, items, inner, name, keywords, constants, at)
+        return self.told(node, method, items, inner, name, keywords, constants, at, lists)
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         """What is raised is no array, but its arguments may be made of such."""
@@ -216,8 +225,8 @@ class Rewriter:
         rebinds = any(isinstance(x, REBINDING) for x in ast.walk(node.value))
         if not isinstance(target, ast.Name) and (rebinds or not same_twice(target, self.rebound)):
             return node
-        left = _loaded(target)
-        inner = ast.BinOp(_copy(node, 2, 0), node.op, _copy(node, 2, 1, COPY_IN_PLACE))
+        left = loaded(target)
+        inner = ast.BinOp(copied(node, 2, 0), node.op, copied(node, 2, 1, COPY_IN_PLACE))
         told = self.told(node, "in_place", [left, value], inner, OPERATORS[type(node.op)])
         return ast.copy_location(ast.Assign([target], told), node)
 
@@ -225,7 +234,7 @@ class Rewriter:
         self.inner(node)
         match node.targets:
             case [ast.Subscript(value=ast.Name() as name)]:
-                items = [node.value, _at(name, ast.Name(name.id, LOAD))]
+                items = [node.value, placed(name, ast.Name(name.id, LOAD))]
                 node.value = self.told(node, "put", items, None, "setitem")
         return node
 
@@ -264,32 +273,3 @@ class Rewriter:
 
     def visit_TypeAlias(self, node: ast.AST) -> ast.AST:
         return node
-
-
-def _copy(node: ast.AST, count: int, number: int, how: str = "") -> ast.expr:
-    """A mark for the value `number` of the `count` that lie on the stack, placed where the node is.
-
-    The minus sign keeps the compiler from folding it, and from warning that a string cannot be called.
-    """
-    return _at(node, ast.UnaryOp(MINUS, _at(node, ast.Constant(f"{COPY}{count}.{number}.{how}"))))
-
-
-def _at(node: Any, made: Placed) -> Placed:
-    """A node that was made, placed where another is."""
-    made.lineno, made.col_offset = node.lineno, node.col_offset
-    made.end_lineno, made.end_col_offset = node.end_lineno, node.end_col_offset
-    return made
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    """A target as an expression that reads it."""
-    match target:
-        case ast.Name(id=name):
-            made: ast.expr = ast.Name(name, LOAD)
-        case ast.Attribute(value=value, attr=name):
-            made = ast.Attribute(value, name, LOAD)
-        case ast.Subscript(value=value, slice=key):
-            made = ast.Subscript(value, key, LOAD)
-        case _:
-            raise TypeError(f"a {type(target).__name__} is no target")
-    return ast.copy_location(made, target)

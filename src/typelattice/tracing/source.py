@@ -39,6 +39,9 @@ class Source:
         except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
             return ""
         found = _operands(node.value if isinstance(node, ast.Expr) else node)
+        for i, *_ in reversed(spot.lists):
+            for listed in found[i + 1 : i + 2]:  # before the arguments is the function, or whose method it is
+                found[i + 1 : i + 2] = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else [listed]
         position = spot.place(position)
         if position >= len(found):
             return ""

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 UNTOLD = "..."  # stands for arguments that could not be laid on the stack before the call
-Row = tuple[int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...]]
+List = tuple[int, int, bool]  # the place of an argument, how many items it has, whether it is a tuple
+Row = tuple[
+    int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[List, ...]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +19,9 @@ class Spot:
 
     `name` is the operation, the attribute or the method. Of a call `keywords` are the names of its last
     arguments: None stands for `**`, `*` for `*args`, and UNTOLD for all of them where the witness is told of
-    none. `constants` are the arguments that are written out as constants, each with its place among all
-    arguments: they are the same each time, so that the witness is not told of them.
+    none. `lists` are the arguments that are written out as lists or tuples, of which each item is told as if
+    it were an argument. `constants` are those that are written out as constants, each with its place among
+    all: they are the same each time, so that the witness is not told of them.
     """
 
     line: int
@@ -27,16 +31,23 @@ class Spot:
     name: str = ""
     keywords: tuple[str | None, ...] = ()
     constants: tuple[tuple[int, Any], ...] = ()
+    lists: tuple[List, ...] = ()
 
     def all_of(self, told: Sequence[Any]) -> list[Any]:
         """All arguments of a call, of which the witness was told some."""
         found = [*told]
         for i, value in self.constants:
             found.insert(i, value)
+        for i, count, is_tuple in self.lists:
+            items = found[i : i + count]
+            found[i : i + count] = [tuple(items) if is_tuple else items]
         return found
 
     def place(self, number: int) -> int:
-        """The place of an argument among all, from 1 on, by that among those the witness is told of."""
+        """The place of an argument among all, from 1 on, by that among those the witness is told of.
+
+        The items of `lists` are counted, and the lists are not.
+        """
         for i, _ in self.constants:
             number += i < number
         return number

@@ -1,0 +1,40 @@
+"""Nodes of a syntax tree that a rewriting puts in: placed where others are, and marks for copies."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, TypeVar
+
+COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
+COPY_IN_PLACE = "in-place"  # what the mark says of an operator that may write into its left operand
+LOAD, MINUS = ast.Load(), ast.USub()
+Placed = TypeVar("Placed", bound=Any)
+
+
+def copied(node: ast.AST, count: int, number: int, how: str = "") -> ast.expr:
+    """A mark for the value `number` of the `count` that lie on the stack, placed where the node is.
+
+    The minus sign keeps the compiler from folding it, and from warning that a string cannot be called.
+    """
+    return placed(node, ast.UnaryOp(MINUS, placed(node, ast.Constant(f"{COPY}{count}.{number}.{how}"))))
+
+
+def placed(node: Any, made: Placed) -> Placed:
+    """A node that was made, placed where another is."""
+    made.lineno, made.col_offset = node.lineno, node.col_offset
+    made.end_lineno, made.end_col_offset = node.end_lineno, node.end_col_offset
+    return made
+
+
+def loaded(target: ast.expr) -> ast.expr:
+    """A target as an expression that reads it."""
+    match target:
+        case ast.Name(id=name):
+            made: ast.expr = ast.Name(name, LOAD)
+        case ast.Attribute(value=value, attr=name):
+            made = ast.Attribute(value, name, LOAD)
+        case ast.Subscript(value=value, slice=key):
+            made = ast.Subscript(value, key, LOAD)
+        case _:
+            raise TypeError(f"a {type(target).__name__} is no target")
+    return ast.copy_location(made, target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +15,7 @@ from kept import kept
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.rules import Rules
+from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import installed_release, release_of, releases
 from typelattice.files.reader import parse
 from typelattice.files.releases import release
@@ -212,6 +214,16 @@ def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -
     assert release_of(name.partition("@")[0], version) == name
 
 
+@pytest.mark.parametrize("name", recorded())
+def test_a_recording_is_of_the_versions_that_the_registry_installs(name: str) -> None:
+    entry = recordings()[name]
+    for known in libraries().values():
+        for package in known.packages.get(entry.environment, ()):
+            package_of, _, version = re.sub(r"\[.*\]", "", package).partition("==")
+            recorded_version = Recording.load(name).versions.get(package_of, version)
+            assert recorded_version.partition("+")[0] == version  # 2.13.0+cpu is a build of 2.13.0
+
+
 BASES = {
     name: base_of(Reader(name, json.loads((RECORDINGS / f"{name}.json").read_text()))) for name in recorded()
 }
@@ -222,6 +234,16 @@ def test_recordings_of_older_releases_rest_on_the_newest() -> None:
     assert {name: RESTING[name] for name in recorded() if "@" in name} == {
         name: name.partition("@")[0] for name in recorded() if "@" in name
     }
+
+
+def test_what_a_recording_rests_on_may_rest_on_a_third_and_ends_at_a_whole_one() -> None:
+    assert BASES["keras-tensorflow@3.12"] == "keras-tensorflow"
+    assert BASES["keras-tensorflow"] == "keras-jax"
+    for name in RESTING:
+        beneath = [name]
+        while (base := BASES[beneath[-1]]) is not None:
+            assert base not in beneath
+            beneath.append(base)
 
 
 @pytest.mark.parametrize("name", RESTING)

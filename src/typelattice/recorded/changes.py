@@ -1,18 +1,20 @@
 """A recording of another release, or of a system much like another, kept as what differs from that one.
 
 `recordings/numpy@2.4.json` names its base, `numpy`, and states the answers of NumPy 2.4 to the base's
-questions where they are others; `tensorflow-safe` rests on `tensorflow-all` in the same way. What the release
-`lacks`, operations and operands, is stated once for all calls of it, and once under `reworded` what an
-exception says in place of a message of the base's. A row of the answers that are left is written as in a
-recording, with a blank for each that is the same, and once for all rows that change alike. The base is known
-by a digest of its questions and answers: where it was recorded anew, a recording that rests on it has to be,
-too.
+questions where they are others; `tensorflow-safe` rests on `tensorflow-all` in the same way. A base may rest
+on another itself, as that of `keras-tensorflow@3.12` does.
+
+What the release `lacks`, operations and operands, is stated once for all calls of it, and once under
+`reworded` what an exception says in place of a message of the base's. A row of the answers that are left is
+written as in a recording, with a blank for each that is the same, and once for all rows that change alike.
+The base is known by a digest of its questions and answers: where it was recorded anew, a recording that rests
+on it has to be, too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from typelattice.facts.suggest import short
@@ -123,17 +125,10 @@ def parts(reader: Reader, base: Recorded) -> dict[str, Any]:
     reworded = reader.texts(top, "reworded")
     for kept in reworded.keys() - base.errors.keys():
         raise reader.fault(f"reworded.{kept}", "is no exception of the recording that it rests on")
-    answers, errors, place = list(base.answers), {**base.errors, **reworded}, list[int]()
-    known = {told(kept, errors): kept for kept in answers}
     messages = reader.texts(top, "errors")
-    for answer, message in (LACKED, *(told(kept, messages) for kept in reader.names(top, "answers"))):
-        if (answer, message) not in known:
-            name = f"{answer}{SEPARATOR}{len(errors) + 1}" if message else answer
-            errors |= {name: message} if message else {}
-            known[answer, message] = name
-            answers.append(name)
-        place.append(answers.index(known[answer, message]))
-    lines, squares, calls = _lacking(reader, top, base).without(base, place.pop(0))
+    own = [told(kept, messages) for kept in reader.names(top, "answers")]
+    answers, errors, (lacked, *place) = numbered_on(base.answers, {**base.errors, **reworded}, own)
+    lines, squares, calls = _lacking(reader, top, base).without(base, lacked)
     unary, binary, nary = dict(lines), dict(squares), list(calls)
     for op, _, row in _changes(reader, "unary", dict.fromkeys(unary, 1), place):
         unary[op] = Line(unary[op].operands, reader.merged(f"unary.{op}", unary[op].row, row))
@@ -158,6 +153,31 @@ def parts(reader: Reader, base: Recorded) -> dict[str, Any]:
         "nary": tuple(nary),
         "seed": base.seed,
     }
+
+
+def numbered_on(
+    answers: Sequence[str], errors: Mapping[str, str], own: Iterable[tuple[str, str]]
+) -> tuple[list[str], dict[str, str], list[int]]:
+    """The answers of a base and those of a recording on top of it, with the messages of both.
+
+    Of `own` each answer comes with its message. The numbers are those under which LACKED and then each of
+    `own` stand; an answer of the base keeps the number that it has there.
+
+    >>> base = ["int8", "!TypeError#1"], {"!TypeError#1": "no"}
+    >>> answers, _, numbers = numbered_on(*base, [("int8", ""), ("!TypeError", "never")])
+    >>> answers, numbers
+    (['int8', '!TypeError#1', '!NotAsked#2', '!TypeError#3'], [2, 0, 3])
+    """
+    answers, errors, numbers = [*answers], {**errors}, list[int]()
+    known = {told(kept, errors): number for number, kept in enumerate(answers)}
+    for answer, message in (LACKED, *own):
+        if (answer, message) not in known:
+            name = f"{answer}{SEPARATOR}{len(errors) + 1}" if message else answer
+            errors |= {name: message} if message else {}
+            known[answer, message] = len(answers)
+            answers.append(name)
+        numbers.append(known[answer, message])
+    return answers, errors, numbers
 
 
 def _lacking(reader: Reader, top: Mapping[str, object], base: Recorded) -> Lacking:

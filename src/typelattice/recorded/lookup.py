@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from os.path import isfile
 from typing import Any
 
 from typelattice.disk.read import read_bytes
-from typelattice.recorded.answers import LACKED
-from typelattice.recorded.changes import BASE
+from typelattice.recorded.changes import BASE, numbered_on
 from typelattice.recorded.lacking import NOTHING, Lacking
 from typelattice.recorded.messages import told
 from typelattice.recorded.recording import LIMIT_BYTES, RECORDINGS, Call
@@ -31,18 +30,26 @@ Place = tuple[str, int, int]  # a section, a row of an operation there, a column
 class Page:
     """The text of a recording, and what stands above its calls.
 
-    One that rests on another says only what differs from that, its `base`, which has the messages of this one
-    here; and what `operations` and `operands` of that it `lacks`.
+    One that rests on another, its `base`, says only what differs from that, and what operations and operands
+    of that it `lacks`; the base may rest on a third. The `answers` are those of the base and then its own;
+    `numbers` are those of LACKED and of each that its rows write. An answer takes `digits` there.
     """
 
     name: str
     text: str
     versions: Mapping[str, str]
+    digits: int
     index: Mapping[str, int]
     answers: Sequence[str]
     errors: Mapping[str, str]
     base: Page | None = None
     lacks: Lacking = NOTHING
+    numbers: Sequence[int] = ()
+
+    @property
+    def whole(self) -> Page:
+        """The recording beneath all others, which has every call."""
+        return self if self.base is None else self.base.whole
 
 
 def look_up(name: str, op: str, operands: Sequence[str]) -> Call | None:
@@ -56,17 +63,13 @@ def look_up(name: str, op: str, operands: Sequence[str]) -> Call | None:
     page = opened(name)
     if page is None or not all(operand in page.index for operand in operands):
         return None
-    whole = page.base or page
     try:
         numbers = tuple(page.index[operand] for operand in operands)
-        place = _place(whole, op, numbers)
+        place = _place(page.whole, op, numbers)
         if place is None:
             return None
-        if page.lacks.covers(op, numbers):
-            return Call(op, tuple(operands), *LACKED)
-        changed = _changed(page, op, place) if page.base else None
-        kept = page.answers[changed] if changed is not None else whole.answers[_answer(whole, op, place)]
-        return Call(op, tuple(operands), *told(kept, page.errors if changed is not None else whole.errors))
+        kept = page.answers[_answer_on(page, op, numbers, place)]
+        return Call(op, tuple(operands), *told(kept, page.errors))
     except (ValueError, TypeError, LookupError) as error:
         raise _damaged(name, error) from error
 
@@ -82,20 +85,12 @@ def of_several(name: str, op: str) -> Iterator[Call]:
     page = opened(name)
     if page is None:
         return
-    whole = page.base or page
     names = tuple(page.index)
     try:
-        changed = dict(_calls(page)) if page.base else {}
-        for number, (asked, operands, answer) in enumerate(_calls(whole)):
-            if asked != op:
-                continue
-            of = tuple(names[i] for i in operands)
-            if page.lacks.covers(op, tuple(operands)):
-                yield Call(op, of, *LACKED)
-            elif number in changed:
-                yield Call(op, of, *told(page.answers[changed[number]], page.errors))
-            else:
-                yield Call(op, of, *told(whole.answers[answer], whole.errors))
+        for number, (asked, operands, _) in enumerate(_calls(page.whole)):
+            if asked == op:
+                kept = page.answers[_answer_on(page, op, operands, (SECTIONS[-1], number, 0))]
+                yield Call(op, tuple(names[i] for i in operands), *told(kept, page.errors))
     except (ValueError, TypeError, LookupError) as error:
         raise _damaged(name, error) from error
 
@@ -109,18 +104,20 @@ def opened(name: str) -> Page | None:
     text = read_bytes(path, LIMIT_BYTES).decode("utf-8")
     try:
         head = json.loads(text[: min(_start(text, "unary"), _start(text, "binary"))].rstrip(" \n,") + "}")
-        above = Page(name, text, head["versions"], {}, head["answers"], head["errors"])
+        own, messages = head["answers"], head["errors"]
         base = opened(head[BASE]) if BASE in head else None
         if base is None:
-            return replace(above, index={operand: i for i, operand in enumerate(head["operands"])})
-        lacks = head["lacks"]
-        return replace(
-            above,
-            index=base.index,
-            base=replace(base, errors={**base.errors, **head["reworded"]}),
-            lacks=Lacking(
-                frozenset(lacks["operations"]), frozenset(base.index[name] for name in lacks["operands"])
-            ),
+            index = {operand: i for i, operand in enumerate(head["operands"])}
+            return Page(name, text, head["versions"], width(own), index, own, messages)
+        answers, errors, numbers = numbered_on(
+            base.answers, {**base.errors, **head["reworded"]}, [told(kept, messages) for kept in own]
+        )
+        lacks = Lacking(
+            frozenset(head["lacks"]["operations"]),
+            frozenset(base.index[operand] for operand in head["lacks"]["operands"]),
+        )
+        return Page(
+            name, text, head["versions"], width(own), base.index, answers, errors, base, lacks, numbers
         )
     except (ValueError, TypeError, LookupError) as error:
         raise _damaged(name, error) from error
@@ -148,8 +145,19 @@ def _chosen(page: Page, section: str, op: str) -> Sequence[int]:
     return chosen
 
 
+def _answer_on(page: Page, op: str, operands: Sequence[int], place: Place) -> int:
+    """The answer of a page to a call, by its index: its own, or that of the page on which it rests."""
+    if page.base is None:
+        return _answer(page, op, place)
+    lacked, *numbers = page.numbers
+    if page.lacks.covers(op, operands):
+        return lacked
+    changed = _changed(page, op, place)
+    return _answer_on(page.base, op, operands, place) if changed is None else numbers[changed]
+
+
 def _answer(page: Page, op: str, place: Place) -> int:
-    """The answer that stands somewhere, by its index."""
+    """The answer that stands somewhere in a whole recording, by its index."""
     section, number, column = place
     if section == "nary":
         return int(_calls(page)[number][2])
@@ -171,7 +179,7 @@ def _changed(page: Page, op: str, place: Place) -> int | None:
     """The answer that stands there, None if it is the base's."""
     section, number, column = place
     if section == "nary":
-        return dict(_calls(page)).get(number)
+        return _changed_calls(page).get(number)
     rows = _operation(page, section, op).get("rows", ())
     cells = (_cell(text, column, page).strip() for text, numbers in rows if number in numbers)
     return next((_number(cell) for cell in cells if cell), None)
@@ -196,6 +204,12 @@ def _calls(page: Page) -> Sequence[Any]:
 
 
 @lru_cache(8)
+def _changed_calls(page: Page) -> Mapping[int, int]:
+    """The changed answers to calls of three operands and more, by the place of the call in the base."""
+    return dict(_calls(page))
+
+
+@lru_cache(8)
 def _several(page: Page) -> Mapping[tuple[str, tuple[int, ...]], int]:
     """Where each call of three operands and more stands."""
     return {(op, tuple(operands)): number for number, (op, operands, _) in enumerate(_calls(page))}
@@ -213,8 +227,7 @@ def _value(text: str, line: int) -> Any:
 
 def _cell(row: str, column: int, page: Page) -> str:
     """The digits in a column of a row, as wide as the page writes its answers."""
-    digits = width(page.answers)
-    return row[column * digits : (column + 1) * digits]
+    return row[column * page.digits : (column + 1) * page.digits]
 
 
 def _number(digits: str) -> int:

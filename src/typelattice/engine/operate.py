@@ -9,7 +9,7 @@ from typelattice.engine.combine import combine
 from typelattice.engine.fit import Fit, fits
 from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
-from typelattice.engine.operations import Op, find, said_of
+from typelattice.engine.operations import REBINDS, Op, find, said_of
 from typelattice.engine.own_meeting import check_weak, joined
 from typelattice.engine.refused_pairs import check_pairs
 from typelattice.engine.rules import Rules
@@ -194,7 +194,7 @@ def _check_room(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     Where the result takes the left operand's place nothing is written into that.
     """
     left, *others = operands
-    if op.into == "rebind" or left.tier != "0d" or all(o.tier != "array" for o in others):
+    if op.into in REBINDS or left.tier != "0d" or all(o.tier != "array" for o in others):
         return
     met = tuple(o.dtype or weak_node(o.kind) for o in operands)
     step = Operated(met, None, entry(rules, op, "into"))
@@ -207,8 +207,12 @@ def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step
     into = left.dtype if left.tier != "scalar" else None
     if into is None or into is d or op.into == "rebind":
         return d
+    rounds = d.kind is Kind.FLOAT and into.kind.rank < d.kind.rank
+    if op.into == "round" and not rounds:
+        return d
     kinds = [*Kind]
     taken = {
+        "round": rounds,
         "kind": kinds.index(d.kind) <= kinds.index(into.kind),
         "category": d.kind.rank <= into.kind.rank,
     }

@@ -36,7 +36,8 @@ SCALARS = ("any", "beside", "strong", "right", "none")
 MEET = ("join", "alike", "apart")
 ADOPTS = ("computed", "joined")
 WEAK = ("keep", "same", "strip", "default", "refuse")
-INTO = ("same", "kind", "category", "rebind", "cast")
+INTO = ("same", "kind", "category", "rebind", "round", "cast")
+REBINDS = ("rebind", "round")  # those by which nothing is written into the left operand itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.engine.operations import find
+from typelattice.engine.operations import REBINDS, find
 from typelattice.facts.dtypes import DType
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context
@@ -51,7 +51,7 @@ def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callabl
     whoever else has that array keeps it as it was.
     """
 
-    rebinds = find(op, context.system.ops).into == "rebind"
+    rebinds = find(op, context.system.ops).into in REBINDS
 
     def operate(self: Array, other: Any) -> Any:
         out = function(self, other)

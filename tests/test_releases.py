@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -25,6 +26,9 @@ from typelattice.recorded.lookup import look_up
 from typelattice.recorded.reading import Reader
 from typelattice.recorded.recording import RECORDINGS, Recording, base_of, recorded
 from typelattice.recorded.rows import RecordingError
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+import releases as tool
 
 OLDER = [name for name in tl.systems(versions=True) if "@" in name]
 FILES = sorted(path.stem for path in Path(FOLDER).glob("*@*.toml"))
@@ -314,3 +318,30 @@ def test_a_damaged_recording_of_changes_is_refused_by_its_place(told: str, tmp_p
     (tmp_path / "damaged.json").write_text(json.dumps(document))
     with pytest.raises(RecordingError, match=told):
         Recording.load(tmp_path / "damaged.json")
+
+
+# -- the environments of older releases
+
+
+def test_an_environment_is_made_again_once_the_registry_names_other_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[object, ...]] = []
+    finds = tmp_path / "tools" / "find-python"
+    finds.parent.mkdir()
+    finds.write_text("#!/bin/sh\necho python\n")
+    finds.chmod(0o755)
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+    monkeypatch.setattr(tool, "packages", lambda environment: [f"{environment}==1.0"])
+
+    def run(*command: object) -> None:
+        made.append(command)
+        (tmp_path / ".venv-mine").mkdir(exist_ok=True)
+
+    monkeypatch.setattr(tool, "run", run)
+    for _ in range(2):
+        assert tool.installed("mine", tmp_path)[1] is None
+    assert [command[-1] for command in made] == [tmp_path / ".venv-mine", "mine==1.0"]
+    monkeypatch.setattr(tool, "packages", lambda environment: [f"{environment}==1.1"])
+    assert tool.installed("mine", tmp_path)[1] is None
+    assert made[-1][-1] == "mine==1.1"

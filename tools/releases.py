@@ -52,10 +52,11 @@ def run(*command: object) -> str | None:
 
 
 def installed(environment: str, folder: Path) -> tuple[Path, str | None]:
-    """An environment, made if it is not there; and why that is not possible."""
+    """An environment, made unless it is there with these very packages; and why that is not possible."""
     place = folder / f".venv-{environment}"
     python, ready = place / "bin" / "python", place / "ready"
-    if ready.exists():
+    wanted = "\n".join(packages(environment))
+    if ready.exists() and ready.read_text() == wanted:
         return python, None
     failures = []
     for release in PYTHONS:
@@ -67,7 +68,7 @@ def installed(environment: str, folder: Path) -> tuple[Path, str | None]:
             python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages(environment)
         )
         if failed is None:
-            ready.touch()
+            ready.write_text(wanted)
             return python, None
         failures.append(f"Python {release}: {failed}")
     return python, "; ".join(failures)

@@ -65,6 +65,13 @@ def test_series_data_types_and_literals_of_polars() -> None:
     }
     assert [str(tl.operand(x)) for x in read.values()] == [*read]
     answers_agree("polars", *read.values(), 1, 1.5)
+    answers_agree("polars-series", *(x for x in read.values() if isinstance(x, pl.Series)), 1, 1.5)
+
+
+def test_who_asks_polars_about_a_series_is_told_which_system_speaks_of_it() -> None:
+    pl = pytest.importorskip("polars")
+    told = str(tl.system("polars").explain(pl.Series([1], dtype=pl.UInt8), 300, op="+"))
+    assert told.splitlines()[1].startswith("Polars expressions; for Series ask polars-series")
 
 
 def test_polars_has_a_data_type_for_each_of_its_own() -> None:

@@ -178,6 +178,13 @@ def test_print_tells_what_the_library_did() -> None:
     assert "observed" not in str(tl.system("jep9407-3").explain("int8"))
 
 
+def test_a_reduction_of_a_series_is_a_number_of_python() -> None:
+    p = tl.system("polars-series").explain("int8", op="sum")
+    o = observed(p)
+    assert o and o.dtype is None and not o.error and o.reason and "Python number" in o.reason
+    assert str(p).partition("\n")[0].endswith("a Python int when asked, int64 by rule")
+
+
 def test_what_libraries_stand_for_is_stated_of_systems_that_exist() -> None:
     groups = {heading_of(name) for name in tl.systems()}
     assert LIBRARIES in groups and len(groups) == 5

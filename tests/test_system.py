@@ -1083,6 +1083,20 @@ def test_a_python_int_widens_integers_to_64_bits_at_most() -> None:
     assert said(polars, 2**64, op="positive") == "int128"
 
 
+def test_series_of_polars_go_by_other_rules_than_expressions() -> None:
+    expressions, series = tl.system("polars"), tl.system("polars-series")
+    asked: dict[tuple[object, str, object], tuple[str, str]] = {
+        ("uint8", "+", "int16"): ("int16", "int16"),
+        ("uint8", "+", 300): ("uint16", "- 300 is out of range for uint8"),
+        (2, "/", "float32"): ("float32", "float64"),
+        ("int8", "&", 300): ("int16", "int8"),
+        ("int8", "**", "float16"): ("float16", "float16"),
+    }
+    for (x, op, y), expected in asked.items():
+        assert (said(expressions, x, y, op=op), said(series, x, y, op=op)) == expected
+    assert said(series, "int8", "int16", op="concat").startswith("- concat does not promote")
+
+
 def test_an_unsigned_dtype_counts_as_a_signed_one_beside_a_negative_int() -> None:
     polars = tl.system("polars")
     told = [line for _, lines in sections(polars.explain("uint8", -1)) for line in lines]

@@ -1,4 +1,4 @@
-"""Polars: columns of a frame."""
+"""Polars: columns of a frame, which expressions compute with, and Series by themselves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from typelattice.conformance.functions import as_is, by_operator, functions, of_numbers
+from typelattice.conformance.functions import as_is, by_operator, functions, into_array, of_numbers
 from typelattice.conformance.libraries.base import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
@@ -89,4 +89,34 @@ class Polars(Framework):
         }
 
 
-LIBRARIES = {Polars.name: Polars}
+class Series(Framework):
+    """Series, which promote for themselves where they do not ask an expression.
+
+    A reduction of a Series gives a Python number, which has no dtype.
+    """
+
+    name = "polars-series"
+    how = "pl.concat(how='vertical_relaxed') as result_type; operators and methods of Series"
+
+    def __init__(self) -> None:
+        self.versions = versions_of("polars")
+        self.native = {name: getattr(pl, own) for name, own in DTYPES.items()}
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return pl.Series([1, 1]).cast(dtype)
+
+    def result_type(self, *series: pl.Series) -> Any:
+        return pl.concat([each.to_frame() for each in series], how="vertical_relaxed").to_series()
+
+    def operations(self) -> Operations:
+        condition = pl.Series([True, True])
+        found = functions((pl.Series,), condition, RENAMED, copied=pl.Series.clone)
+        return found | by_operator(*BY_OPERATOR) | {
+            "result_type": self.result_type,
+            "where": into_array(lambda x, y: x.zip_with(condition, y)),
+            "concat": lambda *series: pl.concat(series),
+            "append": into_array(lambda x, y: x.clone().append(y)),
+        }
+
+
+LIBRARIES = {Polars.name: Polars, Series.name: Series}

@@ -436,9 +436,9 @@ def test_classes_are_remembered_up_to_a_number_and_then_anew() -> None:
         tl.operand(np.zeros(2, "int8").view(cls))
         assert MARKS[cls](np.zeros(2).view(cls)) == (np.dtype("float64"), 1)
         sizes.append((len(_OF_CLASS), len(MARKS)))
-    assert max(sizes) == (MOST_CLASSES, MOST_CLASSES)
+    assert max(sizes) == (MOST_CLASSES, MOST_CLASSES + 1)  # strings have a mark without being looked up
     tl.operand(Flag.ON)
     assert _OF_CLASS[Flag]
     assert Flag not in MARKS
     forget()
-    assert (_OF_CLASS, MARKS) == ({}, {})
+    assert ({*_OF_CLASS}, {*MARKS}) == (set(), {str})

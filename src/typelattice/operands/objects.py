@@ -100,6 +100,7 @@ def forget() -> None:
     """Forgets the classes met so far: their readers are looked up anew."""
     _OF_CLASS.clear()
     MARKS.clear()
+    MARKS[str] = _itself  # a system reads a string without us, by its own dtypes too
 
 
 def _readers(cls: type) -> tuple[ObjectReader, ...]:
@@ -152,3 +153,4 @@ _OWN: dict[type, ObjectReader] = {
     type: ObjectReader(_type, lambda cls: _itself),
     **{cls: ObjectReader(number, lambda cls: type) for cls in SCALARS},
 }
+forget()

@@ -831,6 +831,21 @@ def test_weak_nodes_of_a_kind() -> None:
     assert said(s, "int8", complex) == "- nothing is said of a Python complex"
 
 
+def test_what_met_a_python_number_inside_is_weak() -> None:
+    keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32", "float": "f32"}}
+    sine = {"takes": "all", "computes": {"int": "f32"}, "weak": "made"}
+    s = make(JAXLIKE, **keys, ops={"sin": sine})
+    answers = [said(s, x, op="sin") for x in ("int8", "int32:weak", "float32", "float32:weak")]
+    assert answers == ["float32*", "float32*", "float32", "float32*"]
+
+
+def test_weakness_that_only_operands_without_dimensions_keep() -> None:
+    s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"gcd": {"weak": "0d"}})
+    assert s.explain(1, 2, op="gcd").weak
+    assert not s.explain(1, "int32:weak", op="gcd").weak
+    assert not s.explain("int8:0d", 2, op="gcd").weak
+
+
 def test_one_weak_operand_keeps_its_width() -> None:
     s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"})
     assert said(s, "int8:weak") == "int8*"

@@ -69,9 +69,13 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     # The last operand's own fit, if it has one, says what its value has wrapped to.
     wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
     check_natural(rules, op, last, last.value if wrapped is None else wrapped, compute)
-    if weak:
-        # A power whose exponent is a constant is a product, and as weak as that.
-        becomes = "same" if is_constant else said_of(op.weak_of, compute) or op.weak
+    # A power whose exponent is a constant is a product, and as weak as that.
+    becomes = "same" if is_constant else said_of(op.weak_of, compute) or op.weak
+    if becomes == "made" and compute is not dtypes[0]:
+        weak = True
+    elif becomes == "0d" and any(o.tier == "array" for o in operands):
+        weak = False
+    elif weak:
         if becomes == "refuse":
             check_weak(rules, op, result)
         kept = is_constant or not ignored or operands[1].weak
@@ -232,4 +236,4 @@ def _weakness(rules: Rules, becomes: str, result: DType, kept: bool, same: bool)
     """
     if becomes == "default":
         return rules.defaults.get(result.kind, result), True
-    return result, kept and (becomes in ("keep", "refuse") or (becomes == "same" and same))
+    return result, kept and (becomes in ("keep", "made", "0d", "refuse") or (becomes == "same" and same))

@@ -35,7 +35,7 @@ Given = Target | Literal["real", "complex", "left", "joined"] | None
 SCALARS = ("any", "beside", "strong", "right", "none")
 MEET = ("join", "alike", "apart")
 ADOPTS = ("computed", "joined")
-WEAK = ("keep", "same", "strip", "default", "refuse")
+WEAK = ("keep", "same", "made", "0d", "strip", "default", "refuse")
 INTO = ("same", "kind", "category", "rebind", "round", "cast")
 REBINDS = ("rebind", "round")  # those by which nothing is written into the left operand itself
 
@@ -110,7 +110,8 @@ class Op:
     - `writes`: whether the result is written into the left operand, as that of `+=` is.
     - `into`: what may be written into the left operand, if `writes`, or if `gives` is `left`.
     - `weak`: what becomes of a weak result: `keep`; `same`, kept where it computes in the dtype at which
-      operands joined; `strip`; the `default` dtype of its kind; or `refuse`, for any but a default dtype.
+      operands joined; `made`, kept, and weak as well where it computes in another; `0d`, kept where no
+      operand has dimensions; `strip`; the `default` dtype of its kind; or `refuse`, for any but a default.
     - `weak_of`: the same of single dtypes and kinds that are computed in, which counts more.
     """
 

@@ -846,6 +846,17 @@ def test_weakness_that_only_operands_without_dimensions_keep() -> None:
     assert not s.explain("int8:0d", 2, op="gcd").weak
 
 
+def test_an_array_of_a_dtype_that_absorbs_decides_alone() -> None:
+    ops = {"*": {"takes": "all", "absorbs": "bool"}, "*=": {"into": "rebind"}}
+    s = make("b -> u8; f32", tiers=["array", "scalar"], ops=ops)
+    for operands in (("bool", "float32"), ("uint8", "bool:0d"), ("bool", 1.5), ("bool", "bool")):
+        assert said(s, *operands, op="*") == "bool"
+    assert said(s, "float32", "bool", op="*=") == "bool"
+    assert said(s, True, "uint8", op="*") == "uint8"
+    assert said(s, "uint8", "float32", op="*").startswith("- ")
+    assert steps(s, "uint8", "bool", op="*") == [("ops", "*", ("uint8", "bool"), "bool")]
+
+
 def test_one_weak_operand_keeps_its_width() -> None:
     s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"})
     assert said(s, "int8:weak") == "int8*"

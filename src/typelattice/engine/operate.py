@@ -9,7 +9,7 @@ from typelattice.engine.combine import combine
 from typelattice.engine.fit import Fit, fits
 from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
-from typelattice.engine.operations import REBINDS, Op, find, said_of
+from typelattice.engine.operations import REBINDS, Domain, Op, find, said_of
 from typelattice.engine.own_meeting import check_weak, joined
 from typelattice.engine.refused_pairs import check_pairs
 from typelattice.engine.rules import Rules
@@ -47,6 +47,8 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         return _assigned(rules, op, operands, rules.made(operands[0].dtype), trail)
     if op.meet == "apart" and not _joins(rules, op, operands):
         return _apart(rules, op, operands, trail)
+    if op.absorbs is not None and (found := _absorbing(op.absorbs, operands)):
+        return _absorbed(rules, op, operands, found, trail)
     node: Node | None = None
     # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
     weak = ignored = is_constant = False
@@ -122,6 +124,21 @@ def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
     if op.writes:
         given = written_into(rules, op, given, operands[0], trail)
     return Outcome(None, None, given, False, ())
+
+
+def _absorbing(absorbs: Domain, operands: Sequence[Operand]) -> DType | None:
+    """The dtype of the first operand that decides alone, if there is one: no Python scalar does."""
+    return next((o.dtype for o in operands if o.dtype and o.tier != "scalar" and o.dtype in absorbs), None)
+
+
+def _absorbed(rules: Rules, op: Op, operands: Sequence[Operand], d: DType, trail: list[Step]) -> Outcome:
+    """What an operation comes to where an operand of this dtype decides alone."""
+    for o in operands:
+        enter(rules, o, trail)
+    met = tuple(o.dtype or weak_node(o.kind) for o in operands)
+    trail.append(Operated(met, d, entry(rules, op, "absorbs")))
+    result = written_into(rules, op, d, operands[0], trail) if op.writes else d
+    return Outcome(None, d, result, False, ())
 
 
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:

@@ -86,6 +86,7 @@ class Op:
     - `before`: dtype or kind → the dtype that an operand of it counts as.
     - `order`: the covers of the order in which they join, if it is not that of the system.
     - `meet`: they `join`; have to be `alike`, of one dtype; or stay `apart`: the result has its own dtype.
+    - `absorbs`: the dtypes that an operand has which decides alone: the rest is cast to it, whatever it is.
     - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
     - `own`: dtypes that are tried before the loops where an operand is of them.
     - `ignores`: tiers; an integer of these on the right leaves the left operand its dtype, as in `x ** 2`.
@@ -128,6 +129,7 @@ class Op:
     before: Mapping[Target, Target] = field(default_factory=dict)
     order: Covers = ()
     meet: str = "join"
+    absorbs: Domain | None = None
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
     writes: bool = False

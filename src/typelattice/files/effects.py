@@ -154,7 +154,7 @@ def _sources(said: Mapping[str, object]) -> list[object]:
 
     A variant with fewer dtypes leaves out the same ones.
     """
-    domains = [d for d in (said.get("takes"), said.get("each")) if isinstance(d, Domain)]
+    domains = [d for d in map(said.get, ("takes", "each", "absorbs")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
     refused = said.get("refuses")
     sides = (side for pair in refused for side in pair[:2]) if isinstance(refused, tuple) else ()
@@ -226,6 +226,10 @@ _NEEDS: dict[str, _Need] = {
     "meet": (
         "meet says nothing of one operand, beside `loops`, or of what is so already",
         lambda o, op, without, rules: o.most != 1 and not op.loops and op.meet != without.meet,
+    ),
+    "absorbs": (
+        "absorbs says nothing of one operand",
+        lambda o, op, without, rules: o.most != 1,
     ),
     "each": (
         "each says nothing that does not hold already",

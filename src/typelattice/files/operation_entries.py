@@ -67,6 +67,7 @@ class OperationEntries:
             "before": lambda table: self._mapping(table, self._target_of),
             "order": lambda said: read_own_order(self.words, said),
             "meet": lambda word: one_of(word, ops.MEET),
+            "absorbs": self._domain,
             "loops": self._loops,
             "own": self._loops,
             "ignores": lambda said: self._of_each(said, _tiers),

@@ -454,7 +454,7 @@ def lines(draw: st.DrawFn) -> str:
             "({} == {})", "f({}, {})", "f({}, k={})", "(-{} if {} else 1)", "[{} for q in x if q < {}][0]",
             "(lambda q: q + {})({})", "f(*[{}], **{{'k': {}}})", "g({}).T + {}", "({} and {})",
             "(w := {}) + {}",
-            "str({}) + str({})", "np.add({}, {})", "sum([{}, {}])", "max(({}, {}), key=id)",
+            "str({}) + str({})", "np.add({}, {})", "sum([{}, {}])", "max(({}, {}), key=str)",
         ]  # fmt: skip
         return draw(st.sampled_from(forms)).format(left, right)
 

@@ -122,6 +122,26 @@ def test_what_a_shipped_file_says_of_operations_has_an_effect(name: str) -> None
     }
 
 
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_a_shipped_file_is_as_good_as_anyones(path: Path) -> None:
+    """A user who copies it, to change a rule, reads it whole and by its path."""
+    assert tl.system(path).name == path.stem
+
+
+def test_an_empty_entry_takes_away_what_the_other_file_says(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(
+        'name = "base"\norder = "i8; f32"\n[ops]\nadd = { takes = "int" }\nabs = { takes = "int" }\n'
+    )
+    more = 'name = "more"\nextends = "base.toml"\n[ops]\n"..." = true\n'
+    (tmp_path / "more.toml").write_text(more + "add = {}\n")
+    found = tl.system(tmp_path / "more.toml")
+    assert {*found.ops} == {"abs"}
+    assert found.result_type("float32") is found.explain("float32", "float32", op="add").dtype
+    (tmp_path / "more.toml").write_text(more + "square = {}\n")
+    with pytest.raises(FormatError, match="square is said to do nothing else than the standard; leave it out"):
+        tl.system(tmp_path / "more.toml")
+
+
 def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
     spec = tl.system("numpy").origin.spec
     idle = read_spec(Text("numpy.toml", spec.main.text + 'square = { first = true }\n'))

@@ -69,13 +69,19 @@ class Spec:
         )
 
     def _with_entries(self, key: str, value: object, text: Text) -> object:
-        """The value of a key; of a table with `"..." = true`, its entries on top of those so far."""
+        """The value of a key; of a table with `"..." = true`, its entries on top of those so far.
+
+        An empty entry takes that of the other file away.
+        """
         if not isinstance(value, dict) or DOTS not in value:
             return value
         if value[DOTS] is not True or not self.entries(key):
             cause = f'`"{DOTS}" = true` stands for the entries of the file that `extends` names'
             raise text.error(cause, key, DOTS)
-        return {**self.entries(key), **{entry: said for entry, said in value.items() if entry != DOTS}}
+        before, given = self.entries(key), {entry: said for entry, said in value.items() if entry != DOTS}
+        return {
+            entry: said for entry, said in {**before, **given}.items() if said != {} or entry not in before
+        }
 
     def text_of_entry(self, key: str, entry: str | int | None) -> Text:
         """The text that gives a key, or an entry of it: a table may go on with those of another file."""

@@ -138,7 +138,7 @@ def test_an_empty_entry_takes_away_what_the_other_file_says(tmp_path: Path) -> N
     assert {*found.ops} == {"abs"}
     assert found.result_type("float32") is found.explain("float32", "float32", op="add").dtype
     (tmp_path / "more.toml").write_text(more + "square = {}\n")
-    with pytest.raises(FormatError, match="square is said to do nothing else than the standard; leave it out"):
+    with pytest.raises(FormatError, match="square is said to do nothing else than the standard"):
         tl.system(tmp_path / "more.toml")
 
 

@@ -56,9 +56,11 @@ def test_why_a_guest_may_not_stand_at_the_left_of_an_operator_is_what_the_file_s
 
 
 def test_a_bool_times_an_array_of_numpys_is_a_logical_and_in_tensorflow() -> None:
-    seen = tl.observed(tl.system("tensorflow").explain("bool", "bool:numpy", op="*"))
-    assert seen is not None and str(seen.dtype) == "bool"
-    assert seen.reason == "with a bool array on a side `*` is a logical and, which looks at no dtype"
+    for operands in (("bool", "bool:numpy"), ("bool", "float32:numpy")):
+        p = tl.system("tensorflow").explain(*operands, op="*")
+        seen = tl.observed(p)
+        assert seen is not None and not seen.departs
+        assert str(seen.dtype) == str(p.dtype) == "bool", operands
 
 
 def test_what_was_recorded_of_guests_is_said() -> None:

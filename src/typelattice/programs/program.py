@@ -89,9 +89,9 @@ class Replay(Sequence[Outcome], Viewed):
         """The steps that the library answers otherwise than its rule, and how; later ones follow the rule.
 
         >>> import typelattice as tl
-        >>> replay = tl.program("x ** y", x="int32", y="float32").under("polars")
+        >>> replay = tl.program("x / y", x="int8", y="float32").under("ndonnx")
         >>> [(step.text, seen.dtype) for step, seen in replay.departures], replay.dtype
-        ([('x ** y', float32)], float64)
+        ([('x / y', float64)], float32)
         """
         pairs = zip(self.program.steps, self.outcomes, strict=True)
         return tuple((step, seen) for step, outcome in pairs if (seen := outcome.departure))

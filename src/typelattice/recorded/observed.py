@@ -36,9 +36,9 @@ class Observed:
     otherwise, by its rule.
 
     >>> from typelattice import system
-    >>> found = observed(system("polars").explain("int32", "float32", op="pow"))
+    >>> found = observed(system("ndonnx").explain("int8", "float32", op="divide"))
     >>> found.dtype, found.departs
-    (float32, True)
+    (float64, True)
     """
 
     call: Call

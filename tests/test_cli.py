@@ -367,6 +367,24 @@ def test_what_is_read_is_never_overwritten(
     assert len([*tmp_path.iterdir()]) == len(texts) + 1
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("explore", "--system", "\0", "--op", "add"),
+        ("explore", "-o", "\0"),
+        ("draw", "\0", "-o", "x.svg"),
+        ("draw", "numpy", "-o", "\0.svg"),
+        ("trace", "--system", "/\0", "--json", "a.json", "x.py"),
+    ],
+)
+def test_a_name_with_a_null_character_is_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, argv: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert r"\x00" in refused(capsys, *argv)
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_name_of_a_system_is_no_file_that_is_read(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

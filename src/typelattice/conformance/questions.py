@@ -26,8 +26,9 @@ EDGES = (
 """Python scalars about the limits of the dtypes."""
 
 WHOLE = ("result_type", "add", "divide", "pow", "equal", "bitwise_and", "where")
-"""Operations of two operands that are asked of every operand, and their operators that write nothing; the
-others are asked of arrays, of `KINDS`, and element by element of arrays without dimensions."""
+"""Operations of two operands that are asked of every operand, and their operators that write nothing. The
+others are asked of arrays and of `KINDS`; those that compute element by element, such as `hypot`, also of
+arrays without dimensions."""
 
 EVERY_DTYPE = (
     *WHOLE,
@@ -40,7 +41,8 @@ EVERY_DTYPE = (
 nothing; the others are asked of the `USUAL` ones."""
 
 MANY = 110
-"""Operands beyond which operators, which double the calls, are asked of the usual dtypes only."""
+"""Operands beyond which operators, which double the calls, are asked of the usual dtypes only. PyTorch has
+102, and is asked all: its `*` differs from `multiply` in float8, as its list of departures says."""
 
 USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)")
 """The dtypes that most libraries have kernels for."""
@@ -138,7 +140,7 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
 
 
 def _tiers(op: str) -> tuple[str, ...]:
-    """The tiers of the operands with a dtype of which an operation is asked that is not asked of all."""
+    """The tiers that have a dtype and that an operation is asked of, if it is not asked of every operand."""
     known = NAMES[op]
     if _takes_arrays_only(op):
         return ("array",)

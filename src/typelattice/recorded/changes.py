@@ -183,7 +183,10 @@ def numbered_on(
 def _lacking(reader: Reader, top: Mapping[str, object], base: Recorded) -> Lacking:
     """What the release is said to lack. Raises RecordingError for what its base was not asked."""
     lacks = reader.table(reader.key(top, "lacks"), "lacks")
-    asked = {"operations": {op for op, *_ in numbered(base)}, "operands": {*base.operands}}
+    asked = {
+        "operations": {*base.unary, *base.binary, *(op for op, *_ in base.nary)},
+        "operands": {*base.operands},
+    }
     for key, those in asked.items():
         for entry, name in enumerate(reader.names(lacks, key), 1):
             if name not in those:

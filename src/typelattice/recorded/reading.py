@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.recorded.rows import (
-    ALPHABET,
     AS,
     FORMAT,
+    SAME,
     Line,
     RecordingError,
     Row,
     Square,
+    cells,
     restricted,
     width,
 )  # fmt: skip
@@ -158,20 +159,16 @@ class Reader:
 
     def told(self, where: str, text: str, place: Sequence[int]) -> list[int | None]:
         """The answers that a text of digits and blanks says."""
-        digits = 1 if len(place) <= len(ALPHABET) else 2
+        known, digits = cells(len(place)), width(place)
         found: list[int | None] = []
         for start in range(0, len(text), digits):
             cell = text[start : start + digits]
-            if not cell.strip():
+            if not cell.strip(SAME):
                 found.append(None)
-                continue
-            index = 0
-            for character in cell:
-                digit = ALPHABET.find(character)
-                index = index * len(ALPHABET) + digit if digit >= 0 else len(place)
-            if len(cell) != digits or index >= len(place):
+            elif cell in known:
+                found.append(place[known[cell]])
+            else:
                 raise self.fault(f"{where}, column {start // digits + 1}", f"{cell!r} is no answer")
-            found.append(place[index])
         return found
 
     def merged(self, where: str, row: Row, now: Sequence[int | None]) -> Row:
@@ -201,17 +198,13 @@ class Reader:
             raise self.fault(where, "is not a string")
         if len(value) != length * digits:
             raise self.fault(where, f"{len(value)} characters, not {length * digits}")
-        row = []
-        for start in range(0, len(value), digits):
-            index = 0
-            for character in value[start : start + digits]:
-                digit = ALPHABET.find(character)
-                index = index * len(ALPHABET) + digit if digit >= 0 else len(answers)
-            if index >= len(answers):
-                cell = value[start : start + digits]
-                raise self.fault(f"{where}, column {start // digits + 1}", f"{cell!r} is no answer")
-            row.append(index)
-        return tuple(row)
+        known = cells(len(answers))
+        written = [value[start : start + digits] for start in range(0, len(value), digits)]
+        try:
+            return tuple([known[cell] for cell in written])
+        except KeyError:
+            column, cell = next((i, cell) for i, cell in enumerate(written, 1) if cell not in known)
+            raise self.fault(f"{where}, column {column}", f"{cell!r} is no answer") from None
 
     def call(
         self, value: object, where: str, operands: int, answers: int

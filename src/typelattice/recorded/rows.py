@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from functools import lru_cache
 
 from typelattice.facts.errors import TypelatticeError
 
@@ -44,9 +45,20 @@ def restricted(square: Square, operands: Sequence[int]) -> Iterator[Row]:
         yield tuple(square.rows[i][j] for j in places)
 
 
-def width(answers: Sequence[str]) -> int:
-    """How many digits an answer takes."""
+def width(answers: Sized) -> int:
+    """How many digits each of so many answers takes."""
     return 1 if len(answers) <= len(ALPHABET) else 2
+
+
+@lru_cache(16)
+def cells(count: int) -> Mapping[str, int]:
+    """What is written for each of so many answers, and the answer's index.
+
+    >>> cells(2)
+    {'!': 0, '#': 1}
+    """
+    digits = width(range(count))
+    return {encode((i,), digits): i for i in range(min(count, len(ALPHABET) ** digits))}
 
 
 def encode(row: Row, width: int) -> str:

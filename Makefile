@@ -16,8 +16,8 @@ PYODIDE =
 PROGRAMS = 100
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest lint docs browser conform everyday releases fuzz bench array-api-tests \
-	programs mutants clean
+.PHONY: help demo test test-newest lint docs browser environments conform everyday releases fuzz bench \
+	array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -45,6 +45,8 @@ docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the
 
 browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has to be installed
 	$(VENV)/bin/python -m pytest -m browser tests/browser $(FLAGS)
+
+environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## make those of the libraries, and that of the site
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)

@@ -1,4 +1,5 @@
 """What every test run needs."""
+import os
 import signal
 
 from hypothesis import settings
@@ -10,3 +11,6 @@ settings.load_profile("untimed")
 # A shell that starts a run in the background has it ignore Ctrl-C, and so every process that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Options for this run alone: processes that a test starts are tested for what they print without them.
+os.environ.pop("PYTEST_ADDOPTS", None)

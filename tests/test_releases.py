@@ -228,7 +228,8 @@ def test_a_recording_is_of_the_versions_that_the_registry_installs(name: str) ->
     for known in libraries().values():
         for package in known.packages.get(entry.environment, ()):
             package_of, _, version = re.sub(r"\[.*\]", "", package).partition("==")
-            assert versions.get(package_of, version).partition("+")[0] == version  # 2.13.0+cpu is a build of 2.13.0
+            installed = versions.get(package_of, version)  # 2.13.0+cpu is a build of 2.13.0
+            assert installed.partition("+")[0] == version
 
 
 BASES = {

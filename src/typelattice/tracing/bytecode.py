@@ -13,6 +13,7 @@ from typelattice.tracing.rewriting import WITNESS
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
 LOAD_CONST = OP["LOAD_CONST"]
+CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, which says of how many arguments
 TO_IN_PLACE = 13  # from the number of an operator to that of the same in place (CPython's opcode.h, 3.11 on)
 
 
@@ -23,8 +24,9 @@ class UnknownBytecodeError(TypelatticeError, ValueError):
 def with_copies(code: CodeType) -> CodeType:
     """Compiled code in which each mark is an instruction that copies a value of the stack.
 
-    All instructions keep their places, so that jumps, lines and exceptions' tables hold as they are. Raises
-    UnknownBytecodeError.
+    All instructions keep their places, so that jumps, lines and exceptions' tables hold as they are. A copy
+    of another value would end the process; so the call of each witness is checked to take the values that were
+    copied, and the result, from the stack. Raises UnknownBytecodeError.
     """
     consts = tuple(with_copies(x) if isinstance(x, CodeType) else x for x in code.co_consts)
     marks = {
@@ -40,9 +42,10 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
     found: set[int] = set()
     at = 0
     pushed, left = 0, 0  # what lies above the items by now, and how many of them are yet to be copied
+    taken = 0  # how many values the call of the witness has to take from the stack; 0 outside of one
     in_place = False
     while at < len(code):
-        if not left and not in_place:
+        if not taken:
             at = code.find(LOAD_CONST, at)
             if at < 0:
                 break
@@ -60,18 +63,23 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
             copy = bytes((OP["COPY"], count - number + pushed, NOP, 0))
             made[first : at + 4] = bytes((NOP, 0)) * ((at - first) // 2) + copy
             pushed, left = pushed + 1, count - 1 - number
+            taken = count + 1 if count > 1 else 0  # one value alone lies on top, whatever comes after it
             in_place = how == COPY_IN_PLACE
             found.add(arg)
             at += 2  # over the sign
-        elif left:
+        elif taken and pushed == 1 and not left and not in_place and op == CALL and arg == taken:
+            taken = 0
+        elif taken:
+            if in_place and not left:
+                if op != OP["BINARY_OP"]:
+                    raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
+                made[at + 1] += TO_IN_PLACE
+                in_place = False
             pushed += dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
-        elif in_place:
-            if op != OP["BINARY_OP"]:
-                raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
-            made[at + 1] += TO_IN_PLACE
-            in_place = False
+            if pushed < 1:
+                raise UnknownBytecodeError("a call takes what was to be copied; trace it with another Python")
         at += 2
-    if found != marks.keys():
+    if found != marks.keys() or taken:
         raise UnknownBytecodeError("a mark was not found; trace it with another Python")
     return bytes(made)
 

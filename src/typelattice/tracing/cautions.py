@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
-MOST_ARGUMENTS = 60  # of a call that is followed
+MOST_ARGUMENTS = 28
+"""Of a call whose arguments are told. With the function and the result a witness is given 30 values: of more,
+Python makes a list first (STACK_USE_GUIDELINE of CPython's compile.c), into which no copy reaches."""
 SIMPLE = (  # functions of Python's that make no array, and whose names nobody gives to functions of arrays
     "super", "locals", "globals", "vars", "dir", "isinstance", "issubclass", "hasattr", "callable", "len",
     "range", "print", "zip", "enumerate", "type", "str", "repr", "int", "float", "complex", "bool", "list",

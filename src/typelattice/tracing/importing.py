@@ -27,7 +27,7 @@ from typelattice.tracing.spot import Row
 from typelattice.tracing.uncompiled import SETTINGS, Switch
 from typelattice.tracing.witness import Witness
 
-VERSION = b"5"  # of the rewriting: a cache of another is not read
+VERSION = b"6"  # of the rewriting: a cache of another is not read
 
 
 class Compiler:

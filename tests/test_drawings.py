@@ -228,9 +228,8 @@ def test_the_pictures_of_the_documents_are_what_is_drawn() -> None:
 
 def test_a_png_without_its_libraries_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(
-        tl.DrawingError, match=r"needs resvg-py, which is not here: pip install 'typelattice\[dr"
-    ):
+    said = "needs resvg-py, which is not here: pip install resvg-py matplotlib"
+    with pytest.raises(tl.DrawingError, match=said):
         tl.draw("python").to_png()
 
 

@@ -63,7 +63,7 @@ def run(project: Path, *options: str) -> tuple[int, str]:
 @pytest.fixture
 def parallel() -> tuple[str, ...]:
     """The options by which tests run in two processes."""
-    pytest.importorskip("xdist", reason="needs pytest-xdist, as `pip install typelattice[test]` brings it")
+    pytest.importorskip("xdist", reason="needs pytest-xdist, which the extra `test` installs")
     return "-p", "xdist.plugin", "-n", "2"
 
 

@@ -80,7 +80,7 @@ def promotion_tests(
     `library`: a namespace of the array API standard, or a callable that makes a `library.Library`.
     `undefined`: the library may answer what the system refuses, as the standard allows. `baseline`: a TOML
     file of `[[departure]]` tables, see docs/departures.md; none may cover more calls than it counts.
-    Needs pytest: `pip install typelattice[conformance]`. Raises CannotAskError for what cannot be asked.
+    Needs pytest: `pip install pytest`. Raises CannotAskError for what cannot be asked.
     """
     import pytest
 

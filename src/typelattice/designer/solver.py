@@ -43,9 +43,7 @@ def solve(
     try:
         import clingo
     except ImportError:
-        raise MissingSolverError(
-            'the designer needs the solver clingo: pip install "typelattice[designer]"'
-        ) from None
+        raise MissingSolverError("the designer needs the solver clingo: pip install clingo") from None
 
     start, best, proven = monotonic(), list[frozenset[Atom]](), False
     cost: tuple[int, ...] | None = None

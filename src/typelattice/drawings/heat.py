@@ -159,8 +159,8 @@ def _map(found: Heat, colours: str, low: float, high: float) -> tuple[Any, Any, 
         figures, cm = import_module("matplotlib.figure"), import_module("matplotlib.cm")
         scale = import_module("matplotlib.colors").Normalize(low, high)
     except ModuleNotFoundError:
-        wanted = "pip install 'typelattice[drawings]'"
-        raise DrawingError(f"a heat map needs matplotlib, which is not here: {wanted}") from None
+        wanted = "a heat map needs matplotlib, which is not here"
+        raise DrawingError(f"{wanted}: pip install matplotlib") from None
     inches = (len(grid.columns) * INCH + 3.4, len(grid.rows) * INCH + 1.3)
 
     class Shown(figures.Figure):  # type: ignore[misc, name-defined]  # imported where needed

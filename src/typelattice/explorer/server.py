@@ -173,7 +173,7 @@ def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
     try:
         from waitress import create_server
     except ImportError:
-        raise ServerError("--edit needs a server: pip install 'typelattice[editor]'") from None
+        raise ServerError("--edit needs the server waitress: pip install waitress") from None
     with _listening(port) as listening:
         application = Application(at, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that requests wait is no news

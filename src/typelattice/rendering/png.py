@@ -27,5 +27,5 @@ def _needed(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        wanted = "pip install 'typelattice[drawings]'"
-        raise DrawingError(f"a PNG needs {NEEDED[name]}, which is not here: {wanted}") from None
+        wanted = f"a PNG needs {NEEDED[name]}, which is not here"
+        raise DrawingError(f"{wanted}: pip install {' '.join(NEEDED.values())}") from None

@@ -1,5 +1,5 @@
-# Everything runs in virtual environments that are made once: .venv to work with, and .venv-live, .venv-numpy1
-# and .venv-max to ask the libraries. Needs make, git and Python 3.11 or later.
+# Everything runs in virtual environments that are made once: .venv to work with, and .venv-live, .venv-numpy1,
+# .venv-max and, with Python 3.12 or later, .venv-recent to ask the libraries. Needs make, git and Python 3.11 or later.
 # `make PYTHON=/usr/bin/python3.13 test` chooses the Python, `make FLAGS='-n 2' test` what else pytest is
 # told: here, to run the tests in two processes.
 

@@ -155,6 +155,40 @@ def test_links_lead_to_files_of_the_project() -> None:
             assert path.exists() or path in GENERATED, f"{page.name}: {target}"
 
 
+def test_links_to_a_heading_lead_to_one() -> None:
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md"):
+        for target, place in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+            text = (page.parent / target).resolve().read_text(encoding="utf-8") if target else page.read_text()
+            headings = re.findall(r"(?m)^#+ (.*)$", text)
+            found = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+            assert place in found, f"{page.name}: {target}#{place}"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("walk*.md")), ids=lambda page: page.name)
+def test_a_walk_names_files_and_methods_that_there_are(page: Path) -> None:
+    words = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+    files = [word for word in words if re.fullmatch(r"\w+/[\w/]+\.\w+", word)]
+    code = "".join((ROOT / "src" / "typelattice" / file).read_text(encoding="utf-8") for file in files)
+    methods = [word.split(".") for word in words if re.fullmatch(r"[A-Z]\w+\.[a-z]\w+", word)]
+    assert files and methods
+    for cls, method in methods:
+        assert re.search(rf"(?m)^class {cls}\b", code) and f"def {method}(" in code, f"{cls}.{method}"
+
+
+def test_the_guide_shows_the_file_of_an_older_release_as_it_is() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    shipped = (ROOT / "src" / "typelattice" / "systems" / "numpy@2.4.toml").read_text(encoding="utf-8")
+    assert f"```text\n{shipped}```" in text
+
+
+def test_nothing_is_installed_by_our_name_as_long_as_it_is_not_released() -> None:
+    """Until then the name on the package index is not ours. With a release this test goes."""
+    assert "(unreleased)" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    written = (*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "src").rglob("*.py"))
+    by_name = re.compile(r"pip install [^`\n]*(?<![./\w])typelattice")
+    assert [page for page in written if by_name.search(page.read_text(encoding="utf-8"))] == []
+
+
 def test_the_example_of_helpers_runs_over_what_is_installed() -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUTF8": "1"}
     command = [sys.executable, ROOT / "examples" / "helpers.py"]

@@ -44,7 +44,7 @@ def run(args: Namespace) -> Paragraphs:
         expression = quote(clipped(" ".join(args.operands), 60))
         raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
     found = [tl.system(which) for which in args.system or tl.systems()]
-    own = _own_dtypes(found)
+    own = _own_dtypes(found)  # what one file states may be asked of the other systems, which refuse it by name
     if any(BINDING.match(x) or _is_program(x, own[0]) for x in args.operands):
         from typelattice.cli.explain_program import explain_program
 

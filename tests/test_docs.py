@@ -17,7 +17,7 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.fit import OUTCOMES, PREFIXES
-from typelattice.engine.operations import KINDS, Op
+from typelattice.engine.operations import INTO, KINDS, WEAK, Op
 from typelattice.files.own_dtypes import FACTS
 from typelattice.files.reader import COMBINE
 from typelattice.files.spec import KEYS
@@ -108,6 +108,8 @@ def first_column(page: Path, heading: str) -> set[str]:
         ("Facts of a dtype of your own", {*FACTS}),
         ("What becomes of a value out of range", {*OUTCOMES, *PREFIXES}),
         ("Kinds", {*KINDS}),
+        ("What may be written into the left operand", {"into", *(f'"{word}"' for word in INTO)}),
+        ("What becomes of a weak result", {"weak", *(f'"{word}"' for word in WEAK)}),
         ("Keys of an operation", {*Op.__slots__} - {"name", "writes", "ignores_of", "gives_of", "weak_of"}),
     ],
 )

@@ -160,8 +160,8 @@ def test_links_lead_to_files_of_the_project() -> None:
 def test_links_to_a_heading_lead_to_one() -> None:
     for page in (*PAGES, ROOT / "CONTRIBUTING.md"):
         for target, place in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
-            text = (page.parent / target).resolve().read_text(encoding="utf-8") if target else page.read_text()
-            headings = re.findall(r"(?m)^#+ (.*)$", text)
+            there = (page.parent / target).resolve() if target else page
+            headings = re.findall(r"(?m)^#+ (.*)$", there.read_text(encoding="utf-8"))
             found = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
             assert place in found, f"{page.name}: {target}#{place}"
 

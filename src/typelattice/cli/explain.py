@@ -44,7 +44,7 @@ def run(args: Namespace) -> Paragraphs:
         expression = quote(clipped(" ".join(args.operands), 60))
         raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
     found = [tl.system(which) for which in args.system or tl.systems()]
-    own = _own_dtypes(found)  # what one file states may be asked of the other systems, which refuse it by name
+    own = _own_dtypes(found)
     if any(BINDING.match(x) or _is_program(x, own[0]) for x in args.operands):
         from typelattice.cli.explain_program import explain_program
 
@@ -64,7 +64,10 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _own_dtypes(found: Sequence[tl.System]) -> list[dict[str, tl.DType]]:
-    """The dtypes of files that operands may name: of each system its own, then those of the others."""
+    """The dtypes of files that operands may name: of each system its own, then those of the others.
+
+    So a dtype that one file states can be asked of the other systems too, which refuse it by name.
+    """
     every = {name: d for s in reversed(found) for name, d in s.own_dtypes.items()}
     return [{**every, **s.own_dtypes} for s in found]
 

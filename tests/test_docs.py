@@ -167,7 +167,7 @@ def test_links_to_a_heading_lead_to_one() -> None:
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("walk*.md")), ids=lambda page: page.name)
-def test_a_walk_names_files_and_methods_that_there_are(page: Path) -> None:
+def test_a_walk_names_files_functions_and_methods_that_there_are(page: Path) -> None:
     words = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
     files = [word for word in words if re.fullmatch(r"\w+/[\w/]+\.\w+", word)]
     code = "".join((ROOT / "src" / "typelattice" / file).read_text(encoding="utf-8") for file in files)
@@ -175,6 +175,8 @@ def test_a_walk_names_files_and_methods_that_there_are(page: Path) -> None:
     assert files and methods
     for cls, method in methods:
         assert re.search(rf"(?m)^class {cls}\b", code) and f"def {method}(" in code, f"{cls}.{method}"
+    for function in (word for word in words if re.fullmatch(r"[a-z]+(_[a-z]+)+", word)):
+        assert f"def {function}(" in code, function
 
 
 def test_the_guide_shows_the_file_of_an_older_release_as_it_is() -> None:

@@ -1,5 +1,6 @@
-# Everything runs in virtual environments that are made once: .venv to work with, and .venv-live, .venv-numpy1,
-# .venv-max and, with Python 3.12 or later, .venv-recent to ask the libraries. Needs make, git and Python 3.11 or later.
+# Everything runs in virtual environments that are made once: .venv to work with, and .venv-live,
+# .venv-numpy1, .venv-max and, with Python 3.12 or later, .venv-recent to ask the libraries.
+# Needs make, git and Python 3.11 or later.
 # `make PYTHON=/usr/bin/python3.13 test` chooses the Python, `make FLAGS='-n 2' test` what else pytest is
 # told: here, to run the tests in two processes.
 
@@ -46,7 +47,7 @@ docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the
 browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has to be installed
 	$(VENV)/bin/python -m pytest -m browser tests/browser $(FLAGS)
 
-environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## make those of the libraries, and that of the site
+environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## make the libraries' and the site's
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)

@@ -25,8 +25,8 @@ def with_copies(code: CodeType) -> CodeType:
     """Compiled code in which each mark is an instruction that copies a value of the stack.
 
     All instructions keep their places, so that jumps, lines and exceptions' tables hold as they are. A copy
-    of another value would end the process; so the call of each witness is checked to take the values that were
-    copied, and the result, from the stack. Raises UnknownBytecodeError.
+    of another value would end the process; so the call of each witness is checked to take the values that
+    were copied, and the result, from the stack. Raises UnknownBytecodeError.
     """
     consts = tuple(with_copies(x) if isinstance(x, CodeType) else x for x in code.co_consts)
     marks = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import os
 import sys
@@ -9,10 +10,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.abc import FileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import NoReturn
+from zipimport import zipimporter
 
 from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
@@ -57,13 +61,14 @@ def run_script(
         packages = (root,)
     pid = os.getpid()
     module = ModuleType("__main__")
-    module.__dict__["__builtins__"] = __builtins__
+    module.__dict__.update(__builtins__=builtins, __annotations__={}, __cached__=None)
     tracing = Tracing(packages, cache)
     tracing.start()
     path = [*sys.path]
+    _leave_out_own_folder()
     try:
         if as_module:
-            sys.path.insert(0, os.getcwd())
+            _put_first(os.getcwd())
             code, name = _module(target, module, tracing)
         else:
             code, name = _script(target, module, tracing)
@@ -111,6 +116,21 @@ def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> 
         os._exit = leave
 
 
+def _leave_out_own_folder() -> None:
+    """Takes the folder from the path that Python put there for the program that called us."""
+    ours = sys.modules["__main__"]
+    started = os.path.dirname(os.path.realpath(getattr(ours, "__file__", None) or ""))
+    folder = os.getcwd() if getattr(ours, "__spec__", None) else started
+    if not sys.flags.safe_path and sys.path[:1] == [folder]:
+        del sys.path[0]
+
+
+def _put_first(folder: str) -> None:
+    """Puts the folder of the script on the path, as Python does unless it is told not to."""
+    if not sys.flags.safe_path:
+        sys.path.insert(0, folder)
+
+
 def _check_package(package: str) -> None:
     """Raises ScriptError for a package that cannot be followed."""
     if not all(part.isidentifier() for part in package.split(".")):
@@ -123,8 +143,8 @@ def _check_package(package: str) -> None:
 def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
     """The code of a script, or of a folder or an archive with a `__main__`."""
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
-        sys.path.insert(0, path)
-        if PathFinder.find_spec("__main__", [path]) is None:
+        sys.path.insert(0, os.path.abspath(path))
+        if PathFinder.find_spec("__main__", sys.path[:1]) is None:
             raise ScriptError(f"there is no __main__.py in {clipped(path, 200)}; name a script in it")
         code, _ = _module("__main__", module, tracing)
         return code, path
@@ -132,14 +152,16 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
     data = read_bytes(Path(path), MOST + 1)
     if len(data) > MOST:
         raise ScriptError(f"{clipped(path, 200)} is larger than {MOST:,} bytes; trace a module of it")
-    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
-    module.__file__ = path
-    module.__dict__.setdefault("__cached__", None)
+    _put_first(os.path.dirname(os.path.realpath(path)))
+    module.__file__, module.__loader__ = path, SourceFileLoader("__main__", path)
     return _compiled(path, data, tracing), given
 
 
 def _compiled(path: str, data: bytes, tracing: Tracing) -> CodeType:
     """Rewritten code; code as it is where that cannot be had."""
+    if data.startswith(MAGIC_NUMBER):
+        what = f"{clipped(path, 200)} is compiled code, of which nothing can be followed"
+        raise ScriptError(f"{what}; trace the source that it was made from")
     found = tracing.compiler.code("__main__", path, data)
     if found is not None:
         return found
@@ -173,14 +195,16 @@ def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
 
 
 def _of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
-    get_code = getattr(spec.loader, "get_code", None)
-    code = get_code(spec.name) if get_code else None
+    path, loader = spec.origin or spec.name, spec.loader
+    code: object = None
+    if spec.name == "__main__" and isinstance(loader, (FileLoader, zipimporter)):
+        code = _compiled(path, loader.get_data(path), tracing)
+    else:
+        get_code = getattr(loader, "get_code", None)
+        code = get_code and get_code(spec.name)
     if not isinstance(code, CodeType):
         raise ScriptError(f"module {clipped(spec.name, 100)} has no code that can be run; name another")
-    path = spec.origin or spec.name
-    if spec.name == "__main__" and os.path.isfile(path):
-        code = _compiled(path, Path(path).read_bytes(), tracing)
-    module.__file__ = path
+    module.__file__, module.__dict__["__cached__"] = path, spec.cached
     module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
     return code, path
 

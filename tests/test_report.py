@@ -11,7 +11,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.programs.step import Opaque
-from typelattice.tracing.causes import stop
+from typelattice.tracing.stops import stop
 from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.html import write
 from typelattice.tracing.markup import text
@@ -64,7 +64,7 @@ def test_the_smallest_cast_is_that_of_the_small_operand(tmp_path: Path) -> None:
     found = found_in(run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]"))
     stopped = stop(found.ran, found.causes[0])
     assert stopped is not None
-    assert [found.ran.steps[i].text for i in stopped.steps] == ["mean"]
+    assert [found.ran.steps[c.of].text for c in stopped.casts] == ["mean"]
     assert (stopped.bytes, stopped.target.name) == (24, "float32")
     assert stopped.kept == found.causes[0].later
 
@@ -106,7 +106,7 @@ def test_an_integer_that_widens_a_float_is_what_to_cast(tmp_path: Path) -> None:
     assert named(found) == ["x * n"]
     stopped = stop(found.ran, found.causes[0])
     assert stopped is not None
-    assert [found.ran.steps[i].text for i in stopped.steps] == ["n"]
+    assert [found.ran.steps[c.of].text for c in stopped.casts] == ["n"]
 
 
 def test_a_cast_that_the_code_asks_for_is_a_cause(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_two_wide_operands_are_both_cast_to_stop_what_follows(tmp_path: Path) ->
     (cause,) = found.causes
     stopped = stop(found.ran, cause)
     assert stopped is not None
-    assert [found.ran.steps[i].text for i in stopped.steps] == ["mean", "std"]
+    assert [found.ran.steps[c.of].text for c in stopped.casts] == ["mean", "std"]
     assert stopped.kept == cause.later
 
 

@@ -17,15 +17,17 @@ def replay_changed(
     found: Sequence[Outcome],
     instead: Mapping[int, Outcome],
     made_into: Sequence[Sequence[int]],
+    taken: Mapping[int, Mapping[int, Outcome]] = {},
 ) -> dict[int, Outcome]:
     """What comes out otherwise if some steps had other outcomes: those steps, and all that change with them.
 
     `found` are the outcomes as they are, `instead` the others, `made_into` says of each step which later ones
-    are made of it. Raises as `replay` does.
+    are made of it. `taken` says of a step which of its operands have other outcomes for that step alone.
+    Raises as `replay` does.
     """
     engine = engine_of(system)
     now = _Changed(found, instead)
-    waiting = [later for i in instead for later in made_into[i]]
+    waiting = [*taken, *(later for i in instead for later in made_into[i])]
     heapify(waiting)
     last = -1
     while waiting:
@@ -33,7 +35,7 @@ def replay_changed(
         if i == last or i in instead:
             continue
         last = i
-        outcome = engine(steps[i]).outcome(steps[i], now)
+        outcome = engine(steps[i]).outcome(steps[i], _Changed(now, taken[i]) if i in taken else now)
         if outcome.operand != found[i].operand:
             now.changes[i] = outcome
             for later in made_into[i]:

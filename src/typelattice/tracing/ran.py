@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.engine.system import System
@@ -17,6 +17,7 @@ from typelattice.tracing.run import Run, agrees, is_operation, left_open
 class Ran:
     """A run, and of each step: the earlier steps that it is made of, the later ones that it is made into,
     what it was observed to be, and what its library's own system says of it, given what its operands were.
+    `at_source` has the steps of each source text at its place: there may be several, as in a loop.
     """
 
     run: Run
@@ -26,10 +27,15 @@ class Ran:
     made_into: Sequence[Sequence[int]] = field(repr=False)
     seen: Sequence[Outcome] = field(repr=False)
     said: Sequence[Outcome] = field(repr=False)
+    at_source: Mapping[object, Sequence[int]] = field(repr=False)
 
     def observed(self, i: int) -> Operand | None:
         """What the result of a step was; what it comes to, where it was not seen by itself."""
         return self.seen[i].operand
+
+    def alike(self, i: int) -> Sequence[int]:
+        """The steps of the same source text at the same place that came to the same operand."""
+        return [j for j in self.at_source[source_of(self.steps[i])] if self.observed(j) == self.observed(i)]
 
     @property
     def mismatches(self) -> tuple[int, ...]:
@@ -57,4 +63,12 @@ def ran(run: Run) -> Ran:
     observed = [Outcome(each.operand) if each.count else None for each in run.seen]
     said = replay_singly(steps, systems, observed) if found else [o or Outcome(None) for o in observed]
     seen = [one or other for one, other in zip(observed, said, strict=True)]
-    return Ran(run, systems, steps, parts, made_into, seen, said)
+    at_source: dict[object, list[int]] = {}
+    for i, step in enumerate(steps):
+        at_source.setdefault(source_of(step), []).append(i)
+    return Ran(run, systems, steps, parts, made_into, seen, said, at_source)
+
+
+def source_of(step: Step) -> object:
+    """What steps have in common that one source text makes: the text, and its place."""
+    return step.place, step.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import BinOp, parse, unparse
 from collections.abc import Iterator, Sequence
 
 from typelattice.engine.answer import Promotion
@@ -11,13 +12,14 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay import Outcome
-from typelattice.programs.step import Call, Cast, Created, Input, Opaque
+from typelattice.programs.step import Call, Cast, Created, Input, Opaque, Step
 from typelattice.rendering.layout import Layout
-from typelattice.tracing.causes import Cause, stop
+from typelattice.tracing.causes import Cause
 from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.parted import COSTS, Part
 from typelattice.tracing.ran import Ran
 from typelattice.tracing.run import Run
+from typelattice.tracing.stops import Casting, stop
 from typelattice.tracing.words import counted, place, size
 
 SHOWN = 10
@@ -155,18 +157,22 @@ def _stop_words(ran: Ran, cause: Cause) -> str:
         return f"make an array of {cause.narrow} of that first (not tried: it was not followed)"
     if found is None:
         return "no single cast does; see what widens it further down"
-    texts = list(dict.fromkeys(_castable(ran, i) for i in found.steps))
+    texts = list(dict.fromkeys(_castable(ran, c) for c in found.casts))
     what = " and ".join(texts) if len(texts) < 4 else f"{', '.join(texts[:3])} and {len(texts) - 3} more"
     taking = f" ({size(found.bytes)})" if found.bytes else ""  # of the array of a list nothing was seen
     done = f"{what} as {found.target}{taking}"
-    if len(found.kept) < len(cause.later):
-        return f"{done}: {len(found.kept):,} of {counted(len(cause.later), 'step')} stay {cause.narrow}"
-    all_of = "all that follows stays" if len(cause.later) > 1 else "it stays"
+    concerned = {*cause.widening, *cause.later}
+    if len(found.kept) < len(concerned):
+        return f"{done}: {len(found.kept):,} of {counted(len(concerned), 'step')} stay {cause.narrow}"
+    all_of = "all that follows stays" if len(concerned) > 1 else "it stays"
     return f"{done}: {all_of} {cause.narrow}"
 
 
-def _castable(ran: Ran, i: int) -> str:
-    step = ran.steps[i]
+def _castable(ran: Ran, c: Casting) -> str:
+    step = ran.steps[c.of]
+    if c.at is not None:
+        at = ran.steps[c.at]
+        return f"{operand_text(ran, c.of, at)} in {at.text} (line {at.place.line if at.place else 0})"
     return (
         step.text
         if isinstance(step, Input)
@@ -174,6 +180,17 @@ def _castable(ran: Ran, i: int) -> str:
         if step.place
         else step.text
     )
+
+
+def operand_text(ran: Ran, i: int, at: Step) -> str:
+    """An operand as the source text of a step has it that takes it; else the text of what made it."""
+    try:
+        written = parse(at.text, mode="eval").body
+    except SyntaxError:  # it is a statement, or cut short
+        written = None
+    if isinstance(written, BinOp) and len(at.parts) == 2:
+        return unparse((written.left, written.right)[at.parts.index(i)])
+    return ran.steps[i].text
 
 
 def _parts(ran: Ran, name: str, parts: Sequence[Part], page: Layout) -> Iterator[str]:

@@ -55,8 +55,8 @@ y = x * i
 @pytest.mark.parametrize(
     "use",
     [
-        "np.take(x, i)", "x[i]", "i << 1", "i | 1", "np.bincount(i)", "np.repeat(x, i)", "np.split(x, i[1:3])",
-        "np.zeros(i[3])", "None",
+        "np.take(x, i)", "x[i]", "i << 1", "i | 1", "np.bincount(i)", "np.repeat(x, i)",
+        "np.split(x, i[1:3])", "np.zeros(i[3])", "None",
     ],
 )  # fmt: skip
 def test_an_integer_is_cast_where_a_float_meets_it_and_not_where_it_is_made(use: str) -> None:
@@ -68,7 +68,7 @@ def test_an_integer_is_cast_where_a_float_meets_it_and_not_where_it_is_made(use:
 
 
 def test_an_integer_that_what_follows_meets_again_is_cast_there_as_well() -> None:
-    found, cause, stopped = the_cause(f"{INTEGERS}z = (y + i) * y")
+    found, _, stopped = the_cause(f"{INTEGERS}z = (y + i) * y")
     assert casts(found, stopped) == [("np.arange(6)", "x * i"), ("np.arange(6)", "y + i")]
     assert len(stopped.kept) == 3
 
@@ -85,3 +85,21 @@ for i in range(20):
     found, cause, stopped = the_cause(code)
     assert casts(found, stopped) == ["np.float64(i)"]
     assert {*stopped.kept} == {*cause.widening, *cause.later}
+
+
+IN_PLACE = """
+k = np.linspace(0, 1, 4)
+x = np.ones(4, np.float32)
+y = x * k
+"""
+
+
+@pytest.mark.parametrize(
+    "write", ["x *= k", "x[:] = y", "x[1:3] = k[1:3]", "x += k * y", "np.multiply(x, k, out=x)"]
+)
+def test_what_is_written_into_a_narrow_array_stays_narrow_without_a_cast(write: str) -> None:
+    found, cause, stopped = the_cause(IN_PLACE + write)
+    assert casts(found, stopped) == ["np.linspace(0, 1, 4)"]
+    assert {*stopped.kept} == {*cause.widening, *cause.later}
+    narrow = [found.ran.steps[i].op for i in cause.later if str(found.ran.observed(i)) == "float32"]
+    assert not narrow

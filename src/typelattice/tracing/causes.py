@@ -63,7 +63,7 @@ def made_by(ran: Ran) -> dict[int, int]:
         own = width(ran.observed(i))
         if own is None:
             continue
-        wide = [found[p] for p in parts if p in found and (width(ran.observed(p)) or 0) >= own]
+        wide = [found[p] for p in parts if p in found and width(ran.observed(p)) == own]
         found[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
         if _narrow_parts(ran, i):
             guilty.add(found[i])

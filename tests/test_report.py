@@ -11,12 +11,12 @@ import pytest
 
 import typelattice as tl
 from typelattice.programs.step import Opaque
-from typelattice.tracing.stops import stop
 from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.html import write
 from typelattice.tracing.markup import text
 from typelattice.tracing.report import report
 from typelattice.tracing.run import Run, Seen
+from typelattice.tracing.stops import stop
 
 
 def run_of(folder: Path, source: str, own: str = "numpy", **bound: str) -> Run:

@@ -103,3 +103,19 @@ def test_what_is_written_into_a_narrow_array_stays_narrow_without_a_cast(write: 
     assert {*stopped.kept} == {*cause.widening, *cause.later}
     narrow = [found.ran.steps[i].op for i in cause.later if str(found.ran.observed(i)) == "float32"]
     assert not narrow
+
+
+@pytest.mark.parametrize("points", ["np.linspace(0, 1, 5)", "np.linspace(0, 1, 5, dtype=np.float32)"])
+def test_a_function_that_always_gives_a_wide_float_is_the_cause_itself(points: str) -> None:
+    code = f"""
+x = np.ones(3, np.float32)
+y = np.interp(x, {points}, np.ones(5, np.float32))
+z = y * x
+"""
+    found, cause, stopped = the_cause(code)
+    text = f"np.interp(x, {points}, np.ones(5, np.float32))"
+    assert [found.ran.steps[i].text for i in cause.first] == [text]
+    assert casts(found, stopped) == [text]
+    assert len(stopped.kept) == 2
+    assert "gives float64, and of narrower floats too" in told(code)
+    assert 'interp = { takes = "bool, real", computes = { "bool, real" = "f64" } }' in told(code)

@@ -102,7 +102,7 @@ def replay_singly(
     return tuple(found)
 
 
-def engine_of(system: System | Systems) -> Callable[[Step], _Replay]:
+def engine_of(system: System | Systems) -> Engine:
     """The replay of each step: under the one system, or under that of the library that owns it."""
     if isinstance(system, System):
         one = _Replay(system)
@@ -235,6 +235,9 @@ class _Replay:
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         return Outcome(of(p.dtype, p.weak, tier), p)
+
+
+Engine = Callable[[Step], _Replay]  # what answers for a step
 
 
 def _tier(step: Step, operands: Sequence[Operand]) -> Tier:

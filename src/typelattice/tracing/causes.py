@@ -53,9 +53,11 @@ def causes(ran: Ran) -> tuple[Cause, ...]:
 
 
 def made_by(ran: Ran) -> dict[int, int]:
-    """Of each step that is a float, the step that it is that wide by: itself where no operand is as wide.
+    """Of each step that is a float, the step that it is that wide by: itself where no operand is as wide, and
+    where narrower operands would make no difference.
 
-    Where several operands are, it is the first of those that had made a narrower float wide, else the first.
+    Where several operands are as wide, it is the first of those that had made a narrower float wide, else the
+    first.
     """
     found: dict[int, int] = {}
     guilty: set[int] = set()
@@ -64,6 +66,8 @@ def made_by(ran: Ran) -> dict[int, int]:
         if own is None:
             continue
         wide = [found[p] for p in parts if p in found and width(ran.observed(p)) == own]
+        if wide and ran.is_always_wide(i):
+            wide = []
         found[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
         if _narrow_parts(ran, i):
             guilty.add(found[i])

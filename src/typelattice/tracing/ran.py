@@ -6,18 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay import Outcome, Systems, replay_singly
-from typelattice.programs.step import Step
+from typelattice.programs.replay import NOT_REACHED, Engine, Outcome, Systems, engine_of, replay_singly
+from typelattice.programs.step import Call, Cast, Step
 from typelattice.tracing.run import Run, agrees, is_operation, left_open
+from typelattice.tracing.widths import as_narrow, is_integer, width
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
     """A run, and of each step: the earlier steps that it is made of, the later ones that it is made into,
     what it was observed to be, and what its library's own system says of it, given what its operands were.
-    `at_source` has the steps of each source text at its place: there may be several, as in a loop.
+    `at_source` has the steps of each source text at its place: there may be several, as in a loop. `engine`
+    asks the own system of a step's library; `narrowest` is the narrowest float of the run.
     """
 
     run: Run
@@ -28,6 +31,8 @@ class Ran:
     seen: Sequence[Outcome] = field(repr=False)
     said: Sequence[Outcome] = field(repr=False)
     at_source: Mapping[object, Sequence[int]] = field(repr=False)
+    engine: Engine = field(repr=False)
+    narrowest: DType | None
 
     def observed(self, i: int) -> Operand | None:
         """What the result of a step was; what it comes to, where it was not seen by itself."""
@@ -36,6 +41,22 @@ class Ran:
     def alike(self, i: int) -> Sequence[int]:
         """The steps of the same source text at the same place that came to the same operand."""
         return [j for j in self.at_source[source_of(self.steps[i])] if self.observed(j) == self.observed(i)]
+
+    def narrowly(self, i: int) -> Outcome:
+        """What the library's own system says of a step if each float that it takes were the narrowest of the
+        run; NOT_REACHED where integers, or no operation, decide as well.
+        """
+        step, least = self.steps[i], self.narrowest
+        operands = {p: self.observed(p) for p in self.parts[i]}
+        if least is None or not isinstance(step, (Call, Cast)) or any(map(is_integer, operands.values())):
+            return NOT_REACHED
+        narrow = {p: Outcome(as_narrow(o, least) if width(o) else o) for p, o in operands.items()}
+        return self.engine(step).outcome(step, narrow)
+
+    def is_always_wide(self, i: int) -> bool:
+        """Whether a step gives so wide a float of narrower ones as well, as `interp` of NumPy does."""
+        own = width(self.observed(i))
+        return own is not None and width(self.narrowly(i).operand) == own
 
     @property
     def mismatches(self) -> tuple[int, ...]:
@@ -66,7 +87,11 @@ def ran(run: Run) -> Ran:
     at_source: dict[object, list[int]] = {}
     for i, step in enumerate(steps):
         at_source.setdefault(source_of(step), []).append(i)
-    return Ran(run, systems, steps, parts, made_into, seen, said, at_source)
+    floats = {o.dtype: n for o in (outcome.operand for outcome in seen) if o and o.dtype and (n := width(o))}
+    narrowest = min(floats, key=floats.__getitem__, default=None)
+    return Ran(
+        run, systems, steps, parts, made_into, seen, said, at_source, engine_of(systems), narrowest
+    )  # fmt: skip
 
 
 def source_of(step: Step) -> object:

@@ -87,7 +87,8 @@ def cause_sections(ran: Ran, cause: Cause) -> Iterator[tuple[str, list[str]]]:
     yield "what", [deed(ran, cause.at)]
     if cause.at != first:
         yield "wide", _wide(ran, first)
-    rule = _rule(ran.said[cause.at].promotion)
+    decided = ran.narrowly(cause.at) if ran.is_always_wide(cause.at) else ran.said[cause.at]
+    rule = _rule(decided.promotion)
     if rule:
         yield "rule", rule
     yield "follows", [f"{_following(ran, cause)}; {size(cause.bytes)} more than in {cause.narrow}"]
@@ -124,7 +125,8 @@ def deed(ran: Ran, i: int) -> str:
             return f"makes {given}; no operation of ours describes it"
         case Input():
             return f"comes in as {given}"
-    return f"{step.op} of {operands_words(ran, i)} gives {given}"
+    always = ", and of narrower floats too" if ran.is_always_wide(i) else ""
+    return f"{step.op} of {operands_words(ran, i)} gives {given}{always}"
 
 
 def operands_words(ran: Ran, i: int) -> str:

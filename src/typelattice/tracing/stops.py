@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from typelattice.facts.dtypes import DType, Kind
-from typelattice.operands.operand import Operand
+from typelattice.facts.dtypes import DType
 from typelattice.programs.replay import Outcome
 from typelattice.programs.replay_changed import replay_changed
 from typelattice.programs.step import Call
 from typelattice.tracing.causes import Cause
 from typelattice.tracing.ran import Ran, source_of
-from typelattice.tracing.widths import narrowed, width, width_of
+from typelattice.tracing.widths import as_narrow, is_integer, narrowed, width, width_of
 
 MORE = 8  # rounds in which further casts are looked for
 
@@ -70,7 +69,7 @@ def _candidates(ran: Ran, cause: Cause) -> Iterator[list[Casting]]:
 
 def _integers(ran: Ran, i: int) -> list[Casting]:
     """The casts of the integers that a step takes."""
-    return [Casting(p, i) for p in ran.parts[i] if _integer(ran.observed(p))]
+    return [Casting(p, i) for p in ran.parts[i] if is_integer(ran.observed(p))]
 
 
 def _wide_operands(ran: Ran, i: int, changes: Mapping[int, Outcome]) -> list[Casting]:
@@ -137,17 +136,5 @@ def _replayed(ran: Ran, cause: Cause, casts: set[Casting]) -> dict[int, Outcome]
     taken: dict[int, dict[int, Outcome]] = {}
     for c in casts:
         into = instead if c.at is None else taken.setdefault(c.at, {})
-        into[c.of] = Outcome(_as_narrow(ran.observed(c.of), cause.narrow))
+        into[c.of] = Outcome(as_narrow(ran.observed(c.of), cause.narrow))
     return replay_changed(ran.steps, ran.systems, ran.seen, instead, ran.made_into, taken)
-
-
-def _as_narrow(o: Operand | None, narrow: DType) -> Operand:
-    assert o is not None and o.dtype is not None
-    target = narrow if _integer(o) else narrowed(o.dtype, narrow)
-    return replace(o, dtype=target, kind=target.kind, value=None)
-
-
-def _integer(o: Operand | None) -> bool:
-    """Whether an operand is an integer with a dtype of its own."""
-    integral = o is not None and o.kind in (Kind.SIGNED, Kind.UNSIGNED)
-    return integral and o is not None and o.dtype is not None and not o.weak

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
 from typelattice.operands.operand import Operand
 
@@ -31,3 +33,16 @@ def narrowed(d: DType, to: DType) -> DType:
     (float32, complex64)
     """
     return complex_of(part_of(to)) if d.kind is Kind.COMPLEX else part_of(to)
+
+
+def as_narrow(o: Operand | None, narrow: DType) -> Operand:
+    """An operand cast to the width of a narrower float; an integer is cast to that float."""
+    assert o is not None and o.dtype is not None
+    target = narrow if is_integer(o) else narrowed(o.dtype, narrow)
+    return replace(o, dtype=target, kind=target.kind, value=None)
+
+
+def is_integer(o: Operand | None) -> bool:
+    """Whether an operand is an integer with a dtype of its own."""
+    integral = o is not None and o.kind in (Kind.SIGNED, Kind.UNSIGNED)
+    return integral and o is not None and o.dtype is not None and not o.weak

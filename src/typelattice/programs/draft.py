@@ -36,8 +36,8 @@ from typelattice.programs.step import (
     Shape,
 )  # fmt: skip
 
-# Libraries in which a Python number that is joined with arrays is an array, too, of the default dtype of its
-# kind; in others it is weak.
+# Libraries in which a Python number that is joined with arrays, or multiplied with them as a matrix, is an
+# array, too, of the default dtype of its kind; in others it is weak.
 NUMBERS_BECOME_ARRAYS = ("numpy", "dask", "torch", "mlx")
 
 
@@ -177,7 +177,7 @@ class Draft(KnownSteps):
 
     def converted(self, site: Site, op: Operation, operands: Sequence[Argument]) -> Sequence[Argument]:
         """The operands, of which the library makes arrays by a rule of its own, before the operation runs."""
-        joined = op.form == "several" or op.name == "append"
+        joined = op.form == "several" or op.name == "append" or op.of_class == "matmul"
         if not joined and tuple not in map(type, operands):
             return operands  # as nearly always
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]

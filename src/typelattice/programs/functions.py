@@ -12,10 +12,12 @@ from typelattice.programs.makers import MAKERS, asked_dtype, cast_to
 from typelattice.programs.names import dtype_named, meaning
 from typelattice.programs.several import PARTS, RESULT, Several, count_of, gives_several
 from typelattice.programs.site import Site
-from typelattice.programs.step import Argument, DTypeOf, Ref
+from typelattice.programs.step import Argument, DTypeOf, NamedDType, Ref
 
 FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
-TYPED = ("accumulate", "cumulative")  # classes of operations that give the dtype that they are told
+TYPED = (  # operations that give the dtype that they are told, and classes of such
+    "accumulate", "cumulative", "like", "cov", "corrcoef",
+)  # fmt: skip
 COMPUTED_IN = ("arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo")
 MAY_BE_NAMED = {  # what functions of a form may be given by name, beside their operands
     "promotion": ("kind",),
@@ -51,6 +53,11 @@ def is_function(name: str, library: str | None) -> bool:
     if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or meaning("same", name, library):
         return True
     return meaning("function", name, library) is not None
+
+
+def gives_told(op: Operation) -> bool:
+    """Whether an operation gives the dtype that it is told, whatever it would compute in."""
+    return op.of_class in TYPED or op.name in TYPED
 
 
 def call_function(
@@ -118,6 +125,9 @@ def _operation(
     rest = [draft.static(x) for x in rest]
     if op.name in VARIADIC and len(rest) > 1:
         rest = [tuple(rest)]
+    if dtype is None and op.form in ("reduction", "along") and (gives_told(op) or op.of_class in COMPUTED_IN):
+        told = [i for i, x in enumerate(rest) if isinstance(x, (str, NamedDType, DTypeOf))]
+        dtype = asked_dtype(site, rest.pop(told[0])) if told else None  # by position, as NumPy has it
     if rest and op.name in BEFORE_AXIS:
         before, *rest = rest
         given |= {} if before is None else {BEFORE_AXIS[op.name]: before}
@@ -127,7 +137,7 @@ def _operation(
         return _several(draft, site, op, operands, rest, given)
     if dtype is None:
         return draft.call(site, op, operands, rest, given)
-    if op.of_class in TYPED or op.of_class == "like":
+    if gives_told(op):
         return draft.call(site, op, operands, rest, given, dtype)
     if op.of_class not in COMPUTED_IN:
         raise site.refuse(f"{name} takes no dtype; cast with .astype(dtype)")

@@ -14,7 +14,7 @@ from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand
 from typelattice.programs.dtype_questions import LIMITS
-from typelattice.programs.functions import TYPED
+from typelattice.programs.functions import gives_told
 from typelattice.programs.makers import PYTHONS
 from typelattice.programs.several import arguments
 from typelattice.programs.step import (
@@ -135,7 +135,7 @@ class _Runner:
         if step.operator and op.method:
             found = getattr(operator, op.method)(*args)
         else:
-            if step.dtype is not None and op.of_class in (*TYPED, "like"):
+            if step.dtype is not None and gives_told(op):
                 named["dtype"] = self.dtype(step.dtype)
             if op.form == "several":
                 args[0] = [*args[0]]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value
 from typelattice.operands.operand import Operand
-from typelattice.programs.functions import TYPED
+from typelattice.programs.functions import gives_told
 from typelattice.programs.several import arguments
 from typelattice.programs.step import (
     WRITES,
@@ -102,7 +102,7 @@ def _called(step: Call, names: Sequence[str]) -> str:
     op = OPERATIONS[step.name]
     taken, keywords, number = arguments(step)
     args = [_argument(x, names) for x in taken]
-    typed = step.dtype is not None and op.of_class in (*TYPED, "like")
+    typed = step.dtype is not None and gives_told(op)
     said = f"  # {_argument(step.dtype, names)}" if step.dtype is not None and not typed else ""
     if step.operator and op.operator and len(args) == 2:
         return f"{args[0]} {op.operator} {args[1]}{said}"

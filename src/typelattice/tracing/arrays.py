@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
@@ -13,17 +13,18 @@ from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.makers import PYTHONS
 from typelattice.programs.site import Site
 from typelattice.programs.step import AnyDType, Argument, DTypeOf, NamedDType, Ref, Slice
+from typelattice.tracing.arguments import UnknownCallError
 from typelattice.tracing.kinds import LONG
 from typelattice.tracing.libraries import dtype_text
 
-SHAPED = ("zeros", "ones", "empty", "eye", "identity", "full")  # made of a shape, which is not kept
+SHAPED = {  # what makes an array of a shape, which is not kept, with its arguments by position
+    **dict.fromkeys(("zeros", "ones", "empty", "identity"), ("shape", "dtype")),
+    "eye": ("shape", "columns", "offset", "dtype"),
+    "full": ("shape", "fill_value", "dtype"),
+}
 SPACED = ("arange", "linspace")
 MADE = ("asarray", "array", "asanyarray", "ascontiguousarray", "tensor", "as_tensor", "constant")
 WIDEST = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
-
-
-class UnknownCallError(Exception):
-    """A call that no operation describes."""
 
 
 class ArrayMaker:
@@ -32,12 +33,10 @@ class ArrayMaker:
     def __init__(self, draft: Draft, part: Callable[[Any], int | None]) -> None:
         self.draft, self.part = draft, part
 
-    def shaped(self, site: Site, name: str, args: list[Any], named: dict[str, Any]) -> Argument:
+    def shaped(self, site: Site, name: str, given: Mapping[str, Any]) -> Argument:
         """An array of a shape, such as `zeros((2, 3))`; of `full` also of a value."""
-        own = ["shape", "fill_value", "dtype"] if name == "full" else ["shape", "dtype"]
-        given = dict(zip(own, args, strict=False)) | named
         to = given.get("dtype")
-        dtype = None if to is None or isinstance(to, int) else self.dtype(to)
+        dtype = None if to is None or type(to) is int else self.dtype(to)  # a length, as in `ones(2, 3)`
         if name != "full":
             like: Operand | int = scalar(SCALARS[float])
             return self.draft.created(site, name, (), {}, like, dtype, None)

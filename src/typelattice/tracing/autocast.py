@@ -10,7 +10,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay import Outcome, engine_of
 from typelattice.programs.step import Step
-from typelattice.tracing.arrays import UnknownCallError
+from typelattice.tracing.arguments import UnknownCallError
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.links import Note
 

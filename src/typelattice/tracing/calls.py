@@ -8,23 +8,33 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from typelattice.facts.dtypes import Kind
 from typelattice.facts.libraries import library_of
-from typelattice.facts.operations import Operation
 from typelattice.operands.operand import SCALARS, Operand
 from typelattice.programs.functions import FUNCTIONS, call_function, is_function
 from typelattice.programs.names import meaning
 from typelattice.programs.several import Several
 from typelattice.programs.site import Site
 from typelattice.programs.step import Argument, Ref
-from typelattice.programs.ufuncs import REDUCED
+from typelattice.programs.ufuncs import POSITIONS, REDUCED
 from typelattice.tracing.alike import ASSIGNED, alike, written
-from typelattice.tracing.arrays import MADE, SHAPED, SPACED, ArrayMaker, UnknownCallError
-from typelattice.tracing.spot import UNTOLD, Spot
+from typelattice.tracing.arguments import (
+    JOINED,
+    UnknownCallError,
+    arguments,
+    by_name,
+    check_further,
+    method_parameters,
+    operand_count,
+    parameters,
+)  # fmt: skip
+from typelattice.tracing.arrays import MADE, SHAPED, SPACED, ArrayMaker
+from typelattice.tracing.spot import Spot
 
-TELLING = ("density", "normed", "weights", "initial")  # arguments of which a result's dtype may depend
 KEPT = ("dtype", "min", "max", "a_min", "a_max", "axis", "ddof", "correction")  # those that a step keeps
-POSITIVE = FUNCTIONS["positive"]
-CONTROL = ".control_flow."  # modules of JAX in which cond is no condition number
+ELSEWHERE = (".control_flow.", ".scimath")  # modules whose functions are others than their names say
+ARRAY_SECOND = ("compress", "extract")  # functions whose array follows a condition; no methods
+BEYOND_RULES = {"eigen": Kind.FLOAT, "interp": Kind.COMPLEX}  # kinds of results that the values decide
 STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
 
 
@@ -36,7 +46,7 @@ class Called:
     library: str | None
     owner: tuple[Any, ...] = ()
     takes: int | None = None  # arguments, of a ufunc; the others are written into
-    method: str = ""  # of a ufunc
+    parameters: tuple[str, ...] = ()  # the names of its arguments by position, as far as they are known
 
 
 class CallReader(ArrayMaker):
@@ -50,17 +60,22 @@ class CallReader(ArrayMaker):
         if who.library is None:
             raise UnknownCallError("it is no library's")
         positional, named = arguments(spot, given)
-        named = {key: value for key, value in named.items() if value is not None}
         positional = [*who.owner, *positional]
+        if who.name in ARRAY_SECOND and not who.owner:
+            positional[:2] = reversed(positional[:2])
+        op = FUNCTIONS.get(alike(who.name, number, len(positional)))
+        positional, named = by_name(who.parameters, operand_count(op), positional, named)
         out = named.pop("out", None)
         if who.takes is not None and len(positional) > who.takes:
             out = positional[who.takes]
             positional = positional[: who.takes]
         if who.name == "view" and ("dtype" in named or any(not _lengths(x) for x in positional[1:])):
             raise UnknownCallError("its bits are taken for those of another dtype")
-        if any(key in named for key in TELLING):
-            raise UnknownCallError("its result depends on more than its operands")
-        if FUNCTIONS.get(alike(who.name, number, 1), POSITIVE).of_class == "quantile":
+        if op is not None:
+            check_further(op, positional[operand_count(op) or len(positional) :], named, self.part)
+            if result.kind is BEYOND_RULES.get(op.name, BEYOND_RULES.get(op.of_class)):
+                raise UnknownCallError("its values decide of which kind its result is")
+        if op is not None and op.of_class == "quantile":
             shares = named.get("q", positional[1] if len(positional) > 1 else None)
             if type(shares) not in SCALARS:
                 raise UnknownCallError("the shares that it is asked for are an array, and promote")
@@ -88,8 +103,9 @@ class CallReader(ArrayMaker):
     ) -> Argument:
         """The step of the function of a name."""
         function = meaning("function", name, site.owner) or name
-        if name in SHAPED or function in SHAPED:
-            return self.shaped(site, function, positional, named)
+        own = SHAPED.get(name) or SHAPED.get(function)
+        if own:
+            return self.shaped(site, function, dict(zip(own, positional, strict=False)) | named)
         if name in SPACED:
             return self.spaced(site, name, positional, named)
         if function in MADE and positional and isinstance(positional[0], (list, tuple)):
@@ -107,8 +123,12 @@ class CallReader(ArrayMaker):
             return self.draft.call(site, op, [self.argument(x) for x in choices])
         args = [
             self.dtype(x) if op is None and isinstance(x, str) else self.argument(x)
-            for x in self.operands(op, positional)
+            for x in positional[: operand_count(op)]
         ]
+        for key in JOINED:
+            if key in named:
+                both = args[0], self.argument(named[key])
+                args[:1] = [self.draft.call(site, FUNCTIONS["append"], both)]
         keywords = {
             key: self.dtype(value) if key == "dtype" else self.argument(value)
             for key, value in named.items()
@@ -124,12 +144,6 @@ class CallReader(ArrayMaker):
             raise UnknownCallError(f"{name} gave more arrays than are known of")
         return found[number]
 
-    def operands(self, op: Operation | None, positional: list[Any]) -> list[Any]:
-        """The arguments that take part; the others say nothing of dtypes."""
-        if op is None or op.form in ("elementwise", "pair", "choice", "promotion", "told", "cases"):
-            return positional
-        return positional[: 1 if op.form == "several" else op.most or len(positional)]
-
 
 def called(function: Any) -> Called:
     """What was called."""
@@ -141,44 +155,23 @@ def called(function: Any) -> Called:
         if cls.__name__ == "ufunc":
             if name == "outer":
                 return Called(owner.__name__, library)
-            return Called(REDUCED.get(name, {}).get(owner.__name__, ""), library)
+            return Called(REDUCED.get(name, {}).get(owner.__name__, ""), library, (), None, ("", *POSITIONS))
         if hasattr(cls, "dtype") and hasattr(cls, "shape"):
             libraries = filter(None, (_library(c.__module__) for c in cls.__mro__))
-            return Called(name, next(libraries, None), (owner,))
+            own = next(libraries, None)
+            return Called(name, own, (owner,), None, method_parameters(function, own))
         return Called("", library)
     if owner is builtins:
         return Called(name, STANDARDS_OWN)
     cls = type(function)
     module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__
-    if isinstance(module, str) and CONTROL in module:
+    if isinstance(module, str) and any(each in module for each in ELSEWHERE):
         return Called("", _library(module))
     library = _library(module if isinstance(module, str) else "") or _library(cls.__module__)
     takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
-    return Called(name, library, (), takes if type(takes) is int else None)
-
-
-def arguments(spot: Spot, given: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call by position and by name. Raises UnknownCallError."""
-    if UNTOLD in spot.keywords:
-        raise UnknownCallError("its arguments were not seen")
-    names = [name for name in spot.keywords if name != "*"]
-    values = spot.all_of(given[:-1])
-    cut = len(values) - len(names)
-    positional, last = values[:cut], values[cut:]
-    if "*" in spot.keywords:
-        spread = positional.pop()
-        if type(spread) not in (tuple, list):
-            raise UnknownCallError("its arguments are used up")
-        positional += spread
-    named: dict[str, Any] = {}
-    for name, value in zip(names, last, strict=True):
-        if name is not None:
-            named[name] = value
-        elif type(value) is dict:
-            named |= value
-        else:
-            raise UnknownCallError("its arguments are no dictionary")
-    return positional, named
+    if type(takes) is int:
+        return Called(name, library, (), takes)
+    return Called(name, library, (), None, parameters(function) if library else ())
 
 
 def _lengths(x: Any) -> bool:

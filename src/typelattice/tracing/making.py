@@ -10,7 +10,8 @@ from typelattice.programs.draft import Draft
 from typelattice.programs.functions import FUNCTIONS
 from typelattice.programs.site import Site
 from typelattice.programs.step import WRITES, Argument, Index, Ref
-from typelattice.tracing.arrays import UnknownCallError, listed
+from typelattice.tracing.arguments import UnknownCallError
+from typelattice.tracing.arrays import listed
 from typelattice.tracing.links import Part
 
 Make = Callable[[Site, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments

@@ -15,7 +15,7 @@ from typelattice.programs.program import Program
 from typelattice.programs.site import Site
 from typelattice.programs.step import LONGEST, Argument, Input, Number, Place, Ref
 from typelattice.tracing import making
-from typelattice.tracing.arrays import UnknownCallError
+from typelattice.tracing.arguments import UnknownCallError
 from typelattice.tracing.autocast import AutocastError, check, is_on
 from typelattice.tracing.calls import CallReader
 from typelattice.tracing.compiled.compilers import compiler_by_module, compiler_of_functions

@@ -7,8 +7,7 @@ from typing import Any
 
 from typelattice.programs.functions import FUNCTIONS
 from typelattice.tracing.alike import alike
-from typelattice.tracing.arrays import UnknownCallError
-from typelattice.tracing.calls import arguments
+from typelattice.tracing.arguments import UnknownCallError, arguments
 from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.compiled.reading import Reading, Told, Traced
 from typelattice.tracing.links import Part

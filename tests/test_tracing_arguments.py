@@ -1,0 +1,69 @@
+"""Arguments beside the operands of a call: each step comes out as NumPy has it, or is opaque."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+from typelattice.programs.step import Opaque
+from typelattice.tracing.importing import Compiler
+from typelattice.tracing.recorder import Recorder
+from typelattice.tracing.run import Run
+
+ARRAYS = """
+import numpy as np
+x, d, c = np.ones(6, "f4"), np.ones(6), np.ones(6, "c8")
+i, b = np.arange(6, dtype="i1"), np.ones(6, bool)
+m, C = np.eye(3, dtype="f4"), np.eye(3, dtype="c8")
+s = np.float64(0.5)
+trapezoid = np.trapezoid if hasattr(np, "trapezoid") else np.trapz
+"""
+KNOWN = [  # calls whose further arguments are read
+    "np.diff(x, prepend=0.0)", "np.diff(x, append=d[:1])", "np.diff(x, prepend=s)", "np.diff(i, prepend=0)",
+    "np.diff(x, 1, -1, 0.0)", "np.diff(x, prepend=x[:1])", "np.compress(b, x)", "np.extract(b, x)",
+    "x.compress(b)", "np.cov(m, dtype='f4')", "np.corrcoef(m, dtype='f4')", "np.sum(x, 0, 'f8')",
+    "x.sum(None, np.float64)", "np.mean(x, 0, 'f8')", "x.std(0, 'f8')", "np.cumsum(x, 0, 'f8')",
+    "np.trace(m, 0, 0, 1, 'f8')", "np.add.reduce(x, 0, 'f8')", "np.eye(3, 3, 0, 'f4')",
+    "np.linspace(0, 1, 5, True, False, 'f4')", "np.dot(x, 2.0)", "np.convolve(x, 1.0)", "np.kron(x, 2.0)",
+    "np.identity(3, 'f4')", "np.ediff1d(x, to_end=d)", "np.nan_to_num(x, nan=s)", "np.full(3, x[0])",
+    "np.select([b], [x], s)",
+    "np.clip(x, a_min=d, a_max=None)", "np.pad(x, 1, constant_values=s)", "np.delete(x, i)",
+    "np.sum(x, where=b)", "np.linalg.norm(x, s)", "np.std(x, ddof=s)", "trapezoid(x, dx=0.1)",
+]  # fmt: skip
+OPAQUE = [  # calls whose result has a dtype that no operation of ours gives
+    "trapezoid(x, dx=s)", "trapezoid(x, d)", "trapezoid(x, dx=2j)", "np.interp(x, x, c)", "np.cov(x, c)",
+    "np.average(x, None, d)", "np.bincount(i, x)", "np.histogram(x, 3, None, None, d)[0]",
+    "np.quantile(i, 0.5, method='lower')", "np.linalg.svd(C, True, False)", "np.emath.sqrt(-x)",
+    "np.require(x, 'f8')", "np.add(x, x, signature='dd->d')",
+]  # fmt: skip
+
+
+def followed(code: str) -> tuple[Any, Run]:
+    """What an expression gives, and the run."""
+    recorder = Recorder()
+    compiled = Compiler(recorder).code("told", "told.py", f"{ARRAYS}y = {code}\n".encode())
+    assert compiled is not None
+    scope: dict[str, Any] = {"__name__": "told"}
+    exec(compiled, scope)
+    return scope["y"], recorder.run()
+
+
+@pytest.mark.parametrize("code", KNOWN)
+def test_a_further_argument_that_promotes_is_read(code: str) -> None:
+    y, run = followed(code)
+    assert not run.opaque and not run.mismatches
+    assert str(run.under("numpy")[-1].operand.dtype) == str(y.dtype)
+
+
+@pytest.mark.parametrize("code", OPAQUE)
+def test_a_call_is_opaque_where_no_rule_says_what_a_further_argument_does(code: str) -> None:
+    _, run = followed(code)
+    assert not run.mismatches
+    assert any(isinstance(step, Opaque) for step in run.program.steps)
+
+
+@pytest.mark.parametrize("code", ["np.sum(x, 0, np.float64)", "x.mean(0, np.float64)"])
+def test_a_program_knows_a_dtype_that_is_given_by_position(code: str) -> None:
+    assert str(tl.program(code, x="float32").under("numpy")[-1]) == "float64"

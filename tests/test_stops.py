@@ -64,7 +64,8 @@ def test_an_integer_is_cast_where_a_float_meets_it_and_not_where_it_is_made(use:
     found, cause, stopped = the_cause(f"{INTEGERS}z = {use}")
     assert casts(found, stopped) == [("np.arange(6)", "x * i")]
     assert stopped.kept == cause.widening
-    assert "i in x * i (line 5) as float32 (48 bytes): it stays float32" in told(f"{INTEGERS}z = {use}")
+    said = told(f"{INTEGERS}z = {use}")
+    assert "cast 48 bytes to float32, and it stays float32: code.py:5: i, where x * i takes it" in said
 
 
 def test_an_integer_that_what_follows_meets_again_is_cast_there_as_well() -> None:
@@ -119,3 +120,75 @@ z = y * x
     assert len(stopped.kept) == 2
     assert "gives float64, and of narrower floats too" in told(code)
     assert 'interp = { takes = "bool, real", computes = { "bool, real" = "f64" } }' in told(code)
+
+
+def test_what_meets_the_same_wide_float_elsewhere_does_not_follow() -> None:
+    code = """
+k = np.linspace(0, 1, 8)
+x = np.ones(8, np.float32)
+a = x * k
+b = x[:8] * k
+c = a + 1
+"""
+    said = told(code)
+    assert "also at code.py:6: x[:8] * k follows 1 later step, run 1 time costs" in said
+    assert "and all of it stays float32: code.py:3: np.linspace(0, 1, 8)" in said
+
+
+def test_a_call_that_asks_for_a_wide_dtype_does_not_follow_from_itself() -> None:
+    assert "follows no later step" in told("x = np.ones(3, np.float32)\ny = np.add(x, 1, dtype=np.float64)")
+
+
+def test_later_steps_are_texts_of_the_source_and_not_passes_of_a_loop() -> None:
+    code = """
+x = np.ones(3, np.float32)
+for i in range(20):
+    s = np.float64(i)
+    y = x * s
+    z = y + 1
+"""
+    assert "follows 1 later step, run 20 times" in told(code)
+
+
+def test_every_cast_is_named_with_its_file() -> None:
+    names = [f"k{i} = np.linspace(0, {i}, 3)" for i in range(1, 6)]
+    used = " * ".join(f"k{i}" for i in range(1, 6))
+    said = told("\n".join([*names, "x = np.ones(3, np.float32)", f"y = x * {used}"]))
+    for i in range(1, 6):
+        assert f"code.py:{i + 1}: np.linspace(0, {i}, 3)" in said
+
+
+HALF = """
+x = np.ones(1000, np.float32)
+h = np.float16(0.5)
+y = x * h
+z = y * np.ones(2)[0]
+"""
+
+
+def test_a_float_that_becomes_of_a_dtype_that_the_program_asked_for_comes_last_and_is_to_be_cast() -> None:
+    """Of NumPy nobody gets a float32 without asking; a float64 everybody does."""
+    found = findings(followed(HALF))
+    wide, meant = found.causes
+    assert (wide.wide.name, meant.wide.name) == ("float64", "float32")
+    assert (wide.usual, meant.usual, meant.bytes) == (True, False, 0)
+    stopped = stop(found.ran, meant)
+    assert stopped is not None
+    assert (casts(found, stopped), stopped.target.name) == (["np.float16(0.5)"], "float32")
+    assert "cast 2 bytes to float32, and nothing is widened: code.py:4: np.float16(0.5)" in told(HALF)
+
+
+def test_a_real_number_that_a_complex_one_widens_becomes_a_narrow_complex_one() -> None:
+    said = told("x = np.ones(4, np.float32)\ny = x * np.complex128(1)")
+    assert "cast 16 bytes to complex64, and it becomes complex64: code.py:3: np.complex128(1)" in said
+
+
+def test_a_step_without_a_rule_says_that_no_cast_could_be_tried() -> None:
+    code = "x = np.ones(3, np.float32)\ny = np.average(x, weights=np.linspace(0, 1, 3))"
+    assert "stop it not known: typelattice has no rule of average, and cannot replay it" in told(code)
+
+
+def test_steps_are_named_as_the_source_has_them() -> None:
+    said = told("x = np.ones(30, np.float32)\ny = x * np.array(0.0)\nz = x * ([1.0] * 30)")
+    assert "code.py:3: np.array(0.0) makes float64:0d" in said
+    assert said.count("1.0, 1.0, 1.0") and "1.0, " * 20 not in said

@@ -226,7 +226,7 @@ def test_a_chain_without_end_is_summarised_and_the_run_says_so(package: Path) ->
     run = looped(package, "x = x + 1")
     added = [seen.count for step, seen in run if step.op == "add"]
     assert sum(added) == 1000 and len(added) <= MOST_AT_ONE + 1
-    assert run.summaries and "results count for steps whose operands are alike" in run.summaries[0]
+    assert run.summaries and "are counted with an earlier run of the same line" in run.summaries[0]
 
 
 def test_numpys_scalars_are_linked_though_they_take_no_weak_reference(package: Path) -> None:

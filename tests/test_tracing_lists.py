@@ -84,7 +84,7 @@ def test_the_report_names_the_list_that_made_a_narrow_float_wide() -> None:
     _, run = followed("(x * [0.5, 0.25, 0.125]) + 1")
     told = " ".join("\n".join(report(run, ())).split())
     assert "wide lists.py:8: [0.5, 0.25, 0.125] makes float64" in told
-    assert "stop it [0.5, 0.25, 0.125] (line 8) as float32: all that follows stays float32" in told
+    assert "stop it cast this to float32, and all of it stays float32: lists.py:8: [0.5, 0.25, 0.125]" in told
 
 
 def test_lists_of_other_numbers_at_one_place_are_one_step_in_the_end() -> None:

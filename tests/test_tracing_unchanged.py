@@ -284,7 +284,7 @@ def test_what_is_remembered_of_a_long_run_is_bounded_and_every_operation_is_coun
     if not scope["alive"]:
         assert len(recorder.links.live) < MANY
     if any(len(x.known) > 2 * MOST_AT_ONE for x in witnesses):
-        assert "results count for steps whose operands are alike" in " ".join(run.summaries)
+        assert "are counted with an earlier run of the same line" in " ".join(run.summaries)
 
 
 def constants(code: Any) -> list[Any]:

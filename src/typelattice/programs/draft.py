@@ -39,6 +39,7 @@ from typelattice.programs.step import (
 # Libraries in which a Python number that is joined with arrays, or multiplied with them as a matrix, is an
 # array, too, of the default dtype of its kind; in others it is weak.
 NUMBERS_BECOME_ARRAYS = ("numpy", "dask", "torch", "mlx")
+LONGEST_LIST = 48  # characters of the text of a list, which the source may have written in another way
 
 
 class Draft(KnownSteps):
@@ -80,7 +81,7 @@ class Draft(KnownSteps):
 
     def site_of(self, site: Site, x: Argument) -> Site:
         """The place of an operand that is no step by itself, and its text."""
-        return Site(self.written(x), site.place, site.owner)
+        return Site(clipped(self.written(x), LONGEST_LIST), site.place, site.owner)
 
     def written(self, x: Argument) -> str:
         """The text of an operand: of a step, of a Python number, or of a list of them."""
@@ -183,7 +184,9 @@ class Draft(KnownSteps):
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(site, [x.step for x in arrays])
         if joined and library in NUMBERS_BECOME_ARRAYS:
-            return [self.array_of_number(site, x) if self.is_scalar(x) else x for x in operands]
+            return [
+                self.array_of_number(self.site_of(site, x), x) if self.is_scalar(x) else x for x in operands
+            ]
         if library == "tensorflow" and arrays:  # a list is of the dtype of the tensor beside it
             to = DTypeOf(arrays[0].step)
             return [self.array_of(site, x, to) if isinstance(x, tuple) else x for x in operands]
@@ -240,7 +243,7 @@ class Draft(KnownSteps):
     def array_of_number(self, site: Site, x: Argument) -> Ref:
         """An array without dimensions of a Python number, of the default dtype of its kind."""
         ref = self.ref(site, x)
-        return self.created(self.site_of(site, ref), "asarray", (ref,), {}, ref.step, None, ())
+        return self.created(site, "asarray", (ref,), {}, ref.step, None, ())
 
     def array_of(self, site: Site, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
         """An array of a list: of Python numbers, or of arrays, which are stacked."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.causes import made_by
 from typelattice.tracing.ran import Ran, ran
-from typelattice.tracing.report import deed
 from typelattice.tracing.run import Run
+from typelattice.tracing.sentences import deed
 from typelattice.tracing.widths import width, width_of
 from typelattice.tracing.words import counted, place
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.operand import Operand
 from typelattice.programs.step import Input
-from typelattice.tracing.ran import Ran
+from typelattice.tracing.ran import Ran, source_of
 from typelattice.tracing.widths import width, width_of
 
 
@@ -17,8 +16,10 @@ class Cause:
 
     `first` are the steps there: of one source text and one dtype. `widening` are the steps at which a
     narrower float became wide by it, in order; they are `first` themselves where that is where it came up.
-    `later` are the steps that are wide by it, without `first`; they ran `runs` times. `bytes` is what all of
-    them took more than they would have taken narrow.
+    `later` are the steps that are wide by it, without `first`. `follows` are those of them that take what was
+    widened, or what was made of that; they ran `runs` times. `usual` says that the wide dtype is the default
+    float of the library or wider, so that a program gets it without asking. `bytes` is what all that is wide
+    by it took more than it would have taken narrow; 0 where the program asked for the wide dtype.
     """
 
     first: tuple[int, ...]
@@ -26,8 +27,10 @@ class Cause:
     wide: DType
     widening: tuple[int, ...]
     later: tuple[int, ...]
+    follows: tuple[int, ...]
     runs: int
     bytes: int
+    usual: bool
 
     @property
     def at(self) -> int:
@@ -36,11 +39,11 @@ class Cause:
 
 
 def causes(ran: Ran) -> tuple[Cause, ...]:
-    """The causes in a run, the one that takes the most bytes first."""
+    """The causes in a run: those of the usual dtype first, and of these the one that takes the most bytes."""
     causes_of = made_by(ran)
     widening: dict[int, list[int]] = {}
     for i, cause in causes_of.items():
-        if _narrow_parts(ran, i):
+        if narrow_parts(ran, i):
             widening.setdefault(cause, []).append(i)
     groups: dict[object, list[int]] = {}
     for first, widened in widening.items():
@@ -49,7 +52,7 @@ def causes(ran: Ran) -> tuple[Cause, ...]:
     for i, cause in causes_of.items():
         later.setdefault(cause, []).append(i)
     found = [_cause(ran, group, widening, later) for group in groups.values()]
-    return tuple(sorted(found, key=lambda c: (-c.bytes, -c.runs, c.first)))
+    return tuple(sorted(found, key=lambda c: (not c.usual, -c.bytes, -c.runs, c.first)))
 
 
 def made_by(ran: Ran) -> dict[int, int]:
@@ -69,16 +72,15 @@ def made_by(ran: Ran) -> dict[int, int]:
         if wide and ran.is_always_wide(i):
             wide = []
         found[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
-        if _narrow_parts(ran, i):
+        if narrow_parts(ran, i):
             guilty.add(found[i])
     return found
 
 
-def _narrow_parts(ran: Ran, i: int) -> list[Operand]:
-    """The floats among the operands of a step that are narrower than its result."""
+def narrow_parts(ran: Ran, i: int) -> list[int]:
+    """The operands of a step that are floats narrower than its result."""
     own = width(ran.observed(i)) or 0
-    operands = (ran.observed(p) for p in ran.parts[i])
-    return [o for o in operands if o is not None and 0 < (width(o) or 0) < own]
+    return [p for p in ran.parts[i] if 0 < (width(ran.observed(p)) or 0) < own]
 
 
 def _place(ran: Ran, first: int, widened: int) -> object:
@@ -92,8 +94,8 @@ def _place(ran: Ran, first: int, widened: int) -> object:
 
 def _narrow(ran: Ran, widened: int) -> DType:
     """The widest of the narrower floats that were made wide at a step."""
-    operands = [o.dtype for o in _narrow_parts(ran, widened) if o.dtype]
-    return max(operands, key=lambda d: width_of(d) or 0)
+    operands = [ran.observed(p) for p in narrow_parts(ran, widened)]
+    return max((o.dtype for o in operands if o and o.dtype), key=lambda d: width_of(d) or 0)
 
 
 def _cause(ran: Ran, group: list[int], widening: dict[int, list[int]], made: dict[int, list[int]]) -> Cause:
@@ -102,10 +104,24 @@ def _cause(ran: Ran, group: list[int], widening: dict[int, list[int]], made: dic
     assert wide is not None and wide.dtype is not None
     later = sorted(i for first in group for i in made[first] if i != first)
     grown = [*later, *(i for i in group if not isinstance(ran.steps[i], Input))]
+    follows = _following(ran, widened, later)
+    default = ran.default_float(widened[0])
+    usual = default is None or (width_of(wide.dtype) or 0) >= (width_of(default) or 0)
     return Cause(
-        tuple(group), narrow, wide.dtype, tuple(widened), tuple(later),
-        sum(ran.run.seen[i].count for i in later), sum(_grown(ran, i, narrow) for i in grown),
+        tuple(group), narrow, wide.dtype, tuple(widened), tuple(later), follows,
+        sum(ran.run.seen[i].count for i in follows), usual * sum(_grown(ran, i, narrow) for i in grown),
+        usual,
     )  # fmt: skip
+
+
+def _following(ran: Ran, widened: list[int], later: list[int]) -> tuple[int, ...]:
+    """The steps that take what was widened, or what was made of that; without those of the same texts."""
+    reached = {*widened}
+    for i in later:
+        if not reached.isdisjoint(ran.parts[i]):
+            reached.add(i)
+    sources = {source_of(ran.steps[i]) for i in widened}
+    return tuple(i for i in later if i in reached and source_of(ran.steps[i]) not in sources)
 
 
 def _grown(ran: Ran, i: int, narrow: DType) -> int:

@@ -19,8 +19,9 @@ from typelattice.tracing.causes import Cause
 from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.markup import element, page, text
 from typelattice.tracing.parted import Part
-from typelattice.tracing.report import cause_sections, part_lines, summary
+from typelattice.tracing.report import summary
 from typelattice.tracing.run import Run
+from typelattice.tracing.sentences import cause_sections, part_lines
 from typelattice.tracing.source_page import source_page
 from typelattice.tracing.words import counted, place, shown, size
 

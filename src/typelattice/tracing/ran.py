@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType
+from typelattice.facts.dtypes import DType, Kind
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay import NOT_REACHED, Engine, Outcome, Systems, engine_of, replay_singly
@@ -41,6 +41,12 @@ class Ran:
     def alike(self, i: int) -> Sequence[int]:
         """The steps of the same source text at the same place that came to the same operand."""
         return [j for j in self.at_source[source_of(self.steps[i])] if self.observed(j) == self.observed(i)]
+
+    def default_float(self, i: int) -> DType | None:
+        """The dtype that a float has by default in the library of a step; None where there is none."""
+        owner = self.steps[i].owner
+        own = self.systems if isinstance(self.systems, System) else self.systems.get(owner or "")
+        return own.defaults.get(Kind.FLOAT) if own else None
 
     def narrowly(self, i: int) -> Outcome:
         """What the library's own system says of a step if each float that it takes were the narrowest of the

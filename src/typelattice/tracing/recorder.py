@@ -31,8 +31,8 @@ MOST_AT_ONE = 8  # steps at one place of the source that differ in their operand
 MOST_KEYS = 256  # by which one place knows its steps again
 MOST_STEPS = 200_000  # from then on a place gets no step that differs in that alone
 SUMMARISED = (
-    "{:,} results count for steps whose operands are alike, and come from elsewhere: an operation has "
-    "{} steps at most that differ in where their operands come from"
+    "{:,} results, such as those of loops, are counted with an earlier run of the same line on the same "
+    "dtypes: of each operation {} are told apart by where their operands come from"
 )
 LET_GO = "{:,} arrays were let go: {:,} are remembered at a time"
 

@@ -11,7 +11,7 @@ from typelattice.tracing.annotated import Annotated, Line
 from typelattice.tracing.causes import Cause
 from typelattice.tracing.findings import Findings
 from typelattice.tracing.markup import element, page, text
-from typelattice.tracing.report import cause_sections, operands_words, part_lines
+from typelattice.tracing.sentences import cause_sections, operands_words, part_lines
 from typelattice.tracing.words import counted, place, shown, size
 
 STEPS = 24

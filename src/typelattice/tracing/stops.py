@@ -9,7 +9,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.programs.replay import Outcome
 from typelattice.programs.replay_changed import replay_changed
 from typelattice.programs.step import Call
-from typelattice.tracing.causes import Cause
+from typelattice.tracing.causes import Cause, narrow_parts
 from typelattice.tracing.ran import Ran, source_of
 from typelattice.tracing.widths import as_narrow, is_integer, narrowed, width, width_of
 
@@ -33,6 +33,7 @@ class Stop:
     """Casts that stop a cause, of `bytes` in all; a wide float is cast to `target`, an integer as well.
 
     `kept` are the steps, of those that are wide by the cause, that the replay with these casts found narrow.
+    There are none where the casts are of the narrower floats, after which nothing widens.
     """
 
     casts: tuple[Casting, ...]
@@ -45,12 +46,22 @@ def stop(ran: Ran, cause: Cause) -> Stop | None:
     """The casts of the fewest bytes that stop the most of what follows from a cause; None if none stops any.
 
     One is tried after the other: operands of the steps that widen, and the result of the first step. What
-    then still meets a wide operand gets that cast, too.
+    then still meets a wide operand gets that cast, too. A wide float that is not of a dtype that one gets
+    without asking is meant to be as wide: there the narrower ones are to be cast.
     """
+    if not cause.usual:
+        return _widened_first(ran, cause)
     tried = [_tried(ran, cause, {*casts}) for casts in _candidates(ran, cause)]
     stopping = [t for t in tried if t.kept]
     best = min(stopping, key=lambda t: (-len(t.kept), t.bytes, len(t.casts)), default=None)
     return best and _without_needless(ran, cause, best)
+
+
+def _widened_first(ran: Ran, cause: Cause) -> Stop:
+    """The casts of the narrower floats that became wide."""
+    of = {j for i in cause.widening for p in narrow_parts(ran, i) for j in ran.alike(p)}
+    target = narrowed(cause.narrow, cause.wide)
+    return Stop(tuple(map(Casting, sorted(of))), target, sum(ran.run.seen[i].bytes for i in of), ())
 
 
 def _candidates(ran: Ran, cause: Cause) -> Iterator[list[Casting]]:

@@ -119,7 +119,7 @@ def _mark(d: Difference, first: bool) -> str:
     """What is said of a step at which the libraries part."""
     if d.follows:
         return ""
-    return "   <- here the libraries part" if first else "   <- here they part again"
+    return " <- here the libraries part" if first else " <- here they part again"
 
 
 def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragraphs:
@@ -165,6 +165,6 @@ def _partings(parted: Parting) -> Paragraphs:
     yield page.bold("where they part")
     yield ""
     for d in parted.differences:
-        yield page.folded(_title(d.step) + ("" if d.follows else "   <- here"))
+        yield page.folded(_title(d.step) + ("" if d.follows else " <- here"))
         said = ", ".join(f"{name} {o}" for name, o in zip(parted.systems, d.outcomes, strict=True))
         yield page.folded(said, margin=2)

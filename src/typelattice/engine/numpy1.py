@@ -61,7 +61,7 @@ def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Step]) -> Count:
     node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], trail)
     assert isinstance(node, DType)  # the order of a value-based system has no weak nodes among its dtypes
     both = a.beside_unsigned is not a.beside_other and b.beside_unsigned is not b.beside_other
-    return Count(node, SIGNED[UNSIGNED.index(node)] if both else node)
+    return Count(node, SIGNED[UNSIGNED.index(node)] if both and node in UNSIGNED else node)
 
 
 def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -> tuple[DType, ...]:

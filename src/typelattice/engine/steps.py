@@ -31,7 +31,7 @@ class Entered(Step):
 
 
 class Hosted(Step):
-    """Another library's array among the system's own, which counts as `said`; None where it is refused."""
+    """Another library's array among the system's own, which counts as `node`; None where it is refused."""
 
     key = "guests"
 

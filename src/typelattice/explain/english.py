@@ -136,7 +136,8 @@ def _lowered(p: Promotion, step: Lowered) -> str:
     counts = f"{_lower(p, low)} counts only by its kind here, which is"
     if step.node is high:
         return f"{counts} no higher than {high}'s: it adds nothing"
-    return f"{counts} higher than {high}'s: {step.node or 'no rule'}"
+    by_default = low is step.node and low in p.system.defaults.values()
+    return f"{counts} higher than {high}'s: {'its default, ' * by_default}{step.node or 'no rule'}"
 
 
 @lru_cache(maxsize=4096)  # many answers of one system rest on the same join

@@ -1,0 +1,297 @@
+"""What decides an answer: the lines of a system's files, or of a table of ours, without which it is another.
+
+That is tried, not guessed: the same question is asked of what is left of the system without them.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, cached_property, lru_cache
+from itertools import chain, combinations, pairwise
+from typing import Any
+
+from typelattice.engine.answer import Promotion, Rule
+from typelattice.engine.ask import ask
+from typelattice.engine.operations import TABLE, entries
+from typelattice.engine.rules import Rules
+from typelattice.engine.steps import (
+    Counted,
+    Defaulted,
+    Entered,
+    Joined,
+    Lowered,
+    Misfit,
+    Operated,
+    Outgrown,
+    Replaced,
+    Shaped,
+    Step,
+    Widened,
+)  # fmt: skip
+from typelattice.facts import operations as facts
+from typelattice.facts.dtypes import Node
+from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.order import Order, OrderError
+from typelattice.files.order_entries import Covers
+from typelattice.files.spec import Spec
+from typelattice.files.text import FormatError, Line
+
+Lines = tuple[Line, ...]
+Left = Callable[[Rules, Lines], Rules]  # the rules that are left without some lines of the order
+ENTERED = (Entered, Widened, Outgrown)  # steps that give an operand a dtype to join the others with
+# Keys that an answer may rest on though none of its steps names them.
+FURTHER = ("defaults", "weak", "tiers", "combine", "instead")
+# Keys that other lines of a file may need, and what they are where none gives them.
+NOT_GIVEN: Mapping[str, Any] = {"ties": {}, "tiers": ("array",), "combine": "join"}
+
+
+class Deciding:
+    """Finds the lines behind the answers of one system, whose files `build` makes a system of."""
+
+    def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], Rules]) -> None:
+        self.spec, self.covers, self.build = spec, covers, build
+        # An explanation tries each line, and the next explanation mostly the same ones.
+        self._without_covers = lru_cache(maxsize=256)(self._cut_covers)
+        self._without_nodes = lru_cache(maxsize=256)(self._cut_nodes)
+        self._rules_without = lru_cache(maxsize=256)(self._make_rules)
+        self._told_by = lru_cache(maxsize=256)(self._find_told_by)
+
+    def rule(self, p: Promotion) -> Rule:
+        """The lines behind an answer: of the step that decided, of another key, or of the standard."""
+        step = p.decision
+        return operation_rule(step) if isinstance(step, Shaped) else next(self._rules(p))
+
+    def named(self, key: str, entry: str | None = None) -> Rule:
+        """The line of a key, or of an entry under it."""
+        text = self.spec.text_of_entry(key, entry)
+        line = text.line(key, entry)
+        return self._rule(text.file, key, (line,) if line else ())
+
+    def _behind(self, step: Step) -> Sequence[Rule]:
+        """The lines that a step names."""
+        return self._told_by(step.key, step.entry)
+
+    def _find_told_by(self, key: str, entry: str | None) -> Sequence[Rule]:
+        """The line of a key or of an entry under it; of an operation, of all entries that speak of it."""
+        return self._told(entry) if key == "ops" else [self.named(key, entry)]
+
+    def _told(self, op: str | None) -> list[Rule]:
+        """The lines of all entries that speak of an operation, or of a class; no line if none does."""
+        text = self.spec.text_of_entry("ops", op)
+        lines = text.lines("ops", op)
+        return [self._rule(text.file, "ops", (line,)) for line in lines] or [self._rule(text.file, "ops", ())]
+
+    def matters(self, rule: Rule, p: Promotion) -> bool:
+        """Whether the system that is left without the lines of a rule answers differently.
+
+        Where other lines need those, the key is as in a system that does not give it.
+        """
+        rules = self._rules_without(rule.file, rule.lines) if rule.lines else None
+        if rule.lines and rules is None and rule.key in NOT_GIVEN:
+            rules = replace(p.system, **{rule.key: NOT_GIVEN[rule.key]})
+        return rules is not None and outcome(self._again(rules, p)) != outcome(p)
+
+    def _by_default(self, p: Promotion) -> bool:
+        """Whether other default dtypes give another answer: without any, rules by value are none."""
+        defaults = p.system.defaults
+        for kind in {o.kind for o in p.promoting if o.dtype is None and o.kind in defaults}:
+            for other in (d for d in p.system.dtypes if d.kind is defaults[kind].kind):
+                rules = replace(p.system, defaults={**defaults, kind: other})
+                if outcome(self._again(rules, p)) != outcome(p):
+                    return True
+        return False
+
+    def _rules(self, p: Promotion) -> Iterator[Rule]:
+        """Rules without which the answer is another, what says most of it first; at the end the order's."""
+        step, made = p.decision, p.steps[-1]
+        if isinstance(made, Operated) and len(made.nodes) == 1 and made.node not in (None, *made.nodes):
+            yield from (rule for rule in self._behind(made) if self.matters(rule, p))
+            standard = standard_rule(made)
+            if standard.lines:
+                yield standard
+        for rule in self._came_in(p):
+            needed = rule.key == "defaults" and p.system.combine == "value"
+            if self._by_default(p) if needed else self.matters(rule, p):
+                yield rule
+        behind = () if isinstance(step, Joined) else self._behind(step)
+        yield from (rule for rule in behind if self.matters(rule, p))
+        if isinstance(step, Operated) and (step.node is None or not behind[0].lines):
+            standard = standard_rule(step)
+            if standard.lines:  # of a group, and of an operator, the standard has none
+                yield standard
+        names = entries(p.op) if p.op and "ops" in self.spec.texts else ()
+        yield from (rule for rule in self._before_joining(p, names) if self.matters(rule, p))
+        order = self._order_lines(p, self._without_covers)
+        if order:
+            yield order
+        if not isinstance(step, Joined) or step.node is not None:
+            further = [*self._further(p, names)]
+            yield from (rule for rule in further if self.matters(rule, p))
+            yield from self._together(further, p)
+            # The order may say the same; what was done with an operand still says more than where it stands.
+            done = (step for step in reversed(p.steps) if isinstance(step, (Counted, Lowered)))
+            yield from chain.from_iterable(map(self._behind, done))
+        yield self._presence(p)
+
+    def _came_in(self, p: Promotion) -> Iterator[Rule]:
+        """What made one of the operands, or their join, into the dtype that the answer rests on.
+
+        In `bool + 2` the default dtype of Python's int says more than the order, in which bool lies below it.
+        """
+        made, joined = p.steps[-1], p.decision
+        if isinstance(made, (Defaulted, Replaced)):
+            yield from self._behind(made)
+        if not isinstance(joined, (Joined, Lowered)):
+            return
+        for step in reversed(p.steps):
+            if isinstance(step, Counted) or (isinstance(step, ENTERED) and step.node is joined.node):
+                yield from self._behind(step)
+        for kind in dict.fromkeys(o.kind for o in p.promoting if o.dtype is None):
+            if p.system.defaults.get(kind) is joined.node:
+                yield self.named("defaults", kind.word)
+
+    def _before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
+        """What becomes of a value, and what an operation counts its operands as.
+
+        An operation may have a `fit` of its own, and the file `holds`: of a value both say more than the
+        order that has the dtype in it.
+        """
+        if isinstance(p.decision, Misfit):
+            yield from self._of_value(p.decision, names)
+        for step, then in pairwise(p.steps):
+            if isinstance(step, Operated) and not isinstance(then, Operated):
+                yield from self._behind(step)
+
+    def _further(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
+        """What an answer may rest on besides: keys of its steps, of no step, and of its operation."""
+        for step in reversed(p.steps):
+            if not isinstance(step, Joined):
+                yield from self._behind(step)
+        for key in FURTHER:
+            if key in self.spec.texts:
+                yield from self._told_by(key, None)
+        for op in () if isinstance(p.decision, Misfit) else names:
+            yield from self._told_by("ops", op)
+
+    def _together(self, rules: Sequence[Rule], p: Promotion) -> Iterator[Rule]:
+        """Two rules of one file without which the answer is another, though it is the same without either.
+
+        `int64 + 2` is int64 by NumPy's tiers, where a Python int adds nothing, and would be by its default.
+        """
+        for a, b in combinations(dict.fromkeys(rule for rule in rules if rule.lines), 2):
+            both = self._rule(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
+            if a.file == b.file and self.matters(both, p):
+                yield both
+
+    def _presence(self, p: Promotion) -> Rule:
+        """The lines by which dtypes of the question are in the order; all of the order if they are not."""
+        found = self._order_lines(p, self._without_nodes)
+        if found:
+            return found
+        naming = [line for line, said in self.covers.items() if {a for a, _ in said} & {*p.decision.nodes}]
+        file = naming[-1][0] if naming else self.spec.text_of_entry("order", None).file
+        return self._rule(file, "order", tuple(n for name, n in naming or self.covers if name == file))
+
+    def _of_value(self, step: Step, names: Sequence[str]) -> Iterator[Rule]:
+        """Rules that may be behind what becomes of a value: of the operation, of the file, or one of each."""
+        own = [told for op in names for told in self._told_by("ops", op)]
+        holds = self._told_by("holds", None) if "holds" in self.spec.texts else ()
+        yield from own
+        yield from holds
+        for a in own:
+            for b in (*self._behind(step), *holds):  # where both say the same, neither decides alone
+                if a.lines and b.lines and a.file == b.file:
+                    yield self._rule(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
+
+    def _order_lines(self, p: Promotion, left: Left) -> Rule | None:
+        """The smallest set of order lines whose removal changes the answer; one line if possible.
+
+        `left` says what rules are left without some lines. Of several lines that change the answer alone the
+        last is named. A refusal with several bounds rests on the ways to all of them, so every such line is
+        named. If no single line changes the answer, the lines that it needs together are found by leaving out
+        one after another.
+        """
+        lines = tuple(self.covers)
+        last = next((line for line in reversed(lines) if self._changes(p, left, (line,))), None)
+        if last:
+            several = p.dtype is None and len(p.bounds) > 1
+            alone = [line for line in lines if line == last or (several and self._changes(p, left, (line,)))]
+            return self._rule(last[0], "order", tuple(n for file, n in alone if file == last[0]))
+        needed = lines
+        for line in lines:
+            fewer = tuple(other for other in needed if other != line)
+            if fewer and self._changes(p, left, fewer):
+                needed = fewer
+        file = needed[-1][0]
+        needed = tuple(line for line in needed if line[0] == file)
+        found = self._rule(file, "order", tuple(n for _, n in needed))
+        return found if self._changes(p, left, needed) else None
+
+    def _changes(self, p: Promotion, left: Left, lines: Lines) -> bool:
+        """Whether the rules that are left without some lines of the order answer differently."""
+        try:
+            return outcome(self._again(left(p.system, lines), p)) != outcome(p)
+        except OrderError:
+            return True
+
+    def _again(self, rules: Rules, p: Promotion) -> Promotion:
+        """The same question under other rules."""
+        return ask(rules, p.operands, p.op, p.find_rule)
+
+    def _cut_covers(self, rules: Rules, lines: Lines) -> Rules:
+        """Rules whose order has all its nodes, and lacks what some lines say of one above another."""
+        stated = [(a, b) for line in lines for a, b in self.covers[line] if b]
+        return replace(rules, order=self._whole.without(stated))
+
+    def _cut_nodes(self, rules: Rules, lines: Lines) -> Rules:
+        """Rules whose order lacks some lines, and the nodes that no other line names."""
+        stated = [pair for line in lines for pair in self.covers[line]]
+        named = {a for line, others in self.covers.items() if line not in lines for a, _ in others}
+        gone = {a for a, _ in stated} - named
+        return replace(rules, order=self._whole.without([(a, b) for a, b in stated if b], gone))
+
+    @cached_property
+    def _whole(self) -> Order[Node]:
+        """The order that all lines state."""
+        stated: dict[Node, list[Node]] = {}
+        for a, b in chain.from_iterable(self.covers.values()):
+            stated.setdefault(a, []).extend([b] if b else [])
+        return Order(stated)
+
+    def _make_rules(self, file: str, lines: tuple[int, ...]) -> Rules | None:
+        """The rules without some lines of one of the files; None where what is left is no system file."""
+        try:
+            return self.build(self.spec.without(file, lines))
+        except FormatError:
+            return None
+
+    def _rule(self, file: str, key: str, lines: tuple[int, ...]) -> Rule:
+        text = self.spec.text_of(file)
+        whole = text.text.split("\n") if text else []
+        return Rule(file, key, lines, tuple(whole[n - 1].rstrip("\r") for n in lines if n <= len(whole)))
+
+
+def outcome(p: Promotion) -> tuple[object, ...]:
+    """What a promotion comes to; of a refusal the reason and the bounds."""
+    return p.dtype, p.weak, p.reason, () if p.dtype else tuple(map(str, p.bounds))
+
+
+def standard_rule(step: Step) -> Rule:
+    """The line of the standard's table from which an entry of `ops`, a class or an operation, departs."""
+    known = OPERATIONS.get(step.entry or "")
+    of_class = known.of_class if known else step.entry
+    return _row(TABLE, of_class)
+
+
+def operation_rule(step: Step) -> Rule:
+    """The line of the table of operations that says how many dimensions an operand has at least."""
+    return _row(facts.TABLE, step.entry)
+
+
+@cache
+def _row(path: str, name: str | None) -> Rule:
+    """The row of a table of ours that begins with a name."""
+    with open(path, encoding="ascii") as table:
+        rows = [row.rstrip("\n") for row in table]
+    lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == name)
+    return Rule(path.rpartition("/")[2], "ops", lines, tuple(rows[n - 1] for n in lines))

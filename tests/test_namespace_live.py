@@ -504,6 +504,9 @@ def test_a_lazy_dtype_is_the_computed_one_chunk_by_chunk(system: str, cluster: A
                 lazy.append(getattr(xp, op)(xp.asarray(da.ones(4, chunks=2, dtype=str(a)))))
             except (tl.PromotionError, tl.NamespaceError):
                 continue
+    if not common:
+        pytest.skip(f"{system} and NumPy have no dtype in common")
+    assert len(lazy) > len(common)
     dice = lazy[:: max(1, len(lazy) // 30)]
     blocks = [block for x in dice for block in x.bare.to_delayed().ravel()]
     counts = [len(x.bare.to_delayed().ravel()) for x in dice]

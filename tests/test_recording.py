@@ -36,7 +36,7 @@ from typelattice.recorded.messages import MOST, Messages, answer_of, told
 from typelattice.recorded.recording import RECORDINGS, Recording, recorded
 from typelattice.recorded.rows import AS, Line, RecordingError, Square
 
-ROOMS = ("int8", "int16", "float32")
+DTYPES = ("int8", "int16", "float32")
 
 
 class Tiny:
@@ -47,7 +47,7 @@ class Tiny:
     how = "by hand"
 
     def dtypes(self) -> Sequence[str]:
-        return ROOMS
+        return DTYPES
 
     def make(self, operand: str) -> object:
         wanted = OperandString.parse(operand)
@@ -63,7 +63,7 @@ class Tiny:
 
 
 def later(*names: str) -> str:
-    return max(names, key=ROOMS.index)
+    return max(names, key=DTYPES.index)
 
 
 def power(x: str, y: str) -> str:
@@ -83,9 +83,9 @@ def tiny() -> Recording:
 
 
 def test_every_ordered_pair_is_asked(tiny: Recording) -> None:
-    assert tiny.operands == ROOMS
+    assert tiny.operands == DTYPES
     assert {(c.op, *c.operands) for c in tiny.calls() if len(c.operands) == 2} == {
-        (op, x, y) for op in ("result_type", "add", "pow") for x in ROOMS for y in ROOMS
+        (op, x, y) for op in ("result_type", "add", "pow") for x in DTYPES for y in DTYPES
     }
     assert {c.op for c in tiny.calls() if len(c.operands) == 1} == {"result_type", "negative"}
     assert {len(operands) for _, operands, _ in tiny.nary} <= {3, 4, 5}
@@ -213,7 +213,7 @@ def test_a_call_that_says_nothing_of_a_library_is_recorded_as_not_asked_and_left
     recording = record(IntoArrays, limit=5.0)
     assert recording.answer("+=", "int", "int8") == "!NotAsked"
     assert [*recording.errors.values()] == ["the first operand is no array"]
-    assert compare(tl.system("numpy"), recording.calls()).compared == len(ROOMS) * (len(ROOMS) + 1)
+    assert compare(tl.system("numpy"), recording.calls()).compared == len(DTYPES) * (len(DTYPES) + 1)
 
 
 def test_a_call_not_asked_is_refused_by_name(tiny: Recording) -> None:

@@ -225,11 +225,14 @@ def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -
 @pytest.mark.parametrize("name", recorded())
 def test_a_recording_is_of_the_versions_that_the_registry_installs(name: str) -> None:
     entry, versions = recordings()[name], kept(name).versions
+    compared = 0
     for known in libraries().values():
         for package in known.packages.get(entry.environment, ()):
             package_of, _, version = re.sub(r"\[.*\]", "", package).partition("==")
-            installed = versions.get(package_of, version)  # 2.13.0+cpu is a build of 2.13.0
-            assert installed.partition("+")[0] == version
+            if package_of in versions:  # of an environment, a recording names what it rests on
+                assert versions[package_of].partition("+")[0] == version  # 2.13.0+cpu is a build of 2.13.0
+                compared += 1
+    assert compared or name in ("c", "c-llp64")  # which a compiler answers, and no package
 
 
 BASES = {

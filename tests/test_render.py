@@ -166,7 +166,12 @@ def test_json_reads_back() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_an_empty_grid_renders(format: str) -> None:
-    render(Grid("", (), (), ()), format)
+    shown = render(Grid("", (), (), ()), format)
+    if format == "json":
+        assert json.loads(shown)["cells"] == []
+    else:
+        assert shown.count("<td") <= 1  # the corner
+        assert len(shown.rpartition("</style>")[2].splitlines()) < 12
 
 
 def test_an_unknown_format_is_named() -> None:

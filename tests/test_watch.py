@@ -142,9 +142,10 @@ def test_news_as_json(install: Install, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_the_installed_numpy_answers_as_its_release_was_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     numpy = pytest.importorskip("numpy")
-    if numpy.__version__.startswith(("2.4.", "2.5.")):
-        assert main(["watch", "numpy"]) == 0, capsys.readouterr().out
-        assert f"numpy {numpy.__version__} answers as numpy 2." in capsys.readouterr().out
+    if not numpy.__version__.startswith(("2.4.", "2.5.")):
+        pytest.skip(f"no recording is of NumPy {numpy.__version__}")
+    assert main(["watch", "numpy"]) == 0, capsys.readouterr().out
+    assert f"numpy {numpy.__version__} answers as numpy 2." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

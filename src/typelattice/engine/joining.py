@@ -75,8 +75,8 @@ def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
         raise RefusalError(reason, "cast it to a dtype", Joined(tuple(nodes), None))
     if rules.combine in ("fold", "comparable"):
         return _fold(rules, nodes, trail)
-    for a, b in combinations(dict.fromkeys(nodes), 2) if rules.overrides or rules.refusals else ():
-        stated_pair(rules, a, b, trail)
+    for a, b in combinations(dict.fromkeys(nodes), 2) if rules.refusals else ():
+        check_pair(rules, a, b)
     return join(rules, nodes, trail)
 
 
@@ -99,12 +99,18 @@ def _comparable(rules: Rules, pair: Sequence[Node], trail: list[Step]) -> Node:
     return found
 
 
-def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Step]) -> Node | None:
-    """The override for a pair, if the file has one. Raises RefusalError for a pair that the file refuses."""
+def check_pair(rules: Rules, a: Node, b: Node) -> None:
+    """Raises RefusalError for a pair that the file refuses."""
     pair = frozenset((a, b))
     if pair in rules.refusals:
         step = Rejected((a, b), None, rules.entries["refusals", pair])
         raise RefusalError(rules.refusals[pair], "cast one operand", step)
+
+
+def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Step]) -> Node | None:
+    """The override for a pair, if the file has one. Raises RefusalError for a pair that the file refuses."""
+    check_pair(rules, a, b)
+    pair = frozenset((a, b))
     node = rules.overrides.get(pair)
     if node:
         trail.append(Overridden((a, b), node, rules.entries["overrides", pair]))

@@ -188,6 +188,17 @@ def test_what_gave_an_operand_the_dtype_of_the_answer_is_named(
     assert (rule.key, [line.split()[0] for line in rule.quoted]) == (key, [key])
 
 
+@pytest.mark.parametrize("name", ["numpy", "torch", "mlx", "jax"])
+def test_where_another_default_gives_another_answer_the_defaults_are_named(name: str) -> None:
+    system, asked = tl.system(name), 0
+    for operands in product(("bool", "uint8", "int32", "int64", "float16", "float32"), ("2", "1.5")):
+        p = system.explain(*operands)
+        if any(answer(other.explain(*operands)) != answer(p) for other in with_others(name, "defaults")):
+            asked += 1
+            assert p.rule.key == "defaults", p
+    assert asked >= 3
+
+
 def test_where_two_keys_say_the_same_both_are_named() -> None:
     rule = tl.system("numpy").explain("int64", 2).rule
     assert [line.split()[0] for line in rule.quoted] == ["tiers", "defaults"]

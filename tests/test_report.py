@@ -184,6 +184,27 @@ def test_a_system_that_gives_fewer_bits_without_a_loss_is_narrower(tmp_path: Pat
     assert found.parts["jax"] == ()
 
 
+def test_a_system_that_casts_an_operand_to_more_than_the_run_did_loses_nothing(tmp_path: Path) -> None:
+    """NumPy 1 casts the int64 without dimensions to float32, and NumPy 2 both to float64."""
+    source = """
+        def f(n, x):
+            return n + x
+    """
+    run = run_of(tmp_path, source, own="numpy1", n="int64:0d", x="float32[3]")
+    assert [p.cost for p in found_in(run, "numpy").parts["numpy"]] == ["wider"]
+
+
+def test_a_system_that_gives_an_integer_for_a_float_loses_what_it_does_not_hold(tmp_path: Path) -> None:
+    source = """
+        import numpy as np
+        def f(n):
+            return np.median(n)
+    """
+    run = run_of(tmp_path, source, n="int32[4]")
+    (part,) = found_in(run, "torch").parts["torch"]
+    assert (part.cost, [(a.name, b.name) for a, b in part.lost]) == ("loses", [("float64", "int32")])
+
+
 def test_a_step_that_came_out_otherwise_than_our_rules_say_is_told_once(tmp_path: Path) -> None:
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float32[3]")
     at = run.program.step("x - mean")

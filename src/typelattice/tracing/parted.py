@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from typelattice.engine.answer import Promotion
-from typelattice.facts.dtypes import DType
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay
 from typelattice.programs.replay import Outcome
 from typelattice.tracing.ran import Ran
@@ -23,7 +24,7 @@ class Part:
 
     `steps` are the steps there: of one source text, with the same operands. `later` other steps come out
     otherwise by them, of which `unreached` need what was refused; they ran `runs` times. `lost` are the casts
-    that lose something.
+    that lose something, or the dtypes of a result that loses a part.
     """
 
     system: str
@@ -73,7 +74,7 @@ def _part(ran: Ran, group: list[int], later: Mapping[int, list[int]], replayed: 
     outcome, seen = replayed[first], ran.observed(first)
     assert seen is not None and seen.dtype is not None
     following = [i for by in group for i in later[by] if i != by]
-    lost = _lost(outcome.promotion, ran.said[first].promotion)
+    lost = _lost(outcome.promotion, ran.said[first].promotion) or _dropped(seen.dtype, outcome)
     return Part(
         replayed.name, tuple(group), seen.dtype, outcome, _cost(seen.dtype, outcome, lost), lost,
         len(following), sum(replayed[i].operand is None for i in following),
@@ -93,12 +94,22 @@ def _cost(seen: DType, outcome: Outcome, lost: object) -> str:
 
 
 def _lost(p: Promotion | None, own: Promotion | None) -> tuple[tuple[DType, DType], ...]:
-    """The casts of arrays by which values are lost that the run's own system keeps."""
-    casts = [(c.source, c.target, c.loss) for c in p.casts] if p else []
-    kept = {(c.source, c.target) for c in own.casts} if own else set()
+    """The casts of arrays by which values are lost that the run kept: it cast no such operand to what holds as
+    little.
+    """
+    cast = {c.source: c.target for c in own.casts} if own else {}
     lossy = [
-        (source, target)
-        for source, target, loss in casts
-        if isinstance(source, DType) and loss and (source, target) not in kept
+        (c.source, c.target)
+        for c in (p.casts if p else ())
+        if isinstance(c.source, DType) and c.loss and (c.source not in cast or loss(cast[c.source], c.target))
     ]
     return tuple(dict.fromkeys(lossy))
+
+
+def _dropped(seen: DType, outcome: Outcome) -> tuple[tuple[DType, DType], ...]:
+    """The dtypes of a result that was a float and comes to be an integer, or was complex and comes to be
+    real: what the lower kind does not hold is lost.
+    """
+    now = outcome.operand.dtype if outcome.operand else None
+    dropped = now is not None and now.kind.rank < seen.kind.rank and seen.kind.rank >= Kind.FLOAT.rank
+    return ((seen, now),) if dropped and now else ()

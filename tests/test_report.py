@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -10,7 +11,7 @@ from textwrap import dedent
 import pytest
 
 import typelattice as tl
-from typelattice.programs.step import Opaque
+from typelattice.programs.step import Input, Opaque, Place
 from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.html import write
 from typelattice.tracing.markup import text
@@ -318,6 +319,44 @@ def test_the_line_of_a_cause_is_marked_and_those_that_follow_are(tmp_path: Path)
     assert '<details id="L5" class="line cause">' in told
     assert '<details id="L6" class="line later">' in told
     assert '<details id="L4" class="line">' in told
+
+
+def test_the_line_that_makes_the_wide_float_is_marked_and_each_that_it_widens(tmp_path: Path) -> None:
+    source = """
+        import numpy as np
+        def f(x):
+            k = np.linspace(0, 1, 8)
+            scale = k * 2.0
+            y = x * scale
+            z = x[:8] * scale
+            return z + 1
+    """
+    write(run_of(tmp_path, source, x="float32[8]"), [], tmp_path / "pages")
+    told = (tmp_path / "pages" / "001_code.html").read_text(encoding="utf-8")
+    marks = dict(re.findall(r'id="L(\d+)" class="line ?(\w*)"', told))
+    assert [marks[n] for n in "45678"] == ["made", "made", "cause", "cause", "later"]
+    assert "a float was widened here, as at " in told
+
+
+def test_a_file_in_which_nothing_ran_is_not_counted(tmp_path: Path) -> None:
+    """An array that comes from another file stands there, and no operation does."""
+    run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
+    steps = [replace(s, place=Place("other.py", 1)) if isinstance(s, Input) else s for s in run.program.steps]
+    run = replace(run, program=replace(run.program, steps=tuple(steps)))
+    assert next(report(run, ())).startswith("4 operations ran in 1 file under numpy")
+
+
+def test_pages_of_an_earlier_run_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
+    steps = tuple(replace(s, place=s.place and replace(s.place, file="old.py")) for s in run.program.steps)
+    write(replace(run, program=replace(run.program, steps=steps)), [], folder)
+    (folder / "002_mine.html").write_text("mine")
+    write(run, [], folder)
+    assert sorted(p.name for p in folder.iterdir()) == ["001_code.html", "002_mine.html", "index.html"]
+    (folder / "index.html").write_text('<a href="002_mine.html">not ours</a>')
+    write(run, [], folder)
+    assert (folder / "002_mine.html").exists()
 
 
 def test_text_of_pages_has_nothing_that_controls() -> None:

@@ -14,12 +14,15 @@ from typelattice.tracing.run import is_operation
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What is known of a line: its steps, the causes that are named by it, those that its steps follow from,
-    the places where systems part, and the steps that our rules say otherwise.
+    """What is known of a line: its steps; the causes that are named by it, those that widened a float here
+    too, those whose wide float comes up here, and those that its steps follow from; the places where systems
+    part, and the steps that our rules say otherwise.
     """
 
     steps: list[int] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
+    widens: list[Cause] = field(default_factory=list)
+    makes: list[Cause] = field(default_factory=list)
     follows: list[Cause] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     wrong: list[int] = field(default_factory=list)
@@ -58,9 +61,12 @@ def annotated(found: Findings) -> list[Annotated]:
     for cause in found.causes:
         if there := line(cause.at):
             there.causes.append(cause)
-        for i in (*cause.widening, *cause.later):
-            if (there := line(i)) and cause not in there.follows and cause not in there.causes:
-                there.follows.append(cause)
+        before = {*cause.first, *cause.later} - {*cause.widening, *cause.follows}
+        for i in (*cause.widening, *sorted(before), *cause.follows):
+            there = line(i)
+            if there and not any(cause in known for known in _causes(there)):
+                into = there.widens if i in cause.widening else there.makes if i in before else there.follows
+                into.append(cause)
     for parts in found.parts.values():
         for part in parts:
             if there := line(part.steps[0]):
@@ -69,6 +75,10 @@ def annotated(found: Findings) -> list[Annotated]:
         if there := line(i):
             there.wrong.append(i)
     return [_file(found, name, lines) for name, lines in sorted(files.items())]
+
+
+def _causes(line: Line) -> tuple[list[Cause], ...]:
+    return line.causes, line.widens, line.makes, line.follows
 
 
 def _file(found: Findings, name: str, lines: Mapping[int, Line]) -> Annotated:

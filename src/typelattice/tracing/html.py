@@ -25,6 +25,7 @@ from typelattice.tracing.sentences import cause_sections, part_lines
 from typelattice.tracing.source_page import source_page
 from typelattice.tracing.words import counted, place, shown, size
 
+TITLE = "Where dtypes come from"
 MOST = 200
 """Causes, and places where a system parts, that the index shows."""
 
@@ -32,6 +33,7 @@ MOST = 200
 def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
     """Writes the pages into a folder, which is made if it is not there; `index.html` is the first.
 
+    Pages to which an index led that was written there earlier, and which are of no file now, are removed.
     Raises FileError, and UnknownSystemError or FormatError for a system.
     """
     found = findings(run, systems)
@@ -41,8 +43,17 @@ def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]
     pages["index.html"] = _index(found, files, names)
     with explained("write", folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
+        for name in _earlier(Path(folder) / "index.html") - {*pages}:
+            (Path(folder) / name).unlink(missing_ok=True)
     for name, content in pages.items():
         write_text(Path(folder) / name, content)
+
+
+def _earlier(index: Path) -> set[str]:
+    """The pages to which an index leads that an earlier run wrote; none if the file is another."""
+    told = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
+    ours = told.startswith(page(TITLE, "").partition("<style>")[0])
+    return {*re.findall(r'href="(\d{3,}_\w+\.html)["#]', told)} if ours else set()
 
 
 def _page_name(number: int, file: str) -> str:
@@ -54,7 +65,7 @@ def _page_name(number: int, file: str) -> str:
 def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -> str:
     """The first page: what was found, and the files."""
     body = [
-        element("h1", text("Where dtypes come from")),
+        element("h1", text(TITLE)),
         *(element("p", text(line)) for line in summary(found)),
     ]
     body += _causes(found, names)
@@ -62,7 +73,7 @@ def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -
         body += _parts(found, system, parts, names)
     body += _mismatches(found, names)
     body += _files(found, files, names)
-    return page("Where dtypes come from", "\n".join(body))
+    return page(TITLE, "\n".join(body))
 
 
 def _causes(found: Findings, names: dict[str, str]) -> Iterator[str]:

@@ -94,8 +94,8 @@ def _cost(seen: DType, outcome: Outcome, lost: object) -> str:
 
 
 def _lost(p: Promotion | None, own: Promotion | None) -> tuple[tuple[DType, DType], ...]:
-    """The casts of arrays by which values are lost that the run kept: it cast no such operand to what holds as
-    little.
+    """The casts of arrays by which values are lost that the run kept, which cast no such operand to a dtype
+    that holds as little.
     """
     cast = {c.source: c.target for c in own.casts} if own else {}
     lossy = [

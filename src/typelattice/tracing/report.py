@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay import Outcome
+from typelattice.programs.step import Opaque
 from typelattice.rendering.layout import Layout
 from typelattice.tracing.causes import Cause
 from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.parted import COSTS, Part
 from typelattice.tracing.ran import Ran
-from typelattice.tracing.run import Run
+from typelattice.tracing.run import Run, is_operation
 from typelattice.tracing.sentences import cause_sections, operands_words, part_lines
 from typelattice.tracing.words import counted, place, size
 
@@ -42,7 +43,8 @@ def summary(found: Findings) -> Iterator[str]:
     """What ran, what of it no operation describes, and what was left out, in sentences."""
     run = found.ran.run
     under = " and ".join(dict.fromkeys(run.systems.values()))
-    files = counted(len({s.place.file for s in found.ran.steps if s.place}), "file")
+    ran = [s.place.file for s in found.ran.steps if s.place and (is_operation(s) or isinstance(s, Opaque))]
+    files = counted(len({*ran}), "file")
     yield f"{counted(run.operations, 'operation')} ran in {files}{f' under {under}' if under else ''}"
     if run.opaque:
         results = counted(run.opaque, "array comes", "arrays come")

@@ -18,7 +18,8 @@ STEPS = 24
 """Steps of a line that are shown, those that ran most."""
 
 KEY = (
-    ("cause", "a float was widened from here"),
+    ("cause", "a float was widened here"),
+    ("made", "its wide float comes up here"),
     ("later", "wide by such a line"),
     ("parts", "another system parts here"),
     ("wrong", "our rules say otherwise"),
@@ -79,8 +80,10 @@ def _row(
 
 def _marks(found: Findings, line: Line) -> Iterator[str]:
     """The classes of a line."""
-    if line.causes:
+    if line.causes or line.widens:
         yield "cause"
+    elif line.makes:
+        yield "made"
     elif line.follows:
         yield "later"
     if line.parts:
@@ -105,7 +108,13 @@ def _about(found: Findings, line: Line, names: Mapping[str, str], following: int
             element("dt", text(heading)) + element("dd", "<br>".join(map(text, lines)))
             for heading, lines in cause_sections(found.ran, cause)
         )
-        yield element("p", text("a float was widened from here"), **{"class": "cause"}) + element("dl", told)
+        yield element("p", text("a float was widened here"), **{"class": "cause"}) + element("dl", told)
+    for cause in line.widens:
+        told = "a float was widened here, as at " + _link(found, cause, names)
+        yield element("p", told, **{"class": "cause"})
+    for cause in line.makes:
+        told = "a wide float comes up here, which widens another at " + _link(found, cause, names)
+        yield element("p", told, **{"class": "made"})
     for cause in line.follows:
         yield element("p", "wide by " + _link(found, cause, names), **{"class": "later"})
     for part in line.parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import typelattice as tl
 from typelattice.programs.step import Opaque
 from typelattice.tracing.importing import Compiler
+from typelattice.tracing.ran import ran
 from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.run import Run
 
@@ -67,3 +69,25 @@ def test_a_call_is_opaque_where_no_rule_says_what_a_further_argument_does(code: 
 @pytest.mark.parametrize("code", ["np.sum(x, 0, np.float64)", "x.mean(0, np.float64)"])
 def test_a_program_knows_a_dtype_that_is_given_by_position(code: str) -> None:
     assert str(tl.program(code, x="float32").under("numpy")[-1]) == "float64"
+
+
+@pytest.mark.parametrize(
+    ("code", "gave"),
+    [
+        ("np.ones(3, 'u1') + np.int64(300)", "uint16"),  # a scalar whose value the source says
+        ("np.ones(3, 'f2') * np.float64(1e10)", "float32"),
+        ("np.ones(3, 'u1') + np.arange(1000).sum()", "uint32"),  # one that was computed
+    ],
+)
+def test_the_values_of_scalars_count_by_the_rules_of_numpy_1(code: str, gave: str) -> None:
+    _, run = followed(code)
+    last = replace(run.seen[-1], operand=tl.operand(gave))
+    one = replace(run, seen=(*run.seen[:-1], last), systems={"numpy": "numpy1"})
+    assert run.under("numpy")[-1].operand != last.operand
+    assert (one.mismatches, ran(one).mismatches) == ((), ())
+
+
+def test_what_numpy_1_does_not_say_is_a_mismatch() -> None:
+    _, run = followed("np.ones(3, 'u1') + np.int64(300)")
+    one = replace(run, systems={"numpy": "numpy1"})  # which gives uint16, and not int64
+    assert [each.number for each in one.mismatches] == [*ran(one).mismatches] == [len(run.seen) - 1]

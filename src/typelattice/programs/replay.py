@@ -98,8 +98,14 @@ def replay_singly(
     taken: list[Outcome] = []
     for step, outcome in zip(steps, given, strict=True):
         found.append(engine(step).outcome(step, taken))
-        taken.append(outcome or found[-1])
+        taken.append(outcome if outcome and not _known(outcome, found[-1]) else found[-1])
     return tuple(found)
+
+
+def _known(given: Outcome, found: Outcome) -> bool:
+    """Whether what a step comes to by itself is what is given for it, and its value is known."""
+    o, own = given.operand, found.operand
+    return own is not None and own.value is not None and o == replace(own, value=None)
 
 
 def engine_of(system: System | Systems) -> Engine:

@@ -277,6 +277,43 @@ def test_a_result_that_no_operation_describes_is_opaque_and_names_its_operands(p
     assert (run.opaque, run.opaque_share) == (1, 1 / 3)  # of np.ones, x > 0 and itself
 
 
+MADE_BY_OTHERS = """
+    import numpy as np
+    from functools import reduce
+
+    random = np.random.default_rng(0)
+
+    def taken(x, k=np.frombuffer(np.arange(3.0).tobytes()).copy(), *, n=np.float64(2)):
+        return k * x * n
+
+    def run(x):
+        a = random.normal(x, 1.0)
+        b = random.normal(size=3)
+        c = np.random.rand(3)
+        d = sum([x, b])
+        e = reduce(np.add, [x, b])
+        s = max([np.float64(2), np.float64(1)])
+        return taken(x), a * x, b * x, c * x, d * x, e * x, s * x
+"""
+
+
+def test_an_array_that_python_or_a_librarys_object_makes_has_the_line_that_made_it(package: Path) -> None:
+    _, run = followed(package, MADE_BY_OTHERS, "run(np.ones(3, np.float32))")
+    steps = {(type(s).__name__, s.text, s.place.line) for s in run.program.steps if s.place}
+    assert ("Opaque", "random.normal(x, 1.0)", 11) in steps
+    assert ("Input", "random.normal(size=3)", 12) in steps
+    assert ("Input", "np.random.rand(3)", 13) in steps
+    assert ("Opaque", "sum([x, b])", 14) in steps
+    assert ("Opaque", "reduce(np.add, [x, b])", 15) in steps
+    assert ("Cast", "np.float64(2)", 16) in steps
+    assert ("Cast", "np.float64(2)", 7) in steps
+    inputs = {text for sort, text, _ in steps if sort == "Input"}
+    assert inputs == {
+        "x", "random.normal(size=3)", "np.random.rand(3)", "np.frombuffer(np.arange(3.0).tobytes())",
+    }  # fmt: skip
+    assert not run.mismatches
+
+
 def test_a_system_that_is_wrong_is_reported_as_a_mismatch(package: Path) -> None:
     _, run = followed(package, OPERATIONS)
     wrong = Run(run.program, run.seen, {"numpy": "torch"})

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import ref
 
 from typelattice.tracing.alike import written
-from typelattice.tracing.keys import Keys
+from typelattice.tracing.keys import Keys, described
 from typelattice.tracing.kinds import LONG
 from typelattice.tracing.links import MANY, MOST_KEPT
 from typelattice.tracing.spot import Row
@@ -151,15 +151,14 @@ class CallWitness(Keys):
             method = type(function) is BuiltinFunctionType and function.__self__ is result
             if not method or not written(function.__name__):
                 return result  # it was handed through
-        if not kind.weak and type(function) in OF_PROGRAMS:
+        who = self.who if function is self.function else self.callee(function)
+        if not kind.weak and (type(function) in OF_PROGRAMS or not described(who)):
             kept = self.kept.get(id(result))
             if kept is not None and kept[0] is result:
                 return result  # as a scalar
-        who = self.who if function is self.function else self.callee(function)
-        if who is None:
-            return result
         key = who, *self.tokens(given[:-1]), kind.mark(result)
-        note = self.known.get(key) or self.recorder.call(self, key, function, given)
+        asked = function if described(who) else None  # an object of the program is asked nothing
+        note = self.known.get(key) or self.recorder.call(self, key, asked, given)
         self.link(note, kind, result)
         return result
 
@@ -173,8 +172,11 @@ class CallWitness(Keys):
                 found = live.get(id(result))
                 if found is None or found[0]() is not result:
                     new.append((i, kind, result))
-        if not new or (who := self.callee(function)) is None:
+        if not new:
             return
+        who = self.callee(function)
+        if not described(who):
+            function, new = None, [each for each in new if each[1].weak]  # list(x) gives many scalars
         tokens = self.tokens(given[:-1])
         for i, kind, result in new:
             found = live.get(id(result))

@@ -12,6 +12,7 @@ from typelattice.tracing.kinds import ARRAY, ITEMS, LONG, NUMBER, TEXT, VALUE
 from typelattice.tracing.spot import Row, Spot
 
 SCALAR_TYPES = frozenset(SCALARS)
+UNDESCRIBED = "undescribed"  # stands for the module of functions that no operation is: of Python, of objects
 SMALL = range(-5, 257)  # the ints of which Python has one object each
 
 
@@ -106,7 +107,7 @@ class Keys:
         return found
 
     def callee(self, function: Any) -> Any:
-        """What stands for a function in a key; None for one whose result is no new array."""
+        """What stands for a function in a key."""
         cls = type(function)
         if cls is FunctionType:
             return function.__module__, function.__qualname__
@@ -116,22 +117,29 @@ class Keys:
                 return self.name or function.__name__, self.part(owner, 0)
             if cls is MethodType:
                 inner = function.__func__
-                return (inner.__module__, inner.__qualname__) if type(inner) is FunctionType else None
+                if type(inner) is FunctionType:
+                    return inner.__module__, inner.__qualname__
+                return UNDESCRIBED, self.name or type(inner).__name__
+            if owner is builtins and function is not abs:
+                return UNDESCRIBED, function.__name__
             if owner is None or type(owner) is ModuleType:
-                if owner is builtins and function is not abs:
-                    return None
                 self.function = self.who = function
                 return function
-            return (function.__name__, owner) if self.recorder.is_function[type(owner)] else None
+            known = self.recorder.is_function[type(owner)]
+            return (function.__name__, owner) if known else (UNDESCRIBED, function.__name__)
         if isinstance(function, type) or self.recorder.is_function[cls]:
             owner = getattr(function, "__self__", None)
             if self.kinds[type(owner)] is not None:
                 return function.__name__, self.part(owner, 0)
-            if cls.__hash__ is None:
-                return None
-            self.function = self.who = function
-            return function
-        return None
+            if cls.__hash__ is not None:
+                self.function = self.who = function
+                return function
+        return UNDESCRIBED, self.name or cls.__name__
+
+
+def described(who: Any) -> bool:
+    """Whether what stands for a function is that of one that may be an operation."""
+    return type(who) is not tuple or who[0] != UNDESCRIBED
 
 
 def bounds(x: Any) -> Any:

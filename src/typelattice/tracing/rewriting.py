@@ -253,6 +253,9 @@ class Rewriter:
             if why:
                 self.alone.append((node.name, why))
                 return node
+        given = node.args
+        given.defaults = [self.visit(x) for x in given.defaults]
+        given.kw_defaults = [x and self.visit(x) for x in given.kw_defaults]
         node.body = [self.visit(line) for line in node.body]
         return node
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from typelattice.tracing.causes import Cause
@@ -192,3 +193,29 @@ def test_steps_are_named_as_the_source_has_them() -> None:
     said = told("x = np.ones(30, np.float32)\ny = x * np.array(0.0)\nz = x * ([1.0] * 30)")
     assert "code.py:3: np.array(0.0) makes float64:0d" in said
     assert said.count("1.0, 1.0, 1.0") and "1.0, " * 20 not in said
+
+
+def test_of_places_that_are_not_shown_it_says_how_many_and_where_they_are() -> None:
+    lines = [f"a{i} = np.ones({i}, np.float32) * np.ones({i})" for i in range(1, 13)]
+    run = followed("\n".join(lines))
+    said = " ".join(" ".join(report(run, ["torch"])).split())
+    assert "and 2 places more; the pages of --html (of pytest: --dtype-html) show all" in said
+    assert "and 2 places more: 2 narrower; the pages of --html" in said
+
+
+def test_an_argument_that_is_written_into_is_as_narrow_as_it_came() -> None:
+    """What comes from outside is an input of the run."""
+    recorder = Recorder()
+    body = ["k = np.linspace(0, 1, 4)", "y = x * k", "x *= k"]
+    code = "\n    ".join(["import numpy as np\ndef f(x):", *body])
+    compiled = Compiler(recorder).code("code", "code.py", code.encode())
+    assert compiled is not None
+    scope: dict[str, Any] = {"__name__": "code"}
+    exec(compiled, scope)
+    scope["f"](np.ones(4, np.float32))
+    found = findings(recorder.run())
+    (cause,) = found.causes
+    stopped = stop(found.ran, cause)
+    assert stopped is not None
+    assert casts(found, stopped) == ["np.linspace(0, 1, 4)"]
+    assert {*stopped.kept} == {*cause.widening, *cause.later}

@@ -214,6 +214,8 @@ def test_budgets_hold_in_parallel(project: Path, parallel: tuple[str, ...]) -> N
         (["--dtype-trace=package", "--dtype-write-baseline"], "-write-baseline needs --dtype-baseline=FILE"),
         (["--dtype-trace=package", "--dtype-baseline=no.toml"], "write it once with --dtype-write-baseline"),
         (["--dtype-trace=package", "--dtype-baseline=package.py"], "package.py is no baseline"),
+        (["--dtype-trace="], "'' is no name of a package; write it as an import does"),
+        (["--dtype-trace=numpy"], "numpy is a library whose operations are what is followed"),
         (["--dtype-trace=package", "--dtype-system=trch"], "unknown system 'trch'; did you mean torch?"),
     ],
 )
@@ -222,6 +224,19 @@ def test_options_that_make_no_sense_are_one_line(project: Path, options: list[st
     assert status == pytest.ExitCode.USAGE_ERROR, told
     assert why in " ".join(told.split())
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("options", [(), ("--dtype-baseline=known.toml", "--dtype-write-baseline")])
+@pytest.mark.parametrize("processes", [0, 2])
+def test_a_package_of_which_nothing_was_followed_fails_the_run(
+    project: Path, options: tuple[str, ...], processes: int, request: pytest.FixtureRequest
+) -> None:
+    without_budgets(project)
+    options += request.getfixturevalue("parallel") if processes else ()
+    status, told = run(project, "--dtype-trace=package", "--dtype-trace=pakcage", *options)
+    assert status == pytest.ExitCode.TESTS_FAILED and "2 passed" in told
+    assert "no module of pakcage was followed, so that nothing of it was checked" in told
+    assert not (project / "known.toml").exists()
 
 
 def test_a_mark_without_a_dtype_says_what_it_takes(project: Path) -> None:

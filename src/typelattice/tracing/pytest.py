@@ -91,12 +91,15 @@ def _budget(mark: pytest.Mark) -> DType:
         pytest.fail(str(e) if isinstance(e, DTypeError) else takes, pytrace=False)
 
 
-def _checked(systems: Sequence[str]) -> None:
-    """Raises UsageError for a system that cannot be used, before any test runs."""
+def _checked(packages: Sequence[str], systems: Sequence[str]) -> None:
+    """Raises UsageError for a package or a system that cannot be used, before any test runs."""
     from typelattice.facts.errors import TypelatticeError
     from typelattice.files.reader import system
+    from typelattice.tracing.script import check_package
 
     try:
+        for package in packages:
+            check_package(package)
         for name in systems:
             system(name)
     except TypelatticeError as e:
@@ -110,8 +113,9 @@ class Baselined:
         self.config = config
         self.known: tuple[Finding, ...] = ()
         self.lines: list[str] = []
-        _checked(config.known_args_namespace.dtype_system)
-        file = config.known_args_namespace.dtype_baseline
+        options = config.known_args_namespace
+        _checked(options.dtype_trace, options.dtype_system)
+        file = options.dtype_baseline
         self.baseline = Path(config.invocation_params.dir, file) if file else None
         if self.baseline is not None:
             self.known = self.read()
@@ -134,10 +138,14 @@ class Baselined:
     def judge(self, session: pytest.Session, found: Outcome) -> None:
         """Fails the session for what is new or stale, or writes the baseline."""
         from typelattice.tracing import baseline
-        from typelattice.tracing.session import verdict, verdict_lines
+        from typelattice.tracing.session import unseen_lines, verdict, verdict_lines
         from typelattice.tracing.words import counted
 
         self.lines += found.report
+        if found.unseen:
+            self.lines += ["", *unseen_lines(found)]
+            self.fail(session)
+            return
         if self.baseline is None:
             return
         root = self.config.rootpath
@@ -149,7 +157,12 @@ class Baselined:
             return
         made = verdict(found, self.known, root)
         self.lines += ["", *verdict_lines(made, self.baseline.name)]
-        if made.failed and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        if made.failed:
+            self.fail(session)
+
+    def fail(self, session: pytest.Session) -> None:
+        """Fails a session whose tests passed."""
+        if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -196,7 +209,8 @@ class Plugin(Baselined):
         width = (
             session.config.get_terminal_writer().fullwidth if not hasattr(self.config, "workeroutput") else 80
         )
-        found = outcome(run, options.dtype_system, self.known, self.config.rootpath, width)
+        unseen = self.tracing.finder.unseen
+        found = outcome(run, unseen, options.dtype_system, self.known, self.config.rootpath, width)
         if options.dtype_html and not hasattr(self.config, "workeroutput"):
             from typelattice.tracing.html import write
 

@@ -55,7 +55,7 @@ def run_script(
     Nothing returns from `os._exit`: where the script calls it, `leaving` is told how it ended before that.
     """
     for package in packages:
-        _check_package(package)
+        check_package(package)
     root = target.partition(".")[0]
     if as_module and not packages and library_of(root) is None:
         packages = (root,)
@@ -87,14 +87,7 @@ def run_script(
                     thread.join()
     finally:  # who called this in its own process goes on
         sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
-    return Ended(_stopped(tracing), status, os.getpid() != pid)
-
-
-def _stopped(tracing: Tracing) -> Run:
-    """The run, with the packages of which nothing was seen."""
-    for package in tracing.finder.unseen:
-        tracing.recorder.left_alone.setdefault(package, "no module of it was imported")
-    return tracing.stop()
+    return Ended(tracing.stop(), status, os.getpid() != pid)
 
 
 @contextmanager
@@ -105,7 +98,7 @@ def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> 
     def told(status: int) -> NoReturn:
         try:
             if leaving is not None and os.getpid() == pid and isinstance(status, int):
-                leaving(Ended(_stopped(tracing), status))
+                leaving(Ended(tracing.stop(), status))
         finally:
             leave(status)
 
@@ -131,7 +124,7 @@ def _put_first(folder: str) -> None:
         sys.path.insert(0, folder)
 
 
-def _check_package(package: str) -> None:
+def check_package(package: str) -> None:
     """Raises ScriptError for a package that cannot be followed."""
     if not all(part.isidentifier() for part in package.split(".")):
         raise ScriptError(f"{short(package)} is no name of a package; write it as an import does")

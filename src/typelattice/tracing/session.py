@@ -23,33 +23,42 @@ CUT = "..."  # how the code of a step ends that was too long; Python may take th
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a session found, as another process can be told of it: findings with the lines where they stand,
-    which entries of a baseline ran, whatever came of them, and the report.
+    which entries of a baseline ran, whatever came of them, the report, and the packages of which no module
+    was followed.
     """
 
     places: dict[Finding, int]
     ran: frozenset[Finding]
     report: tuple[str, ...]
+    unseen: frozenset[str] = frozenset()
 
     def data(self) -> dict[str, object]:
         """The same as lists and strings."""
         places = [[f.file, f.code, f.what, line] for f, line in self.places.items()]
         ran = [[f.file, f.code, f.what] for f in self.ran]
-        return {"places": places, "ran": ran, "report": list(self.report)}
+        return {"places": places, "ran": ran, "report": list(self.report), "unseen": list(self.unseen)}
 
 
 def from_data(data: dict[str, list[list[str]]]) -> Outcome:
     """An outcome of what another process told."""
     places = {Finding(*each[:3]): int(each[3]) for each in data["places"]}
-    return Outcome(places, frozenset(Finding(*each) for each in data["ran"]), tuple(map(str, data["report"])))
+    ran = frozenset(Finding(*each) for each in data["ran"])
+    return Outcome(places, ran, tuple(map(str, data["report"])), frozenset(map(str, data["unseen"])))
 
 
 def outcome(
-    run: Run, systems: Sequence[AnySystem], known: Sequence[Finding], root: Path, width: int
+    run: Run,
+    unseen: Iterable[str],
+    systems: Sequence[AnySystem],
+    known: Sequence[Finding],
+    root: Path,
+    width: int,
 ) -> Outcome:
     """What a run found. Raises UnknownSystemError or FormatError for a system."""
     codes = codes_run(run.program.steps, root)
     ran = frozenset(each for each in known if (each.file, each.code) in codes)
-    return Outcome(finding_places(findings(run, systems), root), ran, tuple(report(run, systems, width)))
+    places = finding_places(findings(run, systems), root)
+    return Outcome(places, ran, tuple(report(run, systems, width)), frozenset(unseen))
 
 
 def merged(outcomes: Sequence[Outcome]) -> Outcome:
@@ -59,7 +68,8 @@ def merged(outcomes: Sequence[Outcome]) -> Outcome:
         for finding, line in each.places.items():
             places.setdefault(finding, line)
     ran = frozenset(finding for each in outcomes for finding in each.ran)
-    return Outcome(places, ran, outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes)))
+    told = outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes))
+    return Outcome(places, ran, told, frozenset.intersection(*(each.unseen for each in outcomes)))
 
 
 def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
@@ -139,6 +149,13 @@ def _parsed(text: str) -> Sequence[ast.stmt]:
         return ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
+
+
+def unseen_lines(found: Outcome) -> Iterator[str]:
+    """What is to be said of packages of which nothing was followed."""
+    for package in sorted(found.unseen):
+        what = f"no module of {package} was followed, so that nothing of it was checked"
+        yield f"{what}; give its name as an import does"
 
 
 def verdict_lines(made: Verdict, baseline: str) -> Iterator[str]:

@@ -15,8 +15,9 @@ from typelattice.tracing.run import Run
 class Tracing:
     """Follows the modules of some packages that are imported while it is on.
 
-    Modules that were imported before are not followed; they are named in `left_alone` of the run. `cache` is
-    a folder for compiled code, written only where it is given.
+    Modules that were imported before are not followed; they are named in `left_alone` of the run, and so are
+    packages of which none was imported. `cache` is a folder for compiled code, written only where it is
+    given.
     """
 
     def __init__(self, packages: Sequence[str], cache: Path | None = None) -> None:
@@ -37,6 +38,8 @@ class Tracing:
         if self.finder in sys.meta_path:
             sys.meta_path.remove(self.finder)
         self.finder.switch.back()
+        for package in self.finder.unseen:
+            self.recorder.left_alone.setdefault(package, "no module of it was imported")
         self.recorder.following = False
         self.recorder.kinds.close()
         return self.run()

@@ -146,6 +146,20 @@ def test_an_entry_whose_code_did_not_run_stays(project: Path) -> None:
     assert run(project, *options, "-k", "halved")[0] == 0
 
 
+@pytest.mark.parametrize("processes", [0, 2])
+def test_writing_keeps_an_entry_whose_code_did_not_run(
+    project: Path, processes: int, request: pytest.FixtureRequest
+) -> None:
+    without_budgets(project)
+    options = ("--dtype-trace=package", "--dtype-baseline=known.toml", "--dtype-write-baseline")
+    run(project, *options)
+    before = (project / "known.toml").read_text()
+    options += request.getfixturevalue("parallel") if processes else ()
+    status, told = run(project, *options, "-k", "halved")
+    assert status == 0 and "wrote 1 finding to known.toml\n" in told
+    assert (project / "known.toml").read_text() == before and before.count("[[known]]") == 1
+
+
 def test_an_entry_stands_where_its_own_file_holds_its_code_however_it_is_spaced(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("y = x * 2.5 + x * 4.5\n")
     (tmp_path / "two.py").write_text("y = sum(\n    x *\n    3.5,\n)\n")
@@ -172,7 +186,8 @@ def test_a_baseline_that_is_there_never_grows(project: Path) -> None:
     before = (project / "known.toml").read_text()
     package = project / "package.py"
     package.write_text(package.read_text().replace("x / 2.0", "x / np.float64(2.0)"))
-    run(project, *options, "--dtype-write-baseline")
+    told = run(project, *options, "--dtype-write-baseline")[1]
+    assert "wrote 1 finding to known.toml, which may only shrink; 1 new not added\n" in told
     assert (project / "known.toml").read_text() == before
 
 
@@ -216,6 +231,7 @@ def test_budgets_hold_in_parallel(project: Path, parallel: tuple[str, ...]) -> N
         (["--dtype-trace=package", "--dtype-baseline=package.py"], "package.py is no baseline"),
         (["--dtype-trace="], "'' is no name of a package; write it as an import does"),
         (["--dtype-trace=numpy"], "numpy is a library whose operations are what is followed"),
+        (["--dtype-trace=package", "--dtype-html=package.py"], "package.py': Not a directory"),
         (["--dtype-trace=package", "--dtype-system=trch"], "unknown system 'trch'; did you mean torch?"),
     ],
 )
@@ -239,12 +255,28 @@ def test_a_package_of_which_nothing_was_followed_fails_the_run(
     assert not (project / "known.toml").exists()
 
 
-def test_a_mark_without_a_dtype_says_what_it_takes(project: Path) -> None:
+TAKES = 'dtype_budget takes one float dtype, as in dtype_budget("float32")'
+
+
+@pytest.mark.parametrize(
+    ("mark", "why"),
+    [
+        ("dtype_budget", TAKES),
+        ("dtype_budget()", TAKES),
+        ("dtype_budget(3)", "is no name of a dtype"),
+        ('dtype_budget("int8")', TAKES),
+        ('dtype_budget(name="float32")', TAKES),
+        ('dtype_budget("float32", dtype="float32")', TAKES),
+        ('dtype_budget("flaot32")', "unknown dtype 'flaot32'"),
+        ('dtype_budget(dtype="float32")', "the dtype budget float32 is exceeded from 1 place"),
+    ],
+)
+def test_a_mark_says_what_it_takes(project: Path, mark: str, why: str) -> None:
     tests = project / "test_package.py"
-    tests.write_text(tests.read_text().replace('dtype_budget("float32")', "dtype_budget"))
+    tests.write_text(tests.read_text().replace('dtype_budget("float32")', mark, 1))
     status, told = run(project, "--dtype-trace=package")
-    assert status == 1
-    assert 'dtype_budget takes one dtype, as in dtype_budget("float32")' in told
+    assert status == 1 and "1 failed, 1 passed" in told
+    assert why in told and "Traceback" not in told and "another exception" not in told
 
 
 def test_pages_are_written_where_they_were_asked_for(project: Path) -> None:

@@ -80,15 +80,22 @@ def _hands_out_tests(config: pytest.Config) -> bool:
 
 
 def _budget(mark: pytest.Mark) -> DType:
-    """The dtype of a mark. Fails the test for anything else."""
+    """The dtype of a mark. Fails the test for anything but a float."""
     from typelattice.facts.dtypes import DTypeError, dtype
+    from typelattice.tracing.widths import width_of
 
-    try:
-        (name,) = mark.args
-        return dtype(name)
-    except (ValueError, TypeError) as e:
-        takes = 'dtype_budget takes one dtype, as in dtype_budget("float32")'
-        pytest.fail(str(e) if isinstance(e, DTypeError) else takes, pytrace=False)
+    given = [*mark.args, *mark.kwargs.values()]
+    why = 'dtype_budget takes one float dtype, as in dtype_budget("float32")'
+    if len(given) == 1 and {*mark.kwargs} <= {"dtype"}:
+        try:
+            found = dtype(given[0])
+            if width_of(found) is not None:
+                return found
+        except DTypeError as e:
+            why = str(e)
+        except (ValueError, TypeError):
+            pass
+    pytest.fail(why, pytrace=False)
 
 
 def _checked(packages: Sequence[str], systems: Sequence[str]) -> None:
@@ -103,6 +110,17 @@ def _checked(packages: Sequence[str], systems: Sequence[str]) -> None:
         for name in systems:
             system(name)
     except TypelatticeError as e:
+        raise pytest.UsageError(str(e)) from None
+
+
+def _check_folder(folder: Path) -> None:
+    """Raises UsageError for a folder that cannot be written into, before any test runs."""
+    from typelattice.disk.read import FileError
+    from typelattice.disk.write import check_folder
+
+    try:
+        check_folder(folder)
+    except FileError as e:
         raise pytest.UsageError(str(e)) from None
 
 
@@ -148,14 +166,16 @@ class Baselined:
             return
         if self.baseline is None:
             return
-        root = self.config.rootpath
+        made = verdict(found, self.known, self.config.rootpath)
         if self.config.getoption("dtype_write_baseline"):
             there = self.baseline.exists()
-            kept = [f for f in found.places if not there or f in self.known]
+            kept = [f for f in self.known if f not in made.stale] if there else [*found.places]
             baseline.write(self.baseline, kept)
-            self.lines += ["", f"wrote {counted(len(kept), 'finding')} to {self.baseline.name}"]
+            wrote = f"wrote {counted(len(kept), 'finding')} to {self.baseline.name}"
+            if there and made.new:
+                wrote += f", which may only shrink; {len(made.new):,} new not added"
+            self.lines += ["", wrote]
             return
-        made = verdict(found, self.known, root)
         self.lines += ["", *verdict_lines(made, self.baseline.name)]
         if made.failed:
             self.fail(session)
@@ -180,6 +200,10 @@ class Plugin(Baselined):
         from typelattice.tracing.tracing import Tracing
 
         super().__init__(config)
+        html = config.known_args_namespace.dtype_html
+        self.html = html is not None and Path(config.invocation_params.dir, html)
+        if self.html:
+            _check_folder(self.html)
         self.tracing = Tracing(packages=tuple(config.known_args_namespace.dtype_trace))
         self.tracing.start()
 
@@ -211,10 +235,10 @@ class Plugin(Baselined):
         )
         unseen = self.tracing.finder.unseen
         found = outcome(run, unseen, options.dtype_system, self.known, self.config.rootpath, width)
-        if options.dtype_html and not hasattr(self.config, "workeroutput"):
+        if self.html and not hasattr(self.config, "workeroutput"):
             from typelattice.tracing.html import write
 
-            write(run, options.dtype_system, Path(self.config.invocation_params.dir, options.dtype_html))
+            write(run, options.dtype_system, self.html)
         if hasattr(self.config, "workeroutput"):
             self.config.workeroutput[NAME] = found.data()
         else:

@@ -847,9 +847,25 @@ def test_one_function_is_followed_with_those_that_it_calls_and_is_then_as_before
     assert data["steps"][-1]["systems"] == {"torch": "float32"} and data["mismatches"] == []
 
 
+def each_halved(x: Any) -> Iterator[Any]:
+    yield from x / 2
+
+
+async def halved_later(x: Any) -> Any:
+    return x / 2
+
+
+def test_one_system_may_be_named_alone() -> None:
+    assert tl.trace(halved, np.ones(2), systems="torch").systems == ("torch",)
+
+
 @pytest.mark.parametrize(
     ("what", "why"),
     [
+        (each_halved, "each_halved is a generator, which runs after it was called; "
+         "give a function that makes a list of it"),
+        (halved_later, "halved_later is a coroutine, which runs after it was called; "
+         "give a function that runs it with asyncio.run"),
         (np.add, "a ufunc is no Python function; give one that calls it, such as lambda x: f(x)"),
         (eval("lambda: 1"), "the source of <lambda> is not there; define it in a file"),
     ],

@@ -58,8 +58,8 @@ def trace(
 ) -> Traced:
     """Calls a function, follows it and the others of its source file, and replays the run under systems.
 
-    Raises TraceError for what is no Python function or has no source, UnknownSystemError or FormatError for a
-    system; whatever the function raises.
+    Raises TraceError for what is no Python function, runs only after its call or has no source,
+    UnknownSystemError or FormatError for a system; whatever the function raises.
 
     >>> import numpy as np
     >>> from typelattice import trace
@@ -69,6 +69,7 @@ def trace(
     >>> traced.run.program.steps[-1].text, traced.run.seen[-1].operand.dtype, traced.run.under("torch").dtype
     ('x * np.float64(0.5)', float64, float32)
     """
+    systems = (systems,) if isinstance(systems, str) else systems
     for each in systems:
         find_system(each)
     inner = inspect.unwrap(function) if callable(function) else function
@@ -77,6 +78,12 @@ def trace(
     if not isinstance(inner, FunctionType):
         kind = type(inner).__name__
         raise TraceError(f"a {kind} is no Python function; give one that calls it, such as lambda x: f(x)")
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        what = f"{inner.__qualname__} is a generator, which runs after it was called"
+        raise TraceError(f"{what}; give a function that makes a list of it")
+    if inspect.iscoroutinefunction(inner):
+        what = f"{inner.__qualname__} is a coroutine, which runs after it was called"
+        raise TraceError(f"{what}; give a function that runs it with asyncio.run")
     recorder, switch = Recorder(), Switch()
     with followed(inner, recorder), switch:
         result = function(*args, **named)

@@ -277,6 +277,20 @@ def test_a_result_that_no_operation_describes_is_opaque_and_names_its_operands(p
     assert (run.opaque, run.opaque_share) == (1, 1 / 3)  # of np.ones, x > 0 and itself
 
 
+def test_arrays_of_no_dtype_of_ours_are_named_once(package: Path) -> None:
+    text = """
+        import numpy as np
+
+        def run(x):
+            wide = x * np.longdouble(1)
+            return wide + x, wide * 2, np.array([1, "a"], dtype=object) * 2
+    """
+    _, run = followed(package, text, X)
+    assert run.summaries == (
+        "what is done with arrays of longdouble and of object_ is no step: that is no dtype of ours",
+    )
+
+
 MADE_BY_OTHERS = """
     import numpy as np
     from functools import reduce

@@ -34,6 +34,7 @@ SUMMARISED = (
     "{:,} results, such as those of loops, are counted with an earlier run of the same line on the same "
     "dtypes: of each operation {} are told apart by where their operands come from"
 )
+UNREAD = "what is done with arrays of {} is no step: that is no dtype of ours"
 LET_GO = "{:,} arrays were let go: {:,} are remembered at a time"
 
 
@@ -54,7 +55,7 @@ class Recorder:
         self.sources: dict[str, Source] = {}
         self.left_alone: dict[str, str] = {}
         self.lock = threading.RLock()
-        self.unread: set[Hashable] = set()  # marks of arrays that are no operands: of objects, of texts
+        self.unread: dict[Hashable, str] = {}  # marks of arrays that are no operands, and dtypes
         self.libraries: dict[str, None] = {}
         self.following = True
 
@@ -211,9 +212,8 @@ class Recorder:
                     made = self.draft.input(Site(text, site.place), operand)
                     note = Note(Part(made.step), operand, mark)
                     self.notes.append(note)
-                    step = self.draft.steps[made.step]
-                    shape = (None,) * _dimensions(x)
-                    self.draft.steps[made.step] = replace(step, shape=shape, owner=kind.library)
+                    one, shape = self.draft.steps[made.step], (None,) * _dimensions(x)
+                    self.draft.steps[made.step] = replace(one, shape=shape, owner=kind.library)
                     at.known[key] = note
                 if isinstance(self.draft.steps[note.number], Input):
                     note.count += 1
@@ -237,7 +237,7 @@ class Recorder:
         except Exception:  # arrays of objects, of texts, of dates; an object that says nothing of itself
             found = None
         if found is None:
-            self.unread.add(kind.mark(x))
+            self.unread[kind.mark(x)] = getattr(getattr(x.dtype, "type", None), "__name__", str(x.dtype))
             return None
         self.libraries.setdefault(kind.library)
         return found if found.value is None else replace(found, value=None)
@@ -285,9 +285,10 @@ class Recorder:
     def summaries(self) -> list[str]:
         """What was left out, in sentences."""
         said = []
-        summarised = sum(note.alike.count for note in self.notes if note.alike)
-        if summarised:
+        if summarised := sum(note.alike.count for note in self.notes if note.alike):
             said.append(SUMMARISED.format(summarised, MOST_AT_ONE))
+        if self.unread:
+            said.append(UNREAD.format(" and of ".join(sorted({*self.unread.values()}))))
         if self.links.let_go:
             said.append(LET_GO.format(self.links.let_go, MOST_LINKS))
         return said

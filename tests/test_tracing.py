@@ -992,6 +992,7 @@ def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
         (("missing.py",), "missing.py"),
         (("--json", "no/where.json", "s.py"), "no/where.json"),
         (("--json", "", "s.py"), "cannot write ''"),
+        (("--json", "./out", "--html", "out", "s.py"), "give each a path of its own"),
         (("--html", "broken.py", "s.py"), "cannot write into 'broken.py': Not a directory"),
         (("--html", "", "s.py"), "cannot write into '': it is no path"),
         (("--cache", "broken.py/in", "s.py"), "cannot write into 'broken.py/in': Not a directory"),

@@ -62,6 +62,8 @@ def run(args: Namespace) -> Paragraphs:
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("trace: give a script, or -m and a module (see typelattice trace --help)")
+    if args.json and args.html and abspath(args.json) == abspath(args.html):
+        raise UsageError("trace: --html is a folder and --json a file; give each a path of its own")
     systems = [tl.system(which) for which in args.system]
     if args.json is not None:
         check_not_read(args.json, *args.system, *([] if args.module else command[:1]))

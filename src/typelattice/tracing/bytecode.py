@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Sequence
+from collections.abc import Iterator
 from types import CodeType
+from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.nodes import COPY, COPY_IN_PLACE
@@ -14,6 +15,7 @@ OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
 LOAD_CONST = OP["LOAD_CONST"]
 CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, which says of how many arguments
+MARK = StopIteration  # of the constants that marshal keeps, the one that no program's code has
 TO_IN_PLACE = 13  # from the number of an operator to that of the same in place (CPython's opcode.h, 3.11 on)
 
 
@@ -21,20 +23,30 @@ class UnknownBytecodeError(TypelatticeError, ValueError):
     """Compiled code of a form that this release of Python was not known to have."""
 
 
-def with_copies(code: CodeType) -> CodeType:
-    """Compiled code in which each mark is an instruction that copies a value of the stack.
+def with_copies(code: CodeType, numbers: list[int]) -> CodeType:
+    """Compiled code in which each mark of a copy is an instruction that copies a value of the stack.
 
     All instructions keep their places, so that jumps, lines and exceptions' tables hold as they are. A copy
     of another value would end the process; so the call of each witness is checked to take the values that
-    were copied, and the result, from the stack. Raises UnknownBytecodeError.
+    were copied, and the result, from the stack. In place of witnesses it has one mark, and their `numbers`
+    are added in the order in which they are met. Raises UnknownBytecodeError.
     """
-    consts = tuple(with_copies(x) if isinstance(x, CodeType) else x for x in code.co_consts)
+    consts = tuple([_without_numbers(x, numbers) for x in code.co_consts])
     marks = {
         i: x.removeprefix(COPY).split(".")
         for i, x in enumerate(consts)
         if isinstance(x, str) and x.startswith(COPY)
     }
     return code.replace(co_consts=consts, co_code=_copied(code.co_code, marks) if marks else code.co_code)
+
+
+def _without_numbers(const: Any, numbers: list[int]) -> Any:
+    if isinstance(const, CodeType):
+        return with_copies(const, numbers)
+    if isinstance(const, str) and const.startswith(WITNESS):
+        numbers.append(int(const.removeprefix(WITNESS)))
+        return MARK
+    return const
 
 
 def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
@@ -93,14 +105,10 @@ def _argument(code: bytes, at: int) -> tuple[int, int]:
     return arg, first
 
 
-def with_witnesses(code: CodeType, witnesses: Sequence[object]) -> CodeType:
-    """Compiled code whose constants that stand for witnesses are those witnesses."""
-    consts = tuple(
-        with_witnesses(x, witnesses)
-        if isinstance(x, CodeType)
-        else witnesses[int(x.removeprefix(WITNESS))]
-        if isinstance(x, str) and x.startswith(WITNESS)
-        else x
+def with_witnesses(code: CodeType, witnesses: Iterator[object]) -> CodeType:
+    """Compiled code that has witnesses in place of their marks, in the order in which they are met."""
+    consts = [
+        with_witnesses(x, witnesses) if type(x) is CodeType else next(witnesses) if x is MARK else x
         for x in code.co_consts
-    )
-    return code.replace(co_consts=consts)
+    ]
+    return code.replace(co_consts=tuple(consts))

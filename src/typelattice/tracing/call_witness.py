@@ -6,35 +6,23 @@ the most that following a program costs. So `called_0`, `called_1` and `called_2
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
 from typelattice.tracing.alike import written
 from typelattice.tracing.keys import Keys, described
-from typelattice.tracing.kinds import LONG
+from typelattice.tracing.kinds import LONG, MOST_CLASSES
 from typelattice.tracing.links import MANY, MOST_KEPT
-from typelattice.tracing.spot import Row
 
-NOT_COMPILED = frozenset(  # the classes of functions that no library has compiled
-    (FunctionType, MethodType, BuiltinFunctionType, type)
-)
 OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose source may be followed
 
 
 class CallWitness(Keys):
-    """What stands at one call: `spot` says where, `file` in which source, `known` what it saw before.
+    """What stands at one call. A key of `known` is made of the steps of the operands and the result's mark."""
 
-    A key of `known` is made of the steps of the operands and of the mark of the result.
-    """
-
-    __slots__ = ("known", "many")
-
-    def __init__(self, recorder: Any, file: str, row: Row) -> None:
-        super().__init__(recorder, file, row)
-        self.many = recorder.is_many
-        self.known: dict[Hashable, Any] = {}
+    __slots__ = ()
 
     def given(self, function: Any, result: Any) -> Any:
         """A call whose arguments could not be taken along."""
@@ -44,7 +32,9 @@ class CallWitness(Keys):
         """A call without arguments but constants: what `called` does, sooner where it was seen before."""
         kind = self.kinds[type(result)]
         if kind is None:
-            if type(function) in NOT_COMPILED and not self.many[type(result)]:
+            if self.compiles[type(function)] is None:
+                if self.many[type(result)]:
+                    self.several(function, (result,))
                 return result
         elif function is self.function or type(function) is BuiltinFunctionType:
             live, own = self.live, id(result)
@@ -73,7 +63,9 @@ class CallWitness(Keys):
         """A call of one argument, likewise."""
         kind = self.kinds[type(result)]
         if kind is None:
-            if type(function) in NOT_COMPILED and not self.many[type(result)]:
+            if self.compiles[type(function)] is None:
+                if self.many[type(result)]:
+                    self.several(function, (a, result))
                 return result
         elif function is self.function or type(function) is BuiltinFunctionType:
             live, own = self.live, id(result)
@@ -104,7 +96,9 @@ class CallWitness(Keys):
         """A call of two arguments, likewise."""
         kind = self.kinds[type(result)]
         if kind is None:
-            if type(function) in NOT_COMPILED and not self.many[type(result)]:
+            if self.compiles[type(function)] is None:
+                if self.many[type(result)]:
+                    self.several(function, (a, b, result))
                 return result
         elif function is self.function or type(function) is BuiltinFunctionType:
             live, own = self.live, id(result)
@@ -138,7 +132,7 @@ class CallWitness(Keys):
         result = given[-1]
         kind = self.kinds[type(result)]
         if function is not self.function:
-            compiler = self.recorder.compiles[type(function)]
+            compiler = self.compiles[type(function)]
             if compiler is not None and self.recorder.inside.call(self, compiler, function, given):
                 return result
         if kind is None:
@@ -197,14 +191,16 @@ class CallWitness(Keys):
             found = [*x.values()] if len(x) <= LONG else ()
         else:
             found = [*tuple.__iter__(x)]  # past what a class of the program's says
-        if len(found) > LONG:
+        if len(found) > LONG or self.others.issuperset(map(type, found)):
             return ()
         classes = {*map(type, found)}
-        if deep > 1 and any(map(self.many.__getitem__, classes)):
-            return [
-                each for x in found for each in (self.results(x, deep - 1) if self.many[type(x)] else (x,))
-            ]
-        return found if any(map(self.kinds.__getitem__, classes)) else ()
+        arrays = any([self.kinds[cls] for cls in classes])
+        many = {cls for cls in classes if self.many[cls]}
+        if many and deep > 1:
+            return [each for x in found for each in (self.results(x, deep - 1) if type(x) in many else (x,))]
+        if not arrays and len(self.others) < MOST_CLASSES:
+            self.others.update(classes - many)
+        return found if arrays else ()
 
     def link(self, note: Any, kind: Any, result: Any) -> None:
         """Counts a step, and notes that it made the result."""

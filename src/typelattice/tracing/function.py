@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import inspect
 import linecache
+import marshal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,13 +16,14 @@ from typing import Any
 from typelattice.facts.errors import TypelatticeError
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import AnySystem
+from typelattice.tracing.fields import Module
 from typelattice.tracing.importing import Compiler
 from typelattice.tracing.plain_data import run_data
 from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.report import report
 from typelattice.tracing.run import Run
 from typelattice.tracing.uncompiled import Switch
-from typelattice.tracing.witness import Witness
+from typelattice.tracing.unused import Unused
 
 
 class TraceError(TypelatticeError, TypeError):
@@ -120,10 +122,11 @@ def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
             each.__code__ = old
 
 
-def witness(function: FunctionType, recorder: Recorder, named: Iterable[str]) -> Witness:
+def witness(function: FunctionType, recorder: Recorder, named: Iterable[str]) -> Unused:
     """What stands at the call of the function itself, which gives arguments of some names."""
     line = function.__code__.co_firstlineno
-    return Witness(recorder, function.__code__.co_filename, (line, 0, line, 0, "", tuple(named), (), ()))
+    rows = [(line, 0, line, 0, "", tuple(named), (), ())]
+    return Unused(Module(recorder, function.__code__.co_filename, marshal.dumps(rows)), 0)
 
 
 def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeType:

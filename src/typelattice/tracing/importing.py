@@ -16,18 +16,24 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 from zipimport import zipimporter
+from zlib import crc32
 
 from typelattice.facts.collector import held_off
 from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.bytecode import with_copies, with_witnesses
+from typelattice.tracing.fields import Module
 from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.rewriting import Rewriter
 from typelattice.tracing.source import Source
-from typelattice.tracing.spot import Row
 from typelattice.tracing.uncompiled import SETTINGS, Switch
-from typelattice.tracing.witness import Witness
+from typelattice.tracing.unused import Unused
 
-VERSION = b"6"  # of the rewriting: a cache of another is not read
+VERSION = b"7"  # of the rewriting: a cache of another is not read
+
+
+Compiled = tuple[CodeType, list[int], bytes, list[tuple[str, str]]]
+"""Code with its copies and with marks for witnesses, their numbers, the rows of the operations, packed, and
+the functions that were left alone."""
 
 
 class Compiler:
@@ -40,37 +46,41 @@ class Compiler:
         """The rewritten code of a module; None, and the reason noted, if it has to run as it is."""
         with held_off():
             try:
-                code, rows, alone = self.compiled(path, data)
+                code, numbers, rows, alone = self.compiled(path, data)
             except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
                 self.recorder.left_alone[name] = _why(e)
                 return None
             for function, why in alone:
                 self.recorder.left_alone[f"{name}.{function}"] = why
             self.recorder.sources[path] = Source(lambda: decode_source(data))
-            return with_witnesses(code, [Witness(self.recorder, path, row) for row in rows])
+            module = Module(self.recorder, path, rows)
+            witnesses = {i: Unused(module, i) for i in numbers}
+            return with_witnesses(code, map(witnesses.__getitem__, numbers))
 
-    def compiled(self, path: str, data: bytes) -> tuple[CodeType, list[Row], list[tuple[str, str]]]:
-        """The code with its copies, the places of the operations, and the functions that were left alone."""
+    def compiled(self, path: str, data: bytes) -> Compiled:
+        """Rewritten code, from the cache if it is there."""
         kept = self.cache and self.cache / f"{_digest(path, data)}.traced"
         if kept:
             with suppress(OSError, ValueError, EOFError, TypeError, IndexError):
                 stored = kept.read_bytes()
-                if hashlib.sha256(stored[32:]).digest() == stored[:32]:
-                    code, rows, alone = marshal.loads(stored[32:])
-                    return code, rows, alone
+                if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
+                    found: Compiled = marshal.loads(stored[4:])
+                    return found
         tree = ast.parse(data, path)
         rewriter = Rewriter(tree, data.decode("latin-1"))
-        code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True))
+        numbers: list[int] = []
+        code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
+        made = code, numbers, marshal.dumps(rewriter.rows), rewriter.alone
         if kept:
-            self._keep(kept, marshal.dumps((code, rewriter.rows, rewriter.alone)))
-        return code, rewriter.rows, rewriter.alone
+            self._keep(kept, marshal.dumps(made))
+        return made
 
     def _keep(self, path: Path, data: bytes) -> None:
         """Writes compiled code whole, or not at all: a cache that cannot be written is no error."""
         spare = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            spare.write_bytes(hashlib.sha256(data).digest() + data)
+            spare.write_bytes(crc32(data).to_bytes(4, "big") + data)
             os.replace(spare, path)
 
 

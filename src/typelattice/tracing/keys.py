@@ -8,34 +8,18 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from typelattice.operands.operand import SCALARS
+from typelattice.tracing.fields import Fields
 from typelattice.tracing.kinds import ARRAY, ITEMS, LONG, NUMBER, TEXT, VALUE
-from typelattice.tracing.spot import Row, Spot
 
 SCALAR_TYPES = frozenset(SCALARS)
 UNDESCRIBED = "undescribed"  # stands for the module of functions that no operation is: of Python, of objects
 SMALL = range(-5, 257)  # the ints of which Python has one object each
 
 
-class Keys:
-    """Makes the parts of keys, for the operation at `spot` in the source `file`."""
+class Keys(Fields):
+    """Makes the parts of keys."""
 
-    __slots__ = (
-        "arguments", "file", "function", "kept", "keywords", "kinds", "links", "live", "name", "recorder",
-        "row", "who",
-    )  # fmt: skip
-
-    def __init__(self, recorder: Any, file: str, row: Row) -> None:
-        self.recorder, self.file, self.row = recorder, file, row
-        self.name, self.keywords = row[4], row[5]
-        self.kinds, self.arguments = recorder.kinds, recorder.arguments
-        self.links, self.live, self.kept = recorder.links, recorder.links.live, recorder.links.kept
-        self.function: Any = None  # that was called last, and what stands for it
-        self.who: Hashable = None
-
-    @property
-    def spot(self) -> Spot:
-        """Where the operation stands, and what it is."""
-        return Spot(*self.row)
+    __slots__ = ()
 
     def part(self, x: Any, position: int) -> Any:
         """The step that made an operand; of a Python number its class and value; of a list its class and what

@@ -50,6 +50,7 @@ class Recorder:
         self.joining = Asked(joining)
         self.arguments = Asked(argument_sort)
         self.compiles = Asked(compiler_of_functions)
+        self.others: set[type] = set()  # classes whose objects are neither arrays nor several results
         self.inside = Inside(self)
         self.links = Links()
         self.sources: dict[str, Source] = {}
@@ -208,7 +209,7 @@ class Recorder:
                 if note is None:
                     site = self.site(at, kind.library)
                     self.complete()
-                    text = self.sources[at.file].operand(at.spot, position) or site.text
+                    text = self.sources[at.module.file].operand(at.spot, position) or site.text
                     made = self.draft.input(Site(text, site.place), operand)
                     note = Note(Part(made.step), operand, mark)
                     self.notes.append(note)
@@ -244,8 +245,8 @@ class Recorder:
 
     def site(self, at: Witness, library: str) -> Site:
         """The place and the text of what a witness stands at."""
-        text = self.sources[at.file].text(at.spot)
-        return Site(text[:LONGEST], Place(at.file, at.spot.line), library)
+        text = self.sources[at.module.file].text(at.spot)
+        return Site(text[:LONGEST], Place(at.module.file, at.spot.line), library)
 
     def name_of(self, at: Witness, key: Any) -> str:
         """What an opaque step is called."""

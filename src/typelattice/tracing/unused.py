@@ -1,0 +1,26 @@
+"""What stands at an operation until it first runs. Most of a package's never do, so it is made of little."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from typelattice.tracing.fields import Fields
+from typelattice.tracing.silent import silent
+from typelattice.tracing.witness import Witness
+
+
+class Unused(Fields):
+    """Becomes a witness, in its own place, when it is first told of its operation."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        with self.module.recorder.lock:  # of two threads, one makes the fields, which has `known` once
+            if type(self) is Unused:
+                self.fill()
+                self.__class__ = Witness
+        return getattr(self, name)
+
+    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
+        return silent, ()  # as a witness

@@ -710,7 +710,8 @@ def test_functions_that_numba_compiles_are_left_alone_and_named() -> None:
     text = b"from numba import njit as fast\n@fast\ndef f(x): return x + 1\ndef g(x): return x + 1\n"
     Compiler(recorder).compiled("f.py", text)
     _, _, rows, alone = Compiler(recorder).compiled("f.py", text)
-    assert alone == [("f", "numba compiles it")] and [Spot(*row).line for row in marshal.loads(rows)] == [4]
+    spots = [Spot(*marshal.loads(row)) for row in rows]
+    assert alone == [("f", "numba compiles it")] and [spot.line for spot in spots] == [4]
 
 
 def test_what_was_imported_before_is_named(package: Path) -> None:

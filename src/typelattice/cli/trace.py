@@ -14,6 +14,7 @@ from typelattice.cli.command import Command, Paragraphs, UsageError
 from typelattice.cli.interrupts import raised
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
+from typelattice.facts.collector import held_off
 from typelattice.rendering.terminal import layout, show
 
 
@@ -85,7 +86,8 @@ def run(args: Namespace) -> Paragraphs:
             from typelattice.tracing.html import write
 
             write(ended.run, systems, html)
-        show(report(ended.run, systems, width), errors)
+        with held_off():
+            show(report(ended.run, systems, width), errors)
 
     with raised():
         ended = run_script(

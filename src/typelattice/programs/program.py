@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
-from typelattice.explain.evidence import deed
 from typelattice.facts.dtypes import DType
 from typelattice.facts.suggest import nearest
 from typelattice.facts.words import Viewed
@@ -26,7 +25,9 @@ from typelattice.programs.replay import Outcome, replay
 from typelattice.programs.running import run
 from typelattice.programs.step import Input, ProgramError, Step
 from typelattice.programs.text import text
-from typelattice.recorded.observed import Observed
+
+if TYPE_CHECKING:
+    from typelattice.recorded.observed import Observed
 
 LARGEST_MODEL = 2**31  # bytes: more than a protocol buffer may have
 AnySystem = System | str | os.PathLike[str]
@@ -97,6 +98,8 @@ class Replay(Sequence[Outcome], Viewed):
         return tuple((step, seen) for step, outcome in pairs if (seen := outcome.departure))
 
     def __str__(self) -> str:
+        from typelattice.explain.evidence import deed  # takes long to load
+
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
             where = f"  ({step.place})" if step.place else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
@@ -29,7 +30,9 @@ from typelattice.programs.step import (
     Shape,
     Step,
 )  # fmt: skip
-from typelattice.recorded.observed import Observed, observed
+
+if TYPE_CHECKING:
+    from typelattice.recorded.observed import Observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class Outcome:
     @property
     def observed(self) -> Observed | None:
         """What the library did when it was asked; None if it never was, or if no rule decides the step."""
+        from typelattice.recorded.observed import observed  # takes long to load, and few programs ask
+
         p = self.promotion
         return observed(p) if p and self.refused == (p.dtype is None) else None
 
@@ -86,14 +91,13 @@ def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ..
 
 
 def replay_singly(
-    steps: Sequence[Step], system: System | Systems, given: Sequence[Outcome | None]
+    steps: Sequence[Step], engine: Engine, given: Sequence[Outcome | None]
 ) -> tuple[Outcome, ...]:
     """What each step comes to by itself, whatever the earlier ones come to.
 
     `given` has an outcome for each step, of which later steps are made; None for what it comes to by itself.
     Raises as `replay` does.
     """
-    engine = engine_of(system)
     found: list[Outcome] = []
     taken: list[Outcome] = []
     for step, outcome in zip(steps, given, strict=True):

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from typelattice.engine.system import System
-from typelattice.programs.replay import Outcome, Systems, engine_of
+from typelattice.programs.replay import Engine, Outcome
 from typelattice.programs.step import Step
 
 
 def replay_changed(
     steps: Sequence[Step],
-    system: System | Systems,
+    engine: Engine,
     found: Sequence[Outcome],
     instead: Mapping[int, Outcome],
     made_into: Sequence[Sequence[int]],
@@ -25,7 +24,6 @@ def replay_changed(
     are made of it. `taken` says of a step which of its operands have other outcomes for that step alone.
     Raises as `replay` does.
     """
-    engine = engine_of(system)
     now = _Changed(found, instead)
     waiting = [*taken, *(later for i in instead for later in made_into[i])]
     heapify(waiting)

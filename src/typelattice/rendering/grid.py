@@ -38,6 +38,5 @@ class Grid:
 
 def printable(text: str) -> str:
     """One line of text in which nothing controls the terminal."""
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() or c.isspace() else "\ufffd" for c in text)
-    return " ".join(text.split())
+    line = " ".join(text.split())
+    return line if line.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in line)

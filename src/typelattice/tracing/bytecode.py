@@ -8,8 +8,7 @@ from types import CodeType
 from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.tracing.nodes import COPY, COPY_IN_PLACE
-from typelattice.tracing.rewriting import WITNESS
+from typelattice.tracing.nodes import COPY, COPY_IN_PLACE, WITNESS
 
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]

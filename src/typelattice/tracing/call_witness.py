@@ -20,7 +20,7 @@ OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose sourc
 
 
 class CallWitness(Keys):
-    """What stands at one call. A key of `known` is made of the steps of the operands and the result's mark."""
+    """What stands at one call. A key of `known` is made of the operands' steps and the result's mark."""
 
     __slots__ = ()
 
@@ -77,8 +77,11 @@ class CallWitness(Keys):
                     owner = function.__self__
                     found = live.get(id(owner))
                     who = (self.name, found[1]) if found is not None and found[0]() is owner else None
-                found = live.get(id(a))
-                first = found[1] if found is not None and found[0]() is a else self.token(a, 1)
+                if type(a) is type:  # which stands for itself
+                    first = a
+                else:
+                    found = live.get(id(a))
+                    first = found[1] if found is not None and found[0]() is a else self.token(a, 1)
                 note = self.known.get((who, first, kind.mark(result)))
                 if note is not None:
                     note.count += 1
@@ -110,10 +113,16 @@ class CallWitness(Keys):
                     owner = function.__self__
                     found = live.get(id(owner))
                     who = (self.name, found[1]) if found is not None and found[0]() is owner else None
-                found = live.get(id(a))
-                first = found[1] if found is not None and found[0]() is a else self.token(a, 1)
-                found = live.get(id(b))
-                second = found[1] if found is not None and found[0]() is b else self.token(b, 2)
+                if type(a) is type:  # which stands for itself
+                    first = a
+                else:
+                    found = live.get(id(a))
+                    first = found[1] if found is not None and found[0]() is a else self.token(a, 1)
+                if type(b) is type:
+                    second = b
+                else:
+                    found = live.get(id(b))
+                    second = found[1] if found is not None and found[0]() is b else self.token(b, 2)
                 note = self.known.get((who, first, second, kind.mark(result)))
                 if note is not None:
                     note.count += 1
@@ -158,9 +167,12 @@ class CallWitness(Keys):
 
     def several(self, function: Any, given: tuple[Any, ...]) -> None:
         """A call that gives several arrays: each is a step."""
+        results = self.results(given[-1])
+        if not results:
+            return
         kinds, live = self.kinds, self.live
         new = []
-        for i, result in enumerate(self.results(given[-1])):
+        for i, result in enumerate(results):
             kind = kinds[type(result)]
             if kind is not None:
                 found = live.get(id(result))
@@ -194,7 +206,7 @@ class CallWitness(Keys):
         if len(found) > LONG or self.others.issuperset(map(type, found)):
             return ()
         classes = {*map(type, found)}
-        arrays = any([self.kinds[cls] for cls in classes])
+        arrays = any(map(self.kinds.__getitem__, classes))
         many = {cls for cls in classes if self.many[cls]}
         if many and deep > 1:
             return [each for x in found for each in (self.results(x, deep - 1) if type(x) in many else (x,))]

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Hashable
-from functools import cached_property
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from typelattice.tracing.spot import Row, Spot
+from typelattice.tracing.spot import Spot
 
 
+@dataclass(frozen=True, slots=True)
 class Module:
-    """A module that is followed: its source file, and the rows of its operations, packed by marshal.
+    """A module that is followed: its source file, and a row of each operation, packed by marshal.
 
-    Of most modules no operation runs, so they are unpacked when one is asked for.
+    Most operations never run, and their rows are not unpacked.
     """
 
-    def __init__(self, recorder: Any, file: str, packed: bytes) -> None:
-        self.recorder, self.file, self.packed = recorder, file, packed
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """What makes a Spot of each operation."""
-        rows: list[Row] = marshal.loads(self.packed)
-        return rows
+    recorder: Any = field(repr=False)
+    file: str
+    rows: Sequence[bytes] = field(repr=False)
 
 
 class Fields:
@@ -33,8 +29,8 @@ class Fields:
     """
 
     __slots__ = (
-        "arguments", "compiles", "function", "kept", "keywords", "kinds", "known", "links", "live", "many", "module",
-        "name", "number", "others", "recorder", "spot", "who",
+        "arguments", "compiles", "function", "kept", "keywords", "kinds", "known", "links", "live", "many",
+        "module", "name", "number", "others", "recorder", "spot", "who",
     )  # fmt: skip
 
     def __init__(self, module: Module, number: int) -> None:
@@ -43,7 +39,7 @@ class Fields:
     def fill(self) -> None:
         """Makes the other fields: `spot` says where the operation stands, `known` what was seen there."""
         self.recorder = recorder = self.module.recorder
-        self.spot = Spot(*self.module.rows[self.number])
+        self.spot = Spot(*marshal.loads(self.module.rows[self.number]))
         self.name, self.keywords = self.spot.name, self.spot.keywords
         self.kinds, self.arguments = recorder.kinds, recorder.arguments
         self.many, self.compiles, self.others = recorder.is_many, recorder.compiles, recorder.others

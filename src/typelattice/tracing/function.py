@@ -125,8 +125,8 @@ def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
 def witness(function: FunctionType, recorder: Recorder, named: Iterable[str]) -> Unused:
     """What stands at the call of the function itself, which gives arguments of some names."""
     line = function.__code__.co_firstlineno
-    rows = [(line, 0, line, 0, "", tuple(named), (), ())]
-    return Unused(Module(recorder, function.__code__.co_filename, marshal.dumps(rows)), 0)
+    row = marshal.dumps((line, 0, line, 0, "", tuple(named), (), ()))
+    return Unused(Module(recorder, function.__code__.co_filename, [row]), 0)
 
 
 def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeType:

@@ -23,7 +23,6 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.bytecode import with_copies, with_witnesses
 from typelattice.tracing.fields import Module
 from typelattice.tracing.recorder import Recorder
-from typelattice.tracing.rewriting import Rewriter
 from typelattice.tracing.source import Source
 from typelattice.tracing.uncompiled import SETTINGS, Switch
 from typelattice.tracing.unused import Unused
@@ -31,9 +30,9 @@ from typelattice.tracing.unused import Unused
 VERSION = b"7"  # of the rewriting: a cache of another is not read
 
 
-Compiled = tuple[CodeType, list[int], bytes, list[tuple[str, str]]]
-"""Code with its copies and with marks for witnesses, their numbers, the rows of the operations, packed, and
-the functions that were left alone."""
+Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
+"""Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
+and the functions that were left alone."""
 
 
 class Compiler:
@@ -66,11 +65,13 @@ class Compiler:
                 if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
                     found: Compiled = marshal.loads(stored[4:])
                     return found
+        from typelattice.tracing.rewriting import Rewriter  # which what is in the cache does not need
+
         tree = ast.parse(data, path)
         rewriter = Rewriter(tree, data.decode("latin-1"))
         numbers: list[int] = []
         code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
-        made = code, numbers, marshal.dumps(rewriter.rows), rewriter.alone
+        made = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.alone
         if kept:
             self._keep(kept, marshal.dumps(made))
         return made

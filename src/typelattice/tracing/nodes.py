@@ -1,4 +1,4 @@
-"""Nodes of a syntax tree that a rewriting puts in: placed where others are, and marks for copies."""
+"""Nodes of a syntax tree that a rewriting puts in: placed where others are, and marks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
 COPY_IN_PLACE = "in-place"  # what the mark says of an operator that may write into its left operand
+WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 LOAD, MINUS = ast.Load(), ast.USub()
 Placed = TypeVar("Placed", bound=Any)
 

@@ -82,13 +82,14 @@ def ran(run: Run) -> Ran:
     steps = run.program.steps
     found = {owner: find_system(name) for owner, name in run.systems.items()}
     systems: System | Systems = found if len(found) != 1 else next(iter(found.values()))
+    engine = engine_of(systems)
     parts = [step.parts for step in steps]
     made_into: list[list[int]] = [[] for _ in steps]
     for i, those in enumerate(parts):
         for part in those:
             made_into[part].append(i)
     observed = [Outcome(each.operand) if each.count else None for each in run.seen]
-    said = replay_singly(steps, systems, observed) if found else [o or Outcome(None) for o in observed]
+    said = replay_singly(steps, engine, observed) if found else [o or Outcome(None) for o in observed]
     seen = [one or other for one, other in zip(observed, said, strict=True)]
     at_source: dict[object, list[int]] = {}
     for i, step in enumerate(steps):
@@ -96,7 +97,7 @@ def ran(run: Run) -> Ran:
     floats = {o.dtype: n for o in (outcome.operand for outcome in seen) if o and o.dtype and (n := width(o))}
     narrowest = min(floats, key=floats.__getitem__, default=None)
     return Ran(
-        run, systems, steps, parts, made_into, seen, said, at_source, engine_of(systems), narrowest
+        run, systems, steps, parts, made_into, seen, said, at_source, engine, narrowest
     )  # fmt: skip
 
 

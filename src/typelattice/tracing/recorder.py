@@ -265,7 +265,6 @@ class Recorder:
             steps = tuple(self.draft.steps)
             seen = tuple(Seen(note.operand, *note.totals) for note in self.notes)
             results = (len(steps) - 1,) if steps else ()
-            sources = {name: source.lines for name, source in self.sources.items()}
             named = {step.place.file for step in steps if step.place}
             return Run(
                 Program(steps, results, "a run"),
@@ -273,7 +272,7 @@ class Recorder:
                 {library: own_system(library, steps) for library in self.libraries},
                 tuple(LeftAlone(name, why) for name, why in self.left_alone.items()),
                 tuple(self.summaries()),
-                {name: "".join(lines) for name, lines in sources.items() if name in named},
+                {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
             )
 
     def complete(self) -> None:

@@ -31,10 +31,9 @@ from typelattice.tracing.cautions import (
     lists_of,
     same_twice,
 )
-from typelattice.tracing.nodes import COPY_IN_PLACE, LOAD, copied, loaded, placed
+from typelattice.tracing.nodes import COPY_IN_PLACE, LOAD, WITNESS, copied, loaded, placed
 from typelattice.tracing.spot import UNTOLD, List, Row
 
-WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
 LEAVES = frozenset(  # what a node holds, and nothing is rewritten within

@@ -148,4 +148,4 @@ def _replayed(ran: Ran, cause: Cause, casts: set[Casting]) -> dict[int, Outcome]
     for c in casts:
         into = instead if c.at is None else taken.setdefault(c.at, {})
         into[c.of] = Outcome(as_narrow(ran.observed(c.of), cause.narrow))
-    return replay_changed(ran.steps, ran.systems, ran.seen, instead, ran.made_into, taken)
+    return replay_changed(ran.steps, ran.engine, ran.seen, instead, ran.made_into, taken)

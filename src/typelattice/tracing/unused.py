@@ -19,7 +19,7 @@ class Unused(Fields):
         with self.module.recorder.lock:  # of two threads, one makes the fields, which has `known` once
             if type(self) is Unused:
                 self.fill()
-                self.__class__ = Witness
+                self.__class__ = Witness  # type: ignore[assignment]  # its fields are the same
         return getattr(self, name)
 
     def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:

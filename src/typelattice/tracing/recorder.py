@@ -23,6 +23,7 @@ from typelattice.tracing.compiled.inside import Inside
 from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, argument_sort, is_function, is_many, joining
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.links import MOST_LINKS, Links, Note, Part, steps_of, without_steps
+from typelattice.tracing.reading import ArrayReader
 from typelattice.tracing.run import LeftAlone, Run, Seen
 from typelattice.tracing.source import Source
 from typelattice.tracing.witness import Witness
@@ -56,8 +57,7 @@ class Recorder:
         self.sources: dict[str, Source] = {}
         self.left_alone: dict[str, str] = {}
         self.lock = threading.RLock()
-        self.unread: dict[Hashable, str] = {}  # marks of arrays that are no operands, and dtypes
-        self.libraries: dict[str, None] = {}
+        self.arrays = ArrayReader()
         self.following = True
 
     # -- what witnesses see for the first time
@@ -123,7 +123,7 @@ class Recorder:
     def result(self, x: Any) -> Operand:
         """The operand that a result is. Raises UnknownCallError for one that is none."""
         kind = self.kinds[type(x)]
-        found = self.operand(x, kind) if kind else None
+        found = self.arrays.read(x, kind) if kind else None
         if found is None:
             raise UnknownCallError("it gives no array")
         return found
@@ -142,12 +142,10 @@ class Recorder:
                     at.known[exact] = found.alike
                 return found.alike
         kind = self.kinds[type(result)]
-        if kind is None or not self.following or kind.mark(result) in self.unread:
+        operand = self.arrays.read(result, kind) if kind is not None and self.following else None
+        if kind is None or operand is None:
             return None
         with self.lock:
-            operand = self.operand(result, kind)
-            if operand is None:
-                return None
             site = self.site(at, kind.library)
             before = len(self.draft.steps)
             try:
@@ -187,15 +185,13 @@ class Recorder:
 
     def input(self, at: Witness, x: Any, kind: ArrayKind, position: int) -> Part | None:
         """The step of an array that no step made: that of the array it is a view of, or an input."""
-        mark = kind.mark(x)
-        if mark in self.unread or not self.following:
+        operand = self.arrays.read(x, kind) if self.following else None
+        if operand is None:
             return None
+        mark = kind.mark(x)
         with self.lock:
             base = getattr(x, "base", None) if kind.library == "numpy" else None
             found = self.links.live.get(id(base)) if base is not None else None
-            operand = self.operand(x, kind)
-            if operand is None:
-                return None
             known = self.inside.step_of(kind.variable(x)) if kind.variable is not None else None
             if known is not None and self.notes[known].operand.dtype is operand.dtype:
                 self.link(x, kind, known)  # another tracer of the same variable
@@ -231,18 +227,6 @@ class Recorder:
 
     # -- what they are
 
-    def operand(self, x: Any, kind: ArrayKind) -> Operand | None:
-        """The operand that an array is, without its value; None of one that holds no numbers."""
-        try:
-            found = kind.read(x)
-        except Exception:  # arrays of objects, of texts, of dates; an object that says nothing of itself
-            found = None
-        if found is None:
-            self.unread[kind.mark(x)] = getattr(getattr(x.dtype, "type", None), "__name__", str(x.dtype))
-            return None
-        self.libraries.setdefault(kind.library)
-        return found if found.value is None else replace(found, value=None)
-
     def site(self, at: Witness, library: str) -> Site:
         """The place and the text of what a witness stands at."""
         text = self.sources[at.module.file].text(at.spot)
@@ -269,7 +253,7 @@ class Recorder:
             return Run(
                 Program(steps, results, "a run"),
                 seen,
-                {library: own_system(library, steps) for library in self.libraries},
+                {library: own_system(library, steps) for library in self.arrays.libraries},
                 tuple(LeftAlone(name, why) for name, why in self.left_alone.items()),
                 tuple(self.summaries()),
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
@@ -287,8 +271,8 @@ class Recorder:
         said = []
         if summarised := sum(note.alike.count for note in self.notes if note.alike):
             said.append(SUMMARISED.format(summarised, MOST_AT_ONE))
-        if self.unread:
-            said.append(UNREAD.format(" and of ".join(sorted({*self.unread.values()}))))
+        if self.arrays.unread:
+            said.append(UNREAD.format(" and of ".join(sorted(self.arrays.unread))))
         if self.links.let_go:
             said.append(LET_GO.format(self.links.let_go, MOST_LINKS))
         return said

@@ -153,7 +153,7 @@ class Reading:
     def input(self, x: Any, kind: Any, name: str | None) -> Part | None:
         """The step of an argument that no step made; None of one that holds no numbers."""
         site = self.recorder.site(self.at, self.owner)
-        operand = self.recorder.operand(x, kind)
+        operand = self.recorder.arrays.read(x, kind)
         if operand is None:
             return None
         step = Input(operand, text=name or site.text, place=site.place, owner=self.owner)

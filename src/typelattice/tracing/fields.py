@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from typelattice.tracing.silent import silent
 from typelattice.tracing.spot import Spot
 
 
@@ -23,7 +24,7 @@ class Module:
 
 
 class Fields:
-    """The fields of what stands at the operation of a number in a module.
+    """The fields of what stands at an operation: `number` says which of its `module`.
 
     The others are made of these two when the operation first runs.
     """
@@ -47,3 +48,6 @@ class Fields:
         self.function: Any = None  # that was called last, and what stands for it
         self.who: Hashable = None
         self.known: dict[Hashable, Any] = {}
+
+    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
+        return silent, ()  # a function that is pickled by value is not followed where it is unpickled

@@ -28,8 +28,6 @@ from typelattice.tracing.uncompiled import SETTINGS, Switch
 from typelattice.tracing.unused import Unused
 
 VERSION = b"7"  # of the rewriting: a cache of another is not read
-
-
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
 """Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
 and the functions that were left alone."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from typelattice.tracing.fields import Fields
-from typelattice.tracing.silent import silent
 from typelattice.tracing.witness import Witness
 
 
@@ -16,11 +14,8 @@ class Unused(Fields):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        with self.module.recorder.lock:  # of two threads, one makes the fields, which has `known` once
+        with self.module.recorder.lock:  # one thread makes the fields, so that `known` is made once
             if type(self) is Unused:
                 self.fill()
                 self.__class__ = Witness  # type: ignore[assignment]  # its fields are the same
         return getattr(self, name)
-
-    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
-        return silent, ()  # as a witness

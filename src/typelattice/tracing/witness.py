@@ -6,23 +6,18 @@ steps, counts, and links the result to its step; everything else is the recorder
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
 from typelattice.tracing.call_witness import CallWitness
 from typelattice.tracing.keys import bounds
 from typelattice.tracing.links import MANY
-from typelattice.tracing.silent import silent
 
 
 class Witness(CallWitness):
     """What stands at one operation, of whatever sort."""
 
     __slots__ = ()
-
-    def __reduce__(self) -> tuple[Callable[[], Any], tuple[()]]:
-        return silent, ()  # a function that is pickled by value is not followed where it is unpickled
 
     # -- what the rewritten program calls
 

@@ -13,8 +13,8 @@ MOST = 4_096  # operands that are remembered
 
 
 class ArrayReader:
-    """Reads arrays as operands. `libraries` are those whose arrays were read, `unread` the names of dtypes that
-    are none of ours.
+    """Reads arrays as operands. `libraries` are those whose arrays were read, `unread` the names of the dtypes
+    that are none of ours.
     """
 
     def __init__(self) -> None:

@@ -43,18 +43,15 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     check_pairs(rules, op, operands)
     if op.writes:
         _check_room(rules, op, operands)
-    if op.into == "cast" and op.gives == "left" and operands[0].dtype is not None:
-        return _assigned(rules, op, operands, rules.made(operands[0].dtype), trail)
-    if op.meet == "apart" and not _joins(rules, op, operands):
-        return _apart(rules, op, operands, trail)
-    if op.absorbs is not None and (found := _absorbing(op.absorbs, operands)):
-        return _absorbed(rules, op, operands, found, trail)
+    found = _without_join(rules, op, operands, trail)
+    if found is not None:
+        return found
     node: Node | None = None
-    # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
     weak = ignored = is_constant = False
     dtypes = casting(rules, op, operands)
     if not dtypes:
         ignored = ignores_right(op, operands)
+        # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
         is_constant = ignored and operands[1].tier != "array" and op.has_constants
         joining = operands[:1] if ignored else operands
         node, dtype, weak = joined(rules, op, joining, trail)
@@ -71,18 +68,31 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     # The last operand's own fit, if it has one, says what its value has wrapped to.
     wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
     check_natural(rules, op, last, last.value if wrapped is None else wrapped, compute)
-    # A power whose exponent is a constant is a product, and as weak as that.
-    becomes = "same" if is_constant else said_of(op.weak_of, compute) or op.weak
-    if becomes == "made" and compute is not dtypes[0]:
+    becomes = said_of(op.weak_of, compute) or op.weak
+    same = compute is dtypes[0]
+    if is_constant:  # a power whose exponent is a constant is a product, and as weak as that
+        weak = weak and same
+    elif becomes == "made" and not same:
         weak = True
     elif becomes == "0d" and any(o.tier == "array" for o in operands):
         weak = False
     elif weak:
         if becomes == "refuse":
             check_weak(rules, op, result)
-        kept = is_constant or not ignored or operands[1].weak
-        result, weak = _weakness(rules, becomes, result, kept, compute is dtypes[0])
+        result, weak = _weakness(rules, becomes, result, not ignored or operands[1].weak, same)
     return Outcome(node, compute, result, weak, values)
+
+
+def _without_join(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> Outcome | None:
+    """What an operation comes to for which operands need not join; None if they have to."""
+    into = operands[0].dtype
+    if op.into == "cast" and op.gives == "left" and into is not None:
+        return _assigned(rules, op, operands, rules.made(into), trail)
+    if op.meet == "apart" and not _joins(rules, op, operands):
+        return _apart(rules, op, operands, trail)
+    if op.absorbs is not None and (found := _absorbing(op.absorbs, operands)):
+        return _absorbed(rules, op, operands, found, trail)
+    return None
 
 
 def _assigned(rules: Rules, op: Op, operands: Sequence[Operand], into: DType, trail: list[Step]) -> Outcome:

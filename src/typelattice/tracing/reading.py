@@ -13,7 +13,7 @@ MOST = 4_096  # operands that are remembered
 
 
 class ArrayReader:
-    """Reads arrays as operands. `libraries` are those whose arrays were read, `unread` the names of the dtypes
+    """Reads arrays as operands: `libraries` are those whose arrays were read, `unread` the names of dtypes
     that are none of ours.
     """
 

@@ -368,3 +368,9 @@ def test_a_folder_that_cannot_be_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(tl.TypelatticeError, match=r"cannot write .*file"):
         write(run, [], tmp_path / "file")
+
+
+def test_a_run_without_arrays_claims_nothing() -> None:
+    told = str(tl.trace(lambda: 1 + 2, systems=["torch"]))
+    assert told.startswith("0 operations ran in 0 files\n\nnothing is known of the dtypes")
+    assert "widened" not in told and "torch" not in told.partition("--dtype-trace")[2]

@@ -20,6 +20,10 @@ from typelattice.tracing.words import counted, place, size
 SHOWN = 10
 """Causes, and places where a system parts, that are shown; of the others it is said how many there are."""
 
+NOTHING = (
+    "nothing is known of the dtypes: no array was computed with in what was followed; name the package that "
+    "does with --package (of pytest: --dtype-trace)"
+)
 ALL = "the pages of --html (of pytest: --dtype-html) show all"
 
 
@@ -33,6 +37,9 @@ def report(run: Run, systems: Sequence[AnySystem], width: int = 80) -> Iterator[
     for line in summary(found):
         yield page.folded(line)
     yield ""
+    if not run.operations and not run.opaque:
+        yield page.folded(NOTHING)
+        return
     yield from _causes(found, page)
     for name, parts in found.parts.items():
         yield from _parts(found.ran, name, parts, page)

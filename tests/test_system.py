@@ -662,6 +662,20 @@ def test_an_assignment_that_casts_may_compute_in_another_dtype() -> None:
     assert said(s, "float32", "bool", op="clip") == "float32"
 
 
+def test_the_left_operand_may_be_written_into_where_single_dtypes_are_computed_in() -> None:
+    some = {"takes": "all", "gives": {"float": "left"}, "into": "kind"}
+    s = make(CHAIN, ops={"maximum": some})
+    assert said(s, "uint8", "int8", op="maximum") == "int16"
+    assert said(s, "float32", "float64", op="maximum") == "float32"
+    assert said(s, "int8", "float32", op="maximum") == "- float32 cannot be written into int8"
+    s = make(CHAIN, ops={"extreme": {"gives": "left"}, "maximum": {"takes": "all", "gives": {"int": "f64"}}})
+    assert said(s, "int16", "uint8", op="maximum") == "float64"
+    assert said(s, "float64", "float32", op="maximum") == "float64"
+    assert said(s, "float32", "float64", op="maximum") == "- float64 cannot be written into float32"
+    with pytest.raises(tl.FormatError, match='gives says nothing of single dtypes beside into = "cast"'):
+        make(CHAIN, ops={"maximum": {**some, "into": "cast"}})
+
+
 def test_of_an_operation_in_two_entries_both_hold() -> None:
     s = parse("""
 name = "mine"

@@ -9,7 +9,7 @@ from typelattice.engine.combine import combine
 from typelattice.engine.fit import Fit, fits
 from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
-from typelattice.engine.operations import REBINDS, Domain, Op, find, said_of
+from typelattice.engine.operations import REBINDS, Domain, Given, Op, find, said_of
 from typelattice.engine.own_meeting import check_weak, joined
 from typelattice.engine.refused_pairs import check_pairs
 from typelattice.engine.rules import Rules
@@ -59,7 +59,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
     compute, result = _applied(rules, op, dtypes, trail, is_constant)
-    if op.gives == "left" or op.writes:
+    if op.writes or _said_to_give(op, compute) == "left":
         result = written_into(rules, op, result, operands[0], trail)
     adopted = dtypes[0] if op.adopts == "joined" and len(dtypes) == 1 else compute
     values = () if is_constant else tuple(fits(rules, operands, adopted, op))
@@ -205,8 +205,8 @@ def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | Non
 
 
 def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
-    """The dtype of the result of what was computed."""
-    match said_of(op.gives_of, compute) or op.gives:
+    """The dtype of the result of what was computed; of what the left operand is to hold, the one computed."""
+    match _said_to_give(op, compute):
         case None | "left":
             return compute
         case "joined":
@@ -217,6 +217,11 @@ def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
             return complex_of(compute)
         case target:
             return default_of(rules, target)
+
+
+def _said_to_give(op: Op, compute: DType) -> Given:
+    """What is said of the result of what was computed in a dtype."""
+    return said_of(op.gives_of, compute) or op.gives
 
 
 def _check_room(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:

@@ -197,7 +197,6 @@ def _operations_of() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
     return found
 
 
-_LEFT = ("left",)
 # Of an operation, what it does, and what it would do without the entry.
 _Needs = Callable[[Operation, Op, Op, Rules], bool]
 _Need = tuple[str, _Needs]
@@ -219,7 +218,7 @@ _NEEDS: dict[str, _Need] = {
     "own": ("own says nothing without `loops`", lambda o, op, without, rules: bool(op.loops)),
     "into": (
         'into says nothing without gives = "left", but for operators that write in place',
-        lambda o, op, without, rules: op.writes or op.gives in _LEFT,
+        lambda o, op, without, rules: op.writes or "left" in (op.gives, *op.gives_of.values()),
     ),
     "ignores": _IGNORES,
     "ignores_of": _IGNORES,
@@ -260,6 +259,10 @@ _NEEDS: dict[str, _Need] = {
     "gives": (
         'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`',
         lambda o, op, without, rules: op.gives != "joined" or bool(op.computes or op.loops),
+    ),
+    "gives_of": (
+        'gives says nothing of single dtypes beside into = "cast", by which none is computed in',
+        lambda o, op, without, rules: op.into != "cast",
     ),
     "first": (
         'first says nothing of one operand, or where `tiers` does not tell "scalar" apart',

@@ -487,6 +487,23 @@ def test_an_order_of_its_own_is_all_that_counts_there() -> None:
     assert (str(p.steps[0].node), str(p.dtype)) == ("int16", "int32")  # at which they meet, what comes out
 
 
+def test_what_operands_and_answers_count_as_is_told_of_an_order_of_its_own_too() -> None:
+    keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32, i64"}, "before": {"u8": "i16"}}
+    ops = {"multiply": {"takes": "all", "order": "i16 -> i32 -> i64 -> f32"}}
+    s = make("i16 -> i32 -> i64 -> f32", **keys, after={"i64": "f32"}, ops=ops)
+    assert steps(s, "uint8", "int64", op="multiply") == [
+        ("before", "uint8", ("uint8",), "int16"),
+        ("ops", "multiply", ("uint8", "int64"), "int64"),
+        ("after", "int64", ("int64",), "float32"),
+    ]
+    told = str(s.explain("uint8", "int64", op="multiply"))
+    assert "on entry      uint8 counts as int16\n" in told
+    assert "on the answer int64 becomes float32\n" in told
+    assert steps(s, 2**40, 1, op="multiply")[0] == ("defaults", "int", ("i*",), "int64")
+    refused = make("u8; i8", before={"u4": "u8"}, ops={"multiply": {"takes": "all", "order": "u8; i8"}})
+    assert [x[0] for x in steps(refused, "uint4", "int8", op="multiply")] == ["before", "ops"]
+
+
 def test_an_operation_may_have_an_order_of_its_own() -> None:
     ops = {"matmul": {"takes": "all", "order": "u8 -> i8 -> f16"}}
     s = make("u8; i8; f16; f32", ops=ops)

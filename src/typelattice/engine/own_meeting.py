@@ -10,7 +10,7 @@ from functools import lru_cache
 from typelattice.engine.combine import combine
 from typelattice.engine.operations import Covers, Op, said_of
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Operated, RefusalError, Step
+from typelattice.engine.steps import Defaulted, Joined, Lowered, Operated, RefusalError, Replaced, Step
 from typelattice.engine.taking import default_of, entry
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.dtypes import weak as weak_node
@@ -46,11 +46,17 @@ def joined(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
     own = replace(rules, order=_order(op.order), ties={}, overrides={}, refusals={}, combine="join")
     met = tuple(o.dtype or weak_node(o.kind) for o in counted)
     said = entry(rules, op, "order")
+    # One step tells of the operation's order; of the rest the system says the same in every operation.
+    steps: list[Step] = []
+    last = (Replaced, Defaulted)  # what becomes of the node at which they meet
     try:
-        found = combine(own, counted, [], op.first)
+        found = combine(own, counted, steps, op.first)
     except RefusalError as e:
         raise RefusalError(e.reason, e.remedy, Operated(met, None, said)) from None
+    finally:
+        trail += [step for step in steps if not isinstance(step, (Joined, Lowered, *last))]
     trail.append(Operated(met, found[0], said))
+    trail += [step for step in steps if isinstance(step, last)]
     return found
 
 

@@ -389,6 +389,20 @@ def test_a_replaced_key_leaves_the_system_as_it_was() -> None:
     assert {*others.values()} == {"float64"}  # where the join is f*, as of int64 and uint64
 
 
+def test_replaced_entries_mean_what_they_mean_in_a_file_that_extends(tmp_path: Path) -> None:
+    """An empty one takes away what the other says, and of what is not given the lines of the other decide."""
+    numpy = tl.system("numpy")
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "numpy"\nextends = "numpy"\n[ops]\n"..." = true\nbitwise = {}\n')
+    assert {*numpy.ops} - {*numpy.replace(ops={"bitwise": {}}).ops} == {"bitwise"}
+    assert {*tl.system(path).ops} == {*numpy.replace(ops={"bitwise": {}}).ops}
+    with pytest.raises(FormatError, match="where is said to do nothing else than the standard"):
+        numpy.replace(ops={"where": {}})
+    variant = numpy.replace(ops={"add": {"takes": "int"}})
+    rule = numpy.explain("int8", "int8", op="divide").rule
+    assert (variant.explain("int8", "int8", op="divide").rule, rule.file) == (rule, "numpy.toml")
+
+
 def test_a_variant_has_variants() -> None:
     wide = {"kind": "float", "max": 1e308, "precision": 113, "min_exponent": -900}
     variant = tl.system("jax").replace(defaults={"float": "f32", "int": "i32"})

@@ -66,8 +66,8 @@ class System(Rules, Viewed):
     def replace(self, **keys: object) -> System:
         """A variant with other values for some keys of the file.
 
-        Of a table only the entries given change; an empty table removes all entries. Raises FormatError for
-        values that no file could have.
+        Of a table only the entries given change; an empty entry removes that of the file, an empty table all.
+        Raises FormatError for values that no file could have.
 
         >>> from typelattice import system
         >>> system("torch").replace(defaults={"float": "float64"}).result_type("int8", 1.5)

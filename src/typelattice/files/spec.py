@@ -106,7 +106,8 @@ class Spec:
     def replaced(self, keys: Mapping[str, object]) -> Spec:
         """The same with other values for keys, as a program gives them; of a table, for the entries given.
 
-        An empty table empties the other. Raises FormatError for what no file could say, and for `extends`,
+        They mean what they mean in a file that extends this one: an empty table empties the other, an empty
+        entry takes away that of the other. Raises FormatError for what no file could say, and for `extends`,
         which is read from files only.
         """
         text = Text(
@@ -119,9 +120,8 @@ class Spec:
             _check_plain(value, key, text)
         given = deepcopy(_checked(keys, text))
         for key, value in given.items():
-            before = self.values.get(key)
-            if isinstance(value, dict) and value and isinstance(before, dict):
-                given[key] = {**before, **value}
+            if isinstance(value, dict) and value and self.entries(key):
+                given[key] = {DOTS: True, **value}
         return self.with_keys(given, text)
 
     def text_of(self, file: str) -> Text | None:

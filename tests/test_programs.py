@@ -363,8 +363,12 @@ posit8 = { kind = "float", bits = 8, max = 64.0, precision = 5, min_exponent = 0
 def test_a_file_without_a_function_is_told_to_name_one(tmp_path: Path) -> None:
     path = tmp_path / "it.py"
     path.write_text("def f(x): return x * 2.0\n")
-    with pytest.raises(tl.ProgramError, match=rf"it\.py is a file; say which function .*: {path}:name$"):
-        tl.program(str(path), x="int8")
+    for named in (str(path), f"{path}:"):
+        with pytest.raises(tl.ProgramError, match=rf"it\.py is a file; say which function .*: {path}:name$"):
+            tl.program(named, x="int8")
+    path.write_text("# nothing\n")
+    with pytest.raises(tl.ProgramError, match=r"^it\.py is no program: there is nothing in it"):
+        tl.program(f"{path}:f", x="int8")
 
 
 def test_names_may_be_bound_to_dtypes_of_a_file(tmp_path: Path) -> None:

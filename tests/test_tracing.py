@@ -993,7 +993,8 @@ def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
         (("broken.py",), "broken.py, line 1: invalid syntax"),
         (("missing.py",), "missing.py"),
         (("--json", "no/where.json", "s.py"), "no/where.json"),
-        (("--json", "", "s.py"), "cannot write ''"),
+        (("",), "cannot read '': it is no path"),
+        (("--json", "", "s.py"), "cannot write '': it is no path"),
         (("--json", "./out", "--html", "out", "s.py"), "give each a path of its own"),
         (("--html", "broken.py", "s.py"), "cannot write into 'broken.py': Not a directory"),
         (("--html", "", "s.py"), "cannot write into '': it is no path"),
@@ -1001,6 +1002,9 @@ def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
         (("--package", "src/pkg", "s.py"), "'src/pkg' is no name of a package; write it as an import does"),
         (("--package", "numpy", "s.py"), "numpy is a library whose operations are what is followed"),
         (("-m", "numpy"), "typelattice: numpy is a package without a __main__; name a module of it"),
+        (("-m", "broken"), "broken.py, line 1: invalid syntax; Python cannot run it either"),
+        (("-m", "null"), "null.py: source code string cannot contain null bytes; Python cannot run it"),
+        (("-m", "pkg.part"), "the package of pkg.part cannot be imported (RuntimeError: not today)"),
         (("folder",), "typelattice: there is no __main__.py in folder; name a script in it"),
         (("deep.py",), "deep.py: an expression is nested too deeply; Python cannot run it either"),
         (("minus.py",), "minus.py: an expression is nested too deeply; Python cannot run it either"),
@@ -1011,6 +1015,9 @@ def test_bad_input_is_one_clear_error_and_the_script_is_not_run(
 ) -> None:
     write(tmp_path, "s", SCRIPT)
     write(tmp_path, "broken", "x = = 1\n")
+    write(tmp_path, "null", "x = 1\0")
+    write(tmp_path / "pkg", "__init__", "raise RuntimeError('not today')")
+    write(tmp_path / "pkg", "part", "")
     write(tmp_path, "deep", f"x = y{'.a' * 90_000}\n")
     write(tmp_path, "minus", f"x = {'-' * 90_000}1\n")
     (tmp_path / "folder").mkdir()

@@ -39,6 +39,8 @@ def regular(path: str | os.PathLike[str]) -> os.stat_result:
 def explained(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
     """Turns what the system says of a path into a FileError."""
     try:
+        if not os.fspath(path):
+            raise OSError(0, "it is no path")
         yield
     except (OSError, ValueError) as e:
         # Python says in other words in each release why a path with a null character cannot be.

@@ -53,8 +53,6 @@ def check_writable(path: str | os.PathLike[str], room: int = 1) -> None:
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Raises FileError if a folder, which may not be there yet, could not be made or written into."""
     with explained("write into", path):
-        if not os.fspath(path):
-            raise OSError(0, "it is no path")
         found = os.path.realpath(path)
         while not os.path.lexists(found):
             found = os.path.dirname(found)

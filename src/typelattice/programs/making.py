@@ -40,8 +40,9 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     if operands:
         raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
     in_file = IN_FILE.fullmatch(what) if len(what) < LONGEST_SOURCE else None
-    if what.endswith(".py") and "\n" not in what and Path(what).is_file():
-        raise ProgramError(f"{what} is a file; say which function of it is meant: {what}:name")
+    file = what.removesuffix(":")
+    if file.endswith(".py") and "\n" not in file and Path(file).is_file():
+        raise ProgramError(f"{file} is a file; say which function of it is meant: {file}:name")
     if in_file:
         path = Path(in_file[1])
         text = _text(path)

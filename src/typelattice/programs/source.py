@@ -53,7 +53,8 @@ def _parsed(source: Lines) -> list[ast.stmt]:
         where = f"{Place(source.file or '<source>', line)}: " if source.several else ""
         raise ProgramError(f"{where}{short(source.text)} is no program: {why}; give {POSSIBLE}") from None
     if not lines:
-        raise ProgramError(f"{short(source.text)} is no program: there is nothing in it; give {POSSIBLE}")
+        what = source.file or short(source.text)
+        raise ProgramError(f"{what} is no program: there is nothing in it; give {POSSIBLE}")
     return lines
 
 

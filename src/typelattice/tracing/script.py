@@ -141,8 +141,8 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
             raise ScriptError(f"there is no __main__.py in {clipped(path, 200)}; name a script in it")
         code, _ = _module("__main__", module, tracing)
         return code, path
-    given, path = path, os.path.abspath(path)
-    data = read_bytes(Path(path), MOST + 1)
+    given, path = path, path and os.path.abspath(path)
+    data = read_bytes(path, MOST + 1)
     if len(data) > MOST:
         raise ScriptError(f"{clipped(path, 200)} is larger than {MOST:,} bytes; trace a module of it")
     _put_first(os.path.dirname(os.path.realpath(path)))
@@ -158,15 +158,23 @@ def _compiled(path: str, data: bytes, tracing: Tracing) -> CodeType:
     found = tracing.compiler.code("__main__", path, data)
     if found is not None:
         return found
-    try:
+    with _explained(path):
         return compile(data, path, "exec", dont_inherit=True)
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Turns what Python says of code that it cannot compile into a ScriptError; `path`: where that is."""
+    try:
+        yield
     except (RecursionError, MemoryError):
         why = "an expression is nested too deeply"
         raise ScriptError(f"{clipped(path, 200)}: {why}; Python cannot run it either") from None
-    except (SyntaxError, ValueError) as e:
-        line = f", line {e.lineno}" if isinstance(e, SyntaxError) and e.lineno else ""
-        why = e.msg if isinstance(e, SyntaxError) else str(e)
-        raise ScriptError(f"{clipped(path, 200)}{line}: {why}; Python cannot run it either") from None
+    except SyntaxError as e:
+        place = clipped(e.filename or path, 200) + (f", line {e.lineno}" if e.lineno else "")
+        raise ScriptError(f"{place}: {e.msg}; Python cannot run it either") from None
+    except ValueError as e:
+        raise ScriptError(f"{clipped(path, 200)}: {e}; Python cannot run it either") from None
 
 
 def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
@@ -179,6 +187,10 @@ def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
     except (ImportError, AttributeError, ValueError) as e:
         why = clipped(str(e), 200)
         raise ScriptError(f"there is no module {clipped(name, 100)} ({why}); install it") from None
+    except Exception as e:  # whatever the package raises that the module is in
+        what = f"the package of {clipped(name, 100)} cannot be imported"
+        why = clipped(f"{type(e).__name__}: {e}", 200)
+        raise ScriptError(f"{what} ({why}); Python cannot run it either") from None
     if package and spec is None:
         raise ScriptError(f"{clipped(name, 100)} is a package without a __main__; name a module of it")
     if spec is None or spec.loader is None:
@@ -192,9 +204,9 @@ def _of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[Co
     code: object = None
     if spec.name == "__main__" and isinstance(loader, (FileLoader, zipimporter)):
         code = _compiled(path, loader.get_data(path), tracing)
-    else:
-        get_code = getattr(loader, "get_code", None)
-        code = get_code and get_code(spec.name)
+    elif get_code := getattr(loader, "get_code", None):
+        with _explained(path):
+            code = get_code(spec.name)
     if not isinstance(code, CodeType):
         raise ScriptError(f"module {clipped(spec.name, 100)} has no code that can be run; name another")
     module.__file__, module.__dict__["__cached__"] = path, spec.cached

@@ -298,6 +298,8 @@ def test_options_may_stand_anywhere(capsys: pytest.CaptureFixture[str]) -> None:
     ("explain int8 --system numpi", "did you mean numpy or numpy1?"),
     ("explain int8 --system no/file.toml", "cannot read"),
     ("explain int8 --op ad", "unknown operation 'ad'"), ("table --tier 1d", "invalid choice: '1d'"),
+    ("table --system jax --system=numpy", "argument --system: given more than once; name one (see"),
+    ("trace --json a --json b s.py", "argument --json: given more than once; name one (see"),
     ("table --dtypes ,", "no dtypes at all"),
     ("diff numpy", "required: B"), ("check .", "unknown system"),
     ("check pyproject.toml.toml", "cannot read"),

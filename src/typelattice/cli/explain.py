@@ -29,7 +29,8 @@ def arguments(parser: ArgumentParser) -> None:
     whole = "; or one program and its names: 'a*2.0 + b' a=int8:0d b=float16, FILE.py:function x=float32"
     parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
     parser.add_argument(
-        "--system", action="append", metavar="NAME|FILE", help="that system in full; may be given again",
+        "--system", action="append", default=[], metavar="NAME|FILE",
+        help="that system in full; may be given again",
     )  # fmt: skip
     op_argument(parser)
     format_argument(parser)

@@ -50,10 +50,19 @@ class Parser(ArgumentParser):
 
     def read(self, words: Sequence[str]) -> Namespace:
         """The arguments that words say. Raises UsageError."""
+        self._check_given_once(words)
         found, unread = self.parse_known_intermixed_args(words)
         if unread:
             self.error(f"unrecognized arguments: {' '.join(unread)}{self._with_systems(words, unread)}")
         return found
+
+    def _check_given_once(self, words: Sequence[str]) -> None:
+        """Raises UsageError for an option given twice that holds one value: which is meant is not guessed."""
+        given = [word.partition("=")[0] for word in _before_dashes(words)]
+        for option in self._actions:
+            holds_one = option.nargs != 0 and not isinstance(option.default, list)
+            if holds_one and sum(word in option.option_strings for word in given) > 1:
+                self.error(f"argument {'/'.join(option.option_strings)}: given more than once; name one")
 
     def _with_systems(self, words: Sequence[str], unread: Sequence[str]) -> str:
         """The line to type instead, if the words that were not understood name systems."""
@@ -109,7 +118,7 @@ def run(argv: list[str]) -> Paragraphs:
         yield from command(first).run(args)
 
 
-def _before_dashes(words: list[str]) -> list[str]:
+def _before_dashes(words: Sequence[str]) -> Sequence[str]:
     return words[: words.index("--")] if "--" in words else words
 
 

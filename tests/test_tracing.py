@@ -488,6 +488,58 @@ def test_a_rewritten_module_behaves_as_it_did(package: Path, name: str) -> None:
     assert dir(plain) == dir(rewritten)
 
 
+CONDITIONS = """
+    import numpy as np
+
+    def if_(x):
+        if (0 <
+                x):
+            return 1
+
+    def unless(x):
+        if x is not None and not (x
+                == 0):
+            return 1
+
+    def while_(x):
+        while 0 < x and (
+                x != 7):
+            x = x - 1
+        return x
+
+    def assert_(x):
+        assert (x
+            < 0), "a message"
+
+    def chosen(x): return [1 if (0
+        < x) else 2, not 0 < x]
+
+    def comprehended(x):
+        return {c: 1 for c in (1,
+            2) if not c > x if x
+                > 0}
+
+    def matched(x):
+        match 1:
+            case 1 if (x
+                    > 0):
+                return 1
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["if_", "unless", "while_", "assert_", "chosen", "comprehended", "matched"]
+)
+def test_comparisons_are_followed_of_which_the_truth_alone_is_asked(package: Path, name: str) -> None:
+    """A traceback names the comparison itself, or the line that it named, where the truth is refused."""
+    plain, rewritten = both(package, CONDITIONS)
+    for x in (np.ones(1), np.zeros(1), np.ones(2)):
+        assert ended(getattr(plain, name), x) == ended(getattr(rewritten, name), x)
+    assert "ambiguous" in ended(getattr(rewritten, name), np.ones(2))
+    _, run = followed(package, CONDITIONS, f"{name}(np.full(1, {-1 if name == 'assert_' else 1}))")
+    assert {"less", "equal", "greater"} & {op for op, *_ in texts(run).values()}
+
+
 NUMBERS = st.sampled_from(
     ["a", "b", "c", "1", "2.5", "True", "x[0]", "x[b]", "x[-1]", "d['k']", "f(a, *x, k=b)", "o.v"]
 )

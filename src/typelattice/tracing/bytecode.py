@@ -8,7 +8,7 @@ from types import CodeType
 from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.tracing.nodes import COPY, COPY_IN_PLACE, WITNESS
+from typelattice.tracing.nodes import COMPARED, COPY, COPY_IN_PLACE, WITNESS
 
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
@@ -67,6 +67,10 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
         arg, first = _argument(code, at)
         if op == LOAD_CONST and arg in marks:
             count, number, how = int(marks[arg][0]), int(marks[arg][1]), marks[arg][2]
+            if how == COMPARED:
+                at = _blank(made, first, at + 2, "COMPARE_OP")
+                found.add(arg)
+                continue
             if number == 0:
                 pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
             if at + 2 >= len(code) or code[at + 2] != OP["UNARY_NEGATIVE"]:
@@ -93,6 +97,17 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
     if found != marks.keys() or taken:
         raise UnknownBytecodeError("a mark was not found; trace it with another Python")
     return bytes(made)
+
+
+def _blank(made: bytearray, first: int, at: int, name: str) -> int:
+    """Takes out the instructions from the first to that of a name, which stands there; where the next is."""
+    if made[at] != OP[name]:
+        raise UnknownBytecodeError(f"a mark is not followed by {name}; trace it with another Python")
+    end = at + 2
+    while made[end] == CACHE:
+        end += 2
+    made[first:end] = bytes((NOP, 0)) * ((end - first) // 2)
+    return end
 
 
 def _argument(code: bytes, at: int) -> tuple[int, int]:

@@ -30,7 +30,8 @@ def same_twice(target: ast.expr, rebound: Set[str]) -> bool:
     """Whether what stands before the dot or the bracket of a target, and in the bracket, can be read twice.
 
     In `x[i] += y` these are `x` and `i`, of which the rewritten code reads the element and then writes it.
-    They have to be the same the second time, and no code of the program may run for that.
+    They have to be the same the second time, and no code of the program may run for that. A name that some
+    function declares as global or nonlocal may be bound anew in between, by what computes `y` or adds it.
     """
     match target:
         case ast.Attribute(value=ast.Name(id=name)):
@@ -149,29 +150,3 @@ def compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
                     for alias in node.names
                     if alias.name in (*COMPILING, *SUBMODULES)
                 )
-
-
-def conditions(node: ast.AST) -> Iterator[int]:
-    """The comparisons, by their ids, whose truth alone is asked by an expression or a statement.
-
-    Python 3.11 places the test of one where it places the comparison, and the test of anything else where it
-    places the whole line; a traceback would show that.
-    """
-    waiting: list[ast.AST | None] = []
-    match node:
-        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
-            waiting.append(test)
-        case ast.comprehension(ifs=parts):
-            waiting += parts
-        case ast.match_case(guard=guard):
-            waiting.append(guard)
-    while waiting:
-        match waiting.pop():
-            case ast.Compare() as found:
-                yield id(found)
-            case ast.BoolOp(values=parts):
-                waiting += parts
-            case ast.UnaryOp(op=ast.Not(), operand=part):
-                waiting.append(part)
-            case ast.IfExp(body=a, orelse=b):
-                waiting += [a, b]

@@ -23,7 +23,6 @@ from typelattice.tracing.cautions import (
     called_at,
     compiled_by,
     compilers,
-    conditions,
     constants_of,
     declared,
     elements,
@@ -31,7 +30,7 @@ from typelattice.tracing.cautions import (
     lists_of,
     same_twice,
 )
-from typelattice.tracing.nodes import COPY_IN_PLACE, LOAD, WITNESS, copied, loaded, placed
+from typelattice.tracing.nodes import COPY_IN_PLACE, LOAD, WITNESS, compared, copied, loaded, placed
 from typelattice.tracing.spot import UNTOLD, List, Row
 
 SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
@@ -39,7 +38,7 @@ PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast
 LEAVES = frozenset(  # what a node holds, and nothing is rewritten within
     (NoneType, str, int, *PLAIN, ast.Global, ast.Nonlocal, ast.TypeIgnore)
 ).union(*(base.__subclasses__() for base in SIGNS))
-CONDITIONS_STAND_ALONE = sys.version_info < (3, 12)
+TRUTH_IS_PLACED = sys.version_info >= (3, 12)  # where the value is, by Python itself
 CALLED = ("called_0", "called_1", "called_2")  # what tells a witness of a call of so many arguments
 ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
 
@@ -57,7 +56,6 @@ class Rewriter:
         self.alone: list[tuple[str, str]] = []
         self.rebound = set(declared(tree)) if "global" in text or "nonlocal" in text else set()
         self.compilers = dict(compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
-        self.conditions: set[int] = set()
         self.visits: dict[type, Callable[[Any], Any]] = {
             getattr(ast, name.removeprefix("visit_")): getattr(self, name)
             for name in dir(self)
@@ -131,11 +129,12 @@ class Rewriter:
         values = [x.value for x in parts if isinstance(x, ast.Constant)]
         plain = any(isinstance(value, (str, bytes, type(None))) for value in values)
         self.inner(node)
-        if plain or id(node) in self.conditions or len(node.ops) > 1 or type(node.ops[0]) not in OPERATORS:
+        if plain or len(node.ops) > 1 or type(node.ops[0]) not in OPERATORS:
             return node
         inner = ast.Compare(copied(node, 2, 0), node.ops, [copied(node, 2, 1)])
         items = [node.left, node.comparators[0]]
-        return self.told(node, "binary", items, inner, OPERATORS[type(node.ops[0])])
+        told = self.told(node, "binary", items, inner, OPERATORS[type(node.ops[0])])
+        return told if TRUTH_IS_PLACED else compared(node, told)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         plain = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
@@ -206,16 +205,6 @@ class Rewriter:
         node.cause = node.cause and self.visit(node.cause)
         return node
 
-    # -- where the truth of a comparison alone is asked
-
-    def asked(self, node: Any) -> Any:
-        """An expression or a statement with a condition, whose comparisons are left as they are."""
-        if CONDITIONS_STAND_ALONE:
-            self.conditions.update(conditions(node))
-        return self.inner(node)
-
-    visit_If = visit_While = visit_IfExp = visit_Assert = visit_comprehension = asked
-
     # -- statements
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
@@ -267,8 +256,6 @@ class Rewriter:
         return node
 
     def visit_match_case(self, node: ast.match_case) -> ast.match_case:
-        if CONDITIONS_STAND_ALONE:
-            self.conditions.update(conditions(node))
         node.guard = node.guard and self.visit(node.guard)
         node.body = [self.visit(line) for line in node.body]
         return node

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from typelattice.recorded.rows import (
     FORMAT,
     Line,
     RecordingError,
+    Row,
     Square,
     encode,
     folded,
@@ -149,18 +150,25 @@ class Recording:
             found = min(found, {AS: like, **same, "rows": rows}, key=lambda form: len(json.dumps(form)))
         return found
 
-    def calls(self) -> Iterator[Call]:
-        """Every call that was made, with its answer."""
+    def calls(self, every: int = 1) -> Iterator[Call]:
+        """The calls that were made, with their answers; for a sample, one of `every` so many."""
         names, answers = self.operands, [told(kept, self.errors) for kept in self.answers]
+        at = 0  # the place of the next call in a row
+        for op, first, last, row in self._rows():
+            before = [names[operand] for operand in first]
+            for i in range(at, len(row), every):
+                yield Call(op, (*before, names[last[i]]), *answers[row[i]])
+            at = (at - len(row)) % every
+
+    def _rows(self) -> Iterator[tuple[str, tuple[int, ...], Sequence[int], Row]]:
+        """The calls that differ in their last operand alone: the others, the last of each, the answers."""
         for op, line in self.unary.items():
-            for i, answer in zip(line.operands, line.row, strict=True):
-                yield Call(op, (names[i],), *answers[answer])
+            yield op, (), line.operands, line.row
         for op, square in self.binary.items():
             for first, row in zip(square.operands, square.rows, strict=True):
-                for second, answer in zip(square.operands, row, strict=True):
-                    yield Call(op, (names[first], names[second]), *answers[answer])
+                yield op, (first,), square.operands, row
         for op, operands, answer in self.nary:
-            yield Call(op, tuple(names[i] for i in operands), *answers[answer])
+            yield op, operands[:-1], operands[-1:], (answer,)
 
     def answer(self, op: str, *operands: str) -> str:
         """The library's answer to one call; RecordingError where it was not asked."""

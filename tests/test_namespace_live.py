@@ -485,12 +485,17 @@ def cluster() -> Any:
         yield client
 
 
-@pytest.mark.parametrize("system", tl.systems())
+def shared(system: str) -> list[tl.DType]:
+    """The dtypes of a system that NumPy has, too, and holds in whole bytes."""
+    return [d for d in tl.system(system).dtypes if (d.bits or 0) >= 8 and d in tl.system("numpy").order]
+
+
+@pytest.mark.parametrize("system", [name for name in tl.systems() if shared(name)])
 def test_a_lazy_dtype_is_the_computed_one_chunk_by_chunk(system: str, cluster: Any) -> None:
     da = pytest.importorskip("dask.array")
     dask = pytest.importorskip("dask")
     xp = tl.namespace(system, da)
-    common = [d for d in xp._context.dtypes.values() if (d.bits or 0) >= 8 and d in tl.system("numpy").order]
+    common = [d for d in shared(system) if d in xp._context.dtypes.values()]
     lazy = []
     for op, a, b in product(("add", "divide", "less"), common[::2], common[1::2]):
         try:
@@ -504,8 +509,6 @@ def test_a_lazy_dtype_is_the_computed_one_chunk_by_chunk(system: str, cluster: A
                 lazy.append(getattr(xp, op)(xp.asarray(da.ones(4, chunks=2, dtype=str(a)))))
             except (tl.PromotionError, tl.NamespaceError):
                 continue
-    if not common:
-        pytest.skip(f"{system} and NumPy have no dtype in common")
     assert len(lazy) > len(common)
     dice = lazy[:: max(1, len(lazy) // 30)]
     blocks = [block for x in dice for block in x.bare.to_delayed().ravel()]

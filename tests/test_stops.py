@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from followed import followed_module
 
 from typelattice.tracing.causes import Cause
 from typelattice.tracing.findings import Findings, findings
@@ -17,12 +18,8 @@ from typelattice.tracing.stops import Stop, stop
 
 
 def followed(code: str) -> Run:
-    """The run of a module."""
-    recorder = Recorder()
-    compiled = Compiler(recorder).code("code", "code.py", f"import numpy as np\n{code}\n".encode())
-    assert compiled is not None
-    exec(compiled, {"__name__": "code"})
-    return recorder.run()
+    """The run of a module that has NumPy."""
+    return followed_module(f"import numpy as np\n{code}\n")[1]
 
 
 def the_cause(code: str) -> tuple[Findings, Cause, Stop]:
@@ -119,7 +116,7 @@ z = y * x
     assert [found.ran.steps[i].text for i in cause.first] == [text]
     assert casts(found, stopped) == [text]
     assert len(stopped.kept) == 2
-    assert "gives float64, and of narrower floats too" in told(code)
+    assert "gives float64, as it does of narrower floats" in told(code)
     assert 'interp = { takes = "bool, real", computes = { "bool, real" = "f64" } }' in told(code)
 
 

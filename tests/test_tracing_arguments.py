@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
+from followed import followed
 
 import typelattice as tl
 from typelattice.programs.step import Opaque
-from typelattice.tracing.importing import Compiler
 from typelattice.tracing.ran import ran
-from typelattice.tracing.recorder import Recorder
-from typelattice.tracing.run import Run
 
 ARRAYS = """
 import numpy as np
@@ -42,26 +39,16 @@ OPAQUE = [  # calls whose result has a dtype that no operation of ours gives
 ]  # fmt: skip
 
 
-def followed(code: str) -> tuple[Any, Run]:
-    """What an expression gives, and the run."""
-    recorder = Recorder()
-    compiled = Compiler(recorder).code("told", "told.py", f"{ARRAYS}y = {code}\n".encode())
-    assert compiled is not None
-    scope: dict[str, Any] = {"__name__": "told"}
-    exec(compiled, scope)
-    return scope["y"], recorder.run()
-
-
 @pytest.mark.parametrize("code", KNOWN)
 def test_a_further_argument_that_promotes_is_read(code: str) -> None:
-    y, run = followed(code)
+    y, run = followed(code, ARRAYS)
     assert not run.opaque and not run.mismatches
     assert str(run.under("numpy")[-1].operand.dtype) == str(y.dtype)
 
 
 @pytest.mark.parametrize("code", OPAQUE)
 def test_a_call_is_opaque_where_no_rule_says_what_a_further_argument_does(code: str) -> None:
-    _, run = followed(code)
+    _, run = followed(code, ARRAYS)
     assert not run.mismatches
     assert any(isinstance(step, Opaque) for step in run.program.steps)
 
@@ -80,7 +67,7 @@ def test_a_program_knows_a_dtype_that_is_given_by_position(code: str) -> None:
     ],
 )
 def test_the_values_of_scalars_count_by_the_rules_of_numpy_1(code: str, gave: str) -> None:
-    _, run = followed(code)
+    _, run = followed(code, ARRAYS)
     last = replace(run.seen[-1], operand=tl.operand(gave))
     one = replace(run, seen=(*run.seen[:-1], last), systems={"numpy": "numpy1"})
     assert run.under("numpy")[-1].operand != last.operand
@@ -88,6 +75,6 @@ def test_the_values_of_scalars_count_by_the_rules_of_numpy_1(code: str, gave: st
 
 
 def test_what_numpy_1_does_not_say_is_a_mismatch() -> None:
-    _, run = followed("np.ones(3, 'u1') + np.int64(300)")
+    _, run = followed("np.ones(3, 'u1') + np.int64(300)", ARRAYS)
     one = replace(run, systems={"numpy": "numpy1"})  # which gives uint16, and not int64
     assert [each.number for each in one.mismatches] == [*ran(one).mismatches] == [len(run.seen) - 1]

@@ -1,15 +1,11 @@
 """Lists beside arrays in a run: NumPy makes an array of a list, and joins the entries of `np.r_[...]`."""
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from followed import followed
 
 from typelattice.programs.step import Call, Created, Input, Opaque
-from typelattice.tracing.importing import Compiler
-from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.report import report
-from typelattice.tracing.run import Run
 
 ARRAYS = """
 import numpy as np
@@ -38,19 +34,9 @@ JOINED = [
 ]  # fmt: skip
 
 
-def followed(code: str, head: str = ARRAYS) -> tuple[Any, Run]:
-    """What an expression gives, and the run."""
-    recorder = Recorder()
-    compiled = Compiler(recorder).code("lists", "lists.py", f"{head}y = {code}\n".encode())
-    assert compiled is not None
-    scope: dict[str, Any] = {"__name__": "lists"}
-    exec(compiled, scope)
-    return scope["y"], recorder.run()
-
-
 @pytest.mark.parametrize("code", [*OPERATORS, *CALLS, *JOINED])
 def test_a_list_beside_arrays_is_an_array_and_the_step_comes_out_as_numpy_has_it(code: str) -> None:
-    y, run = followed(code)
+    y, run = followed(code, ARRAYS)
     assert not run.opaque and not run.mismatches
     last, seen = [*run][-1]
     assert (last.text, seen.count) == (code, 1)
@@ -59,7 +45,7 @@ def test_a_list_beside_arrays_is_an_array_and_the_step_comes_out_as_numpy_has_it
 
 
 def test_the_array_of_a_list_is_a_step_with_the_text_of_the_list() -> None:
-    _, run = followed("x + [1, 2.5, 3]")
+    _, run = followed("x + [1, 2.5, 3]", ARRAYS)
     (made,) = [step for step in run.program.steps if isinstance(step, Created) and step.op == "asarray"]
     assert made.text == "[1, 2.5, 3]"
     assert str(run.under("torch")[-1]) == "float32"
@@ -81,14 +67,14 @@ def test_a_long_list_that_is_assigned_to_elements_is_an_opaque_step_by_the_name_
 
 
 def test_the_report_names_the_list_that_made_a_narrow_float_wide() -> None:
-    _, run = followed("(x * [0.5, 0.25, 0.125]) + 1")
+    _, run = followed("(x * [0.5, 0.25, 0.125]) + 1", ARRAYS)
     told = " ".join("\n".join(report(run, ())).split())
-    assert "wide lists.py:8: [0.5, 0.25, 0.125] makes float64" in told
-    assert "stop it cast this to float32, and all of it stays float32: lists.py:8: [0.5, 0.25, 0.125]" in told
+    assert "wide code.py:8: [0.5, 0.25, 0.125] makes float64" in told
+    assert "stop it cast this to float32, and all of it stays float32: code.py:8: [0.5, 0.25, 0.125]" in told
 
 
 def test_lists_of_other_numbers_at_one_place_are_one_step_in_the_end() -> None:
-    y, run = followed("[x + [k, k, k] for k in range(100)][-1]")
+    y, run = followed("[x + [k, k, k] for k in range(100)][-1]", ARRAYS)
     added = [seen.count for step, seen in run if isinstance(step, Call) and step.op == "add"]
     assert sum(added) == 100 and len(added) < 10
     assert str(y.dtype) == "float64" and not run.mismatches
@@ -99,18 +85,18 @@ UNTOLD = ["x + [2**63, 1, 1]", "np.add([2**63, 1, 1], x)", "np.ones(100, np.floa
 
 @pytest.mark.parametrize("code", UNTOLD)
 def test_a_list_of_which_no_rule_says_the_dtype_is_taken_as_it_was(code: str) -> None:
-    _, run = followed(code)
+    _, run = followed(code, ARRAYS)
     assert isinstance(run.program.steps[-1], Opaque) and run.opaque == 1
     assert not run.mismatches
 
 
 def test_a_number_in_np_r_is_weak_and_one_in_a_list_is_not() -> None:
-    joined, listed = followed("np.r_[x, 1.0]")[1], followed("np.r_[x, [1.0]]")[1]
+    joined, listed = followed("np.r_[x, 1.0]", ARRAYS)[1], followed("np.r_[x, [1.0]]", ARRAYS)[1]
     assert (str(joined.under("numpy")[-1]), str(listed.under("numpy")[-1])) == ("float32", "float64")
 
 
 def test_what_np_r_joins_is_linked_to_the_steps_that_made_it() -> None:
-    _, run = followed("np.r_[x, i] * 2")
+    _, run = followed("np.r_[x, i] * 2", ARRAYS)
     steps = run.program.steps
     joined = steps[steps[-1].parts[0]]
     assert isinstance(joined, Call) and joined.op == "hstack"

@@ -102,7 +102,6 @@ def check_further(
 
     `further` follows after the operands; `part` gives the step of an array, None of anything else.
     """
-
     told = [name for name in named if name in TELLING]
     if told:
         raise UnknownCallError(f"its result depends on {told[0]}")

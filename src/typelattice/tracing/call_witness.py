@@ -155,12 +155,12 @@ class CallWitness(Keys):
             if not method or not written(function.__name__):
                 return result  # it was handed through
         who = self.who if function is self.function else self.callee(function)
-        if not kind.weak and (type(function) in OF_PROGRAMS or not described(who)):
+        asked = function if described(who) else None  # an object of the program is asked nothing
+        if not kind.weak and (type(function) in OF_PROGRAMS or asked is None):
             kept = self.kept.get(id(result))
             if kept is not None and kept[0] is result:
                 return result  # as a scalar
         key = who, *self.tokens(given[:-1]), kind.mark(result)
-        asked = function if described(who) else None  # an object of the program is asked nothing
         note = self.known.get(key) or self.recorder.call(self, key, asked, given)
         self.link(note, kind, result)
         return result

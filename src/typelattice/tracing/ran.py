@@ -96,9 +96,7 @@ def ran(run: Run) -> Ran:
         at_source.setdefault(source_of(step), []).append(i)
     floats = {o.dtype: n for o in (outcome.operand for outcome in seen) if o and o.dtype and (n := width(o))}
     narrowest = min(floats, key=floats.__getitem__, default=None)
-    return Ran(
-        run, systems, steps, parts, made_into, seen, said, at_source, engine, narrowest
-    )  # fmt: skip
+    return Ran(run, systems, steps, parts, made_into, seen, said, at_source, engine, narrowest)
 
 
 def source_of(step: Step) -> object:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from typelattice.engine.system import System
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem, Program, Replay
 from typelattice.programs.replay import Outcome
@@ -120,8 +119,9 @@ def left_open(step: Step, outcome: Outcome) -> bool:
     if isinstance(step, Created) and step.dtype is None and outcome.refused:
         return True
     p = outcome.promotion
-    by_value = p is not None and isinstance(p.system, System) and p.system.combine == "value"
-    return by_value and p is not None and any(o.tier == "0d" and o.value is None for o in p.operands)
+    if p is None or p.system.combine != "value":
+        return False
+    return any(o.tier == "0d" and o.value is None for o in p.operands)
 
 
 def agrees(outcome: Outcome, observed: Operand) -> bool:

@@ -83,10 +83,10 @@ def deed(ran: Ran, i: int) -> str:
             return f"makes {given}; no rule of it is known"
         case Input():
             return f"comes in as {given}"
-    always = ", and of narrower floats too" if ran.is_always_wide(i) else ""
     if step.op == "setitem":
         into, value = (ran.observed(p) for p in ran.parts[i][:2])
         return f"writes {value} into {into}"
+    always = ", as it does of narrower floats" if ran.is_always_wide(i) else ""
     return f"{step.op} of {operands_words(ran, i)} gives {given}{always}"
 
 

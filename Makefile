@@ -8,7 +8,10 @@ PYTHON ?= $(shell tools/find-python)
 LIVE_PYTHON ?= $(shell tools/find-python 3.11 3.12 3.13)
 VENV = .venv
 LIVE = .venv-live .venv-numpy1 .venv-max $(if $(shell tools/find-python 3.13 3.12 2>/dev/null),.venv-recent)
-PIP = -m pip install -qq --disable-pip-version-check
+# The tests start hundreds of processes: what one of them has compiled the next reads. Of a library little is
+# ever imported, so that pip need not compile all of it.
+export PYTHONDONTWRITEBYTECODE =
+PIP = -m pip install -qq --disable-pip-version-check --no-compile
 FLAGS =
 CALLS = 100000
 LINES = 1000000

@@ -284,6 +284,17 @@ def test_a_page_begins_with_operands_that_its_system_has(visit: Visitor, tmp_pat
     assert page.locator("main .error, main [role=alert]").count() == 0
 
 
+def test_a_table_that_moves_under_a_pointer_at_rest_keeps_what_the_keys_chose(
+    visit: Visitor, tmp_path: Path
+) -> None:
+    """A browser then tells the table of a pointer over another cell, though none has moved."""
+    page = visit.open(page_of(tmp_path, "jax", ops=()))
+    cell(page, "int8", "uint8").focus()
+    assert lit(page, "join") == {"int16"}
+    cell(page, "int8", "float16").dispatch_event("mouseover")
+    assert lit(page, "join") == {"int16"}
+
+
 def test_a_system_of_many_nodes_stays_usable(visit: Visitor, tmp_path: Path) -> None:
     file = tmp_path / "large.toml"
     places = [(i, j) for i in range(8) for j in range(15)]

@@ -40,10 +40,24 @@ function grid({ caption, corner, rows, columns, fill, chosen, show, choose }) {
   if (chosen) at(...chosen)?.classList.add("chosen");
 
   const seen = (event) => event.target.closest("td[data-row]");
-  table.addEventListener("mouseover", (event) => seen(event) && show(...place(seen(event))));
-  table.addEventListener("mouseleave", () => show(null));
+  // A table that scrolls under a pointer at rest fires mouseover as if the pointer had moved. Only one that
+  // does move shows a cell: else it would take away what the keys have just chosen.
+  let pointed = null;
+  table.addEventListener("mousemove", (event) => {
+    const cell = seen(event);
+    if (!cell || cell === pointed) return;
+    pointed = cell;
+    show(...place(cell));
+  });
+  table.addEventListener("mouseleave", () => {
+    pointed = null;
+    show(null);
+  });
   table.addEventListener("click", (event) => seen(event) && choose(...place(seen(event))));
-  table.addEventListener("focusin", (event) => seen(event) && choose(...place(seen(event))));
+  table.addEventListener("focusin", (event) => {
+    pointed = null;
+    if (seen(event)) choose(...place(seen(event)));
+  });
   table.addEventListener("keydown", (event) => {
     const cell = seen(event);
     const to = cell && moved(event.key, place(cell), rows.length, columns.length);

@@ -148,3 +148,17 @@ class Foreign:
 
 def test_arrays_that_no_library_owns_are_read_by_their_dtypes() -> None:
     assert str(tl.system("numpy").result_type(Foreign(), np.ones(2, "int16"))) == "int16"
+
+
+def test_a_list_that_counts_as_a_number_has_dimensions_where_they_are_needed() -> None:
+    """TensorFlow makes a tensor of a list: of the dtype of the other operand, or of the default dtype."""
+    x = "float16[2]"
+    assert str(tl.program("x + [1, 2]", x=x).under("tensorflow")[-1]) == "float16"
+    assert str(tl.program("x @ [1.0, 2.0]", x=x).under("tensorflow")[-1]) == "float16"
+    assert str(tl.program("mean([1.5, 2.5])").under("tensorflow")[-1]) == "float32"
+
+
+def test_a_system_that_is_no_librarys_takes_a_list_for_an_array() -> None:
+    program = tl.program("x + [1, 2]", x="int8[2]")
+    assert str(program.under("jep9407-1")[-1]) == str(tl.system("jep9407-1").result_type("int8", "int64"))
+    assert program.under("arrow")[-1].reason == "nothing is recorded of Python's lists beside its own"

@@ -9,15 +9,16 @@ from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Hosted, RefusalError, Step
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import operation
-from typelattice.operands.operand import SCALAR, Operand, scalar
+from typelattice.operands.operand import LISTS, SCALAR, Operand, scalar
 
 ARRAY, NUMBER, FLOAT, OTHER = "array", "number", "float", "other"
 WORDS = (ARRAY, NUMBER, FLOAT, OTHER)
 """What a guest counts as: an array of its dtype, a Python number of its kind, a Python float, or an array of
-the dtype of the first operand that is no guest. Any other text is the reason of a refusal."""
-FORMS = ("array", "scalar", "left")
-"""The guests that a file tells apart, beside scalars of one dtype: arrays, scalars, and whichever stands at
-the left of an operator."""
+the dtype of the first operand that is no guest. Any other text is the reason of a refusal. A list that counts
+as a number is an array of such a dtype where it stands alone, or where an operation wants dimensions."""
+FORMS = ("array", "scalar", "left", "assigned")
+"""The guests that a file tells apart, beside scalars of one dtype: arrays, scalars, whichever stands at the
+left of an operator, and whichever is assigned to elements."""
 
 
 def hosted(
@@ -26,25 +27,29 @@ def hosted(
     """Operands in which each guest is what it counts as. Raises RefusalError."""
     own = next((o.dtype for o in operands if o.dtype and not o.guest), None)
     return tuple(
-        _counted(rules, o, own, op if i == 0 else None, trail) if o.guest else o
-        for i, o in enumerate(operands)
+        _counted(rules, o, own, op, i, trail) if o.guest else o for i, o in enumerate(operands)
     )
 
 
-def _counted(rules: Rules, o: Operand, own: DType | None, first_of: str | None, trail: list[Step]) -> Operand:
-    """What one guest counts as; `first_of`: the operation in which it comes first. Raises RefusalError."""
+def _counted(
+    rules: Rules, o: Operand, own: DType | None, op: str | None, place: int, trail: list[Step]
+) -> Operand:
+    """What one guest counts as, the operand of an operation at a place. Raises RefusalError."""
     assert o.dtype
     library = o.guest.removesuffix(SCALAR)
+    first_of = op if place == 0 else None
     is_operator = first_of is not None and operation(first_of).is_operator
-    word = _said(rules, o, is_operator)
+    assigned = op is not None and place > 0 and operation(op).of_class == "assignment"
+    word = _said(rules, o, "left" if is_operator else "assigned" if assigned else "")
     if word not in WORDS:
-        forms = "scalars" if o.guest.endswith(SCALAR) else "arrays"
-        reason = word or f"nothing is recorded of {library}'s {forms} beside its own"
+        reason = word or f"nothing is recorded of {_kind_of_guest(o)} beside its own"
         step = Hosted((o.dtype,), None, library)
         raise RefusalError(reason, "make it one of the library's own first", step)
     # An operation that takes whatever comes first for an array does so with a guest, too.
     as_array = first_of is not None and not is_operator and find(first_of, rules.ops).first
     counts = replace(o, guest="")
+    if word == NUMBER and o.guest == LISTS and (own is None or _needs_dimensions(rules, op)):
+        word = OTHER  # which has dimensions, as the list has
     if word == NUMBER:
         counts = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
     elif word == FLOAT:
@@ -55,17 +60,33 @@ def _counted(rules: Rules, o: Operand, own: DType | None, first_of: str | None, 
     return counts
 
 
-def _said(rules: Rules, o: Operand, left: bool) -> str:
-    """What the file says of a guest, the most particular that holds; nothing if it says nothing."""
+def _said(rules: Rules, o: Operand, form: str) -> str:
+    """What the file says of a guest, the most particular that holds; nothing if it says nothing.
+
+    A system that is no library's has no say in what becomes of lists: they are arrays.
+    """
     library = o.guest.removesuffix(SCALAR)
-    if library == rules.library.partition(" ")[0]:
+    if library == rules.library.partition(" ")[0] or (library == LISTS and not rules.library):
         return ARRAY
     said = rules.guests.get(library, {})
-    if left and "left" in said:
-        return said["left"]
+    if form in said:
+        return said[form]
     if not o.guest.endswith(SCALAR):
         return said.get("array", "")
     return said.get(o.dtype) or said.get("scalar", "")
+
+
+def _needs_dimensions(rules: Rules, op: str | None) -> bool:
+    """Whether an operation takes nothing without dimensions."""
+    return op is not None and max(operation(op).dimensions, find(op, rules.ops).dimensions) > 0
+
+
+def _kind_of_guest(o: Operand) -> str:
+    """What a guest is, as a refusal names it."""
+    if o.guest == LISTS:
+        return "Python's lists"
+    forms = "scalars" if o.guest.endswith(SCALAR) else "arrays"
+    return f"{o.guest.removesuffix(SCALAR)}'s {forms}"
 
 
 def _words(o: Operand, counts: Operand) -> str:

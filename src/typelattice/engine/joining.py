@@ -57,12 +57,13 @@ def _enter_weak(rules: Rules, o: Operand, trail: list[Step]) -> Node:
     """
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
     own = own_dtype(rules, o)
-    choices: list[Node] = [weak(kind)]
-    if own:
-        choices += [weak(own.kind, own), own]
     if own in rules.wider.get(o.kind, ()):
         trail.append(Widened((weak(o.kind),), own, o.kind.word))
-    return next((n for n in choices if n in rules.order), choices[0])
+    by_kind = weak(kind)
+    if own is None or by_kind in rules.order:
+        return by_kind
+    by_width = weak(own.kind, own)
+    return by_width if by_width in rules.order else own if own in rules.order else by_kind
 
 
 def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:

@@ -12,7 +12,7 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.words import Viewed
 from typelattice.operands.notation import parse
-from typelattice.operands.objects import MARKS, PLAIN, beside, operand
+from typelattice.operands.objects import MARKS, PLAIN, operand, with_guests
 from typelattice.operands.operand import SCALARS, Operand, OperandError
 
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
@@ -84,6 +84,8 @@ class System(Rules, Viewed):
         >>> print(system("jax").operand("int8:weak"))
         int8:weak
         """
+        if type(x) is Operand:  # one that was read before, as in tables and comparisons
+            return x
         return parse(x, self.own_dtypes) if isinstance(x, str) else operand(x)
 
     def result_type(self, a: Any = _NOTHING, b: Any = _NOTHING, /, *more: object) -> DType:
@@ -184,4 +186,4 @@ class System(Rules, Viewed):
         if not operands:
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
         read = tuple(map(self.operand, operands))
-        return ask(self, beside(operands, read, self.library.partition(" ")[0]), op, self.origin.rule)
+        return ask(self, with_guests(operands, read, self.library.partition(" ")[0]), op, self.origin.rule)

@@ -131,6 +131,7 @@ class Weak:
 # again and again do not pile up; under a lock, so that two threads never make two of one.
 _DEFINED: WeakValueDictionary[tuple[object, ...], DType] = WeakValueDictionary()
 _WEAK: WeakValueDictionary[tuple[object, ...], Weak] = WeakValueDictionary()
+_OF_KINDS: dict[Kind, Weak] = {}
 _LOCK = Lock()
 
 
@@ -147,6 +148,8 @@ def define(*facts: Any) -> DType:
 
 def weak(kind: Kind, dtype: DType | None = None) -> Weak:
     """The weak node of a kind, or of a dtype of that kind; always the same object."""
+    if dtype is None and kind in _OF_KINDS:  # Python scalars are asked for all the time
+        return _OF_KINDS[kind]
     with _LOCK:
         found = _WEAK.get((kind, dtype))
         if found is None:
@@ -154,7 +157,7 @@ def weak(kind: Kind, dtype: DType | None = None) -> Weak:
         return found
 
 
-_OF_KINDS = tuple(map(weak, Kind))  # kept, since Python scalars are asked for all the time
+_OF_KINDS |= {kind: weak(kind) for kind in Kind}
 Node = DType | Weak
 NATIVE: dict[str, Callable[[DType], object]] = {}  # framework -> DType to its own dtype; the adapters fill it
 
@@ -242,9 +245,10 @@ def part_of(d: DType) -> DType:
     >>> part_of(dtype("complex64")), part_of(dtype("int8"))
     (float32, int8)
     """
+    if d.kind is not Kind.COMPLEX:
+        return d
     floats = (x for x in DTYPES.values() if x.kind is Kind.FLOAT)
-    parts = (x for x in floats if (x.max, x.precision) == (d.max, d.precision))
-    return next(parts, d) if d.kind is Kind.COMPLEX else d
+    return next((x for x in floats if (x.max, x.precision) == (d.max, d.precision)), d)
 
 
 def complex_of(d: DType) -> DType:

@@ -70,7 +70,7 @@ def _read(x: object) -> Operand | None:
     return None
 
 
-def beside(objects: Sequence[object], operands: Sequence[Operand], host: str) -> tuple[Operand, ...]:
+def with_guests(objects: Sequence[object], operands: Sequence[Operand], host: str) -> tuple[Operand, ...]:
     """Operands, with those marked as guests that are another library's arrays among the host's own.
 
     Without an array of the host's all count as its own: what they hold is then all that is asked.

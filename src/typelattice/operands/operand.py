@@ -13,6 +13,7 @@ SCALARS: dict[type, Kind] = {bool: Kind.BOOL, int: Kind.SIGNED, float: Kind.FLOA
 WORDS = {"int": Kind.SIGNED, "float": Kind.FLOAT, "complex": Kind.COMPLEX}
 BOOL = DTYPES["bool"]
 SCALAR = "-scalar"  # ends the name of a guest that is a scalar: `numpy-scalar`
+LISTS = "python"  # the guest that is a list, which libraries make an array of or refuse
 
 
 class OperandError(TypelatticeError, TypeError):

@@ -117,7 +117,8 @@ class Draft(KnownSteps):
         written = next(own for own, plain in WRITES.items() if plain == name)
         steps = (left.step, right.step)
         return self.add(Call(
-            written, (left, right), (), steps, text=clipped(site.text, LONGEST), place=site.place,
+            written, (left, right), (), steps, lists=lists_of((x, y), steps),
+            text=clipped(site.text, LONGEST), place=site.place,
             shape=self.shape(left), owner=self.owner(site, steps),
         ))  # fmt: skip
 
@@ -127,8 +128,9 @@ class Draft(KnownSteps):
         steps = (left.step, right.step)
         return self.add(
             Call(
-                "setitem", (left, right), (("key", key),), steps, text=clipped(site.text, LONGEST),
-                place=site.place, shape=self.shape(left), owner=self.owner(site, steps),
+                "setitem", (left, right), (("key", key),), steps, lists=lists_of((x, value), steps),
+                text=clipped(site.text, LONGEST), place=site.place,
+                shape=self.shape(left), owner=self.owner(site, steps),
             )
         )  # fmt: skip
 
@@ -154,12 +156,12 @@ class Draft(KnownSteps):
         operator: bool = False,
         dtype: AnyDType | None = None,
     ) -> Ref:
-        given = [x for x in operands if x is not None]
         try:
-            op.check(len(given))
+            op.check(sum(x is not None for x in operands))
         except OpError as e:
             raise site.refuse(str(e)) from None
         operands = self.converted(site, op, operands)
+        given = [x for x in operands if x is not None]
         taken = tuple([None if x is None else self.ref(site, x) for x in operands])
         steps = tuple([ref.step for ref in taken if ref is not None])
         try:
@@ -171,7 +173,7 @@ class Draft(KnownSteps):
         text = clipped(site.text, LONGEST)
         return self.add(
             Call(
-                op.name, whole, keywords, steps, operator, dtype,
+                op.name, whole, keywords, steps, operator, dtype, lists_of(given, steps),
                 text=text, place=site.place, shape=shape, owner=owner,
             )
         )  # fmt: skip
@@ -179,17 +181,14 @@ class Draft(KnownSteps):
     def converted(self, site: Site, op: Operation, operands: Sequence[Argument]) -> Sequence[Argument]:
         """The operands, of which the library makes arrays by a rule of its own, before the operation runs."""
         joined = op.form == "several" or op.name == "append" or op.of_class == "matmul"
-        if not joined and tuple not in map(type, operands):
+        if not joined:
             return operands  # as nearly always
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(site, [x.step for x in arrays])
-        if joined and library in NUMBERS_BECOME_ARRAYS:
+        if library in NUMBERS_BECOME_ARRAYS:
             return [
                 self.array_of_number(self.site_of(site, x), x) if self.is_scalar(x) else x for x in operands
             ]
-        if library == "tensorflow" and arrays:  # a list is of the dtype of the tensor beside it
-            to = DTypeOf(arrays[0].step)
-            return [self.array_of(site, x, to) if isinstance(x, tuple) else x for x in operands]
         return operands
 
     def cast(self, site: Site, x: Argument, to: AnyDType) -> Ref:
@@ -253,7 +252,8 @@ class Draft(KnownSteps):
             kind = max(kinds, key=lambda k: k.rank)
             like = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
             return self.created(site, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
-        stacked = self.call(site, operation("stack"), x)
+        items = [self.ref(site, item) if isinstance(item, tuple) else item for item in x]
+        stacked = self.call(site, operation("stack"), items)
         return stacked if dtype is None else self.cast(site, stacked, dtype)
 
     def opaque(
@@ -265,6 +265,13 @@ class Draft(KnownSteps):
         return self.add(
             Opaque(name, given, tuple(made_of), text=text, place=site.place, shape=shape, owner=owner)
         )
+
+
+def lists_of(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
+    """The steps of those operands that are written as lists."""
+    if tuple not in map(type, operands):
+        return ()  # as nearly always
+    return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
 
 
 def _leaves(x: Argument) -> list[Argument]:

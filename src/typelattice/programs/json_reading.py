@@ -218,7 +218,9 @@ def _step(x: _Reader) -> Step:
             name, args, keywords, dtype = _call(x)
             operands = tuple(part.earlier() for part in x.at("operands").items(MOST))
             _check_operation(x, name, len(operands))
-            return Call(name, args, keywords, operands, x.at("operator", False).data is True, dtype, **common)
+            lists = tuple(part.earlier() for part in x.at("lists", []).items(MOST))
+            operator = x.at("operator", False).data is True
+            return Call(name, args, keywords, operands, operator, dtype, lists, **common)
     raise x.at("is").wrong(
         f"unknown step {short(kind)}{nearest(kind, KINDS)}; a step is one of {', '.join(KINDS)}"
     )

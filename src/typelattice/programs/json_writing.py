@@ -56,6 +56,8 @@ def step_data(step: Step) -> dict[str, object]:
                 found["operator"] = True
             if step.dtype is not None:
                 found["dtype"] = argument_data(step.dtype)
+            if step.lists:
+                found["lists"] = step.lists
         case Number(value=value):
             found["value"] = argument_data(value)
         case Input(given=given):

@@ -11,7 +11,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import fitted
-from typelattice.operands.operand import BOOL, WORDS, Operand, Tier, of, scalar
+from typelattice.operands.operand import BOOL, LISTS, WORDS, Operand, Tier, of, scalar
 from typelattice.programs.python_numbers import computed
 from typelattice.programs.results import result_of
 from typelattice.programs.step import (
@@ -147,12 +147,16 @@ class _Replay:
         match step:
             case Call(name, _, _, operands):
                 made = tuple([o for i in operands if (o := found[i].operand)])
+                if step.lists:
+                    beside = zip(operands, made, strict=True)
+                    made = tuple([replace(o, guest=LISTS) if i in step.lists else o for i, o in beside])
                 asked = None if step.dtype is None else self.dtype(step.dtype, found)
                 number = step.keywords[-1] if step.keywords else None
                 key = name, made, step.operator, asked, number, _tier(step, made)
-                if key not in self.known:
-                    self.known[key] = self.called(step, made, asked)
-                return self.known[key]
+                known = self.known.get(key)
+                if known is None:
+                    known = self.known[key] = self.called(step, made, asked)
+                return known
             case Number(value=value):
                 return Outcome(self.system.operand(value))
             case Input(given=given) | Opaque(given=given):
@@ -228,6 +232,9 @@ class _Replay:
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
         tier = _tier(step, operands)
         if asked is not None:
+            for o in operands:
+                if o.guest and (p := self.system.explain(o)).dtype is None:
+                    return Outcome(None, p, p.reason)
             return self.cast(replace(operands[0], value=None), asked, tier)
         name = step.name
         if name in WRITES:

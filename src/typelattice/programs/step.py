@@ -115,7 +115,8 @@ class Call(Step):
     """An operation: its one name, its arguments, and the earlier steps among them that are its operands.
 
     `operator`: it is written with one of Python's operators, which of Python numbers make a Python number.
-    `dtype` is the dtype asked for by name, as in `sum(x, dtype=float32)`.
+    `dtype` is the dtype asked for by name, as in `sum(x, dtype=float32)`. `lists` are those of its operands
+    that are written as lists, of which the library is to make arrays by itself.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Call(Step):
     operands: tuple[int, ...]
     operator: bool = False
     dtype: AnyDType | None = None
+    lists: tuple[int, ...] = ()
 
     @property
     def op(self) -> str:

@@ -1,7 +1,13 @@
 """What every test run needs."""
+from __future__ import annotations
+
 import os
 import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # A machine that does other work besides is slow, and not wrong.
@@ -14,3 +20,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Options for this run alone: processes that a test starts are tested for what they print without them.
 os.environ.pop("PYTEST_ADDOPTS", None)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder from which modules whose names begin with `traced_` are imported."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("traced_")]:
+        del sys.modules[name]

@@ -9,9 +9,11 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from followed import followed
 
 import typelattice as tl
 from typelattice.programs.step import Input, Opaque, Place
+from typelattice.tracing.as_written import operation_words
 from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.html import write
 from typelattice.tracing.markup import text
@@ -166,7 +168,7 @@ PARTS = """
 def test_where_a_system_parts_is_named_with_what_it_costs(tmp_path: Path) -> None:
     run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
     found = found_in(run, "torch")
-    told = {found.ran.steps[p.steps[0]].text: p for p in found.parts["torch"]}
+    told = {found.ran.steps[p.steps[0]].text: p for p in found.divergences["torch"]}
     assert {text: p.cost for text, p in told.items()} == {"n + u": "raises", "n / 2": "loses"}
     assert (told["n + u"].later, told["n + u"].unreached) == (1, 1)
     said = "\n".join(report(run, ["torch"]))
@@ -181,8 +183,8 @@ def test_a_system_that_gives_fewer_bits_without_a_loss_is_narrower(tmp_path: Pat
             return x + np.zeros(3)
     """
     found = found_in(run_of(tmp_path, source, x="float64[3]"), "torch", "jax")
-    assert [p.cost for p in found.parts["torch"]] == ["narrower"]
-    assert found.parts["jax"] == ()
+    assert [p.cost for p in found.divergences["torch"]] == ["narrower"]
+    assert found.divergences["jax"] == ()
 
 
 def test_a_system_that_casts_an_operand_to_more_than_the_run_did_loses_nothing(tmp_path: Path) -> None:
@@ -192,7 +194,7 @@ def test_a_system_that_casts_an_operand_to_more_than_the_run_did_loses_nothing(t
             return n + x
     """
     run = run_of(tmp_path, source, own="numpy1", n="int64:0d", x="float32[3]")
-    assert [p.cost for p in found_in(run, "numpy").parts["numpy"]] == ["wider"]
+    assert [p.cost for p in found_in(run, "numpy").divergences["numpy"]] == ["wider"]
 
 
 def test_a_system_that_gives_an_integer_for_a_float_loses_what_it_does_not_hold(tmp_path: Path) -> None:
@@ -202,8 +204,9 @@ def test_a_system_that_gives_an_integer_for_a_float_loses_what_it_does_not_hold(
             return np.median(n)
     """
     run = run_of(tmp_path, source, n="int32[4]")
-    (part,) = found_in(run, "torch").parts["torch"]
-    assert (part.cost, [(a.name, b.name) for a, b in part.lost]) == ("loses", [("float64", "int32")])
+    (divergence,) = found_in(run, "torch").divergences["torch"]
+    assert divergence.cost == "loses"
+    assert [(a.name, b.name) for a, b in divergence.lost] == [("float64", "int32")]
 
 
 def test_a_step_that_came_out_otherwise_than_our_rules_say_is_told_once(tmp_path: Path) -> None:
@@ -258,9 +261,9 @@ def test_what_needs_a_refused_step_is_no_refusal_of_its_own(tmp_path: Path) -> N
     opaque = Opaque("blur", run.seen[at].operand, step.parts, text="blur(bits)", place=step.place)
     steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
     run = replace(run, program=replace(run.program, steps=steps))
-    (part,) = found_in(run, "torch").parts["torch"]
-    assert run.program.steps[part.steps[0]].text == "n + u"
-    assert (part.later, part.unreached) == (2, 2)
+    (divergence,) = found_in(run, "torch").divergences["torch"]
+    assert run.program.steps[divergence.steps[0]].text == "n + u"
+    assert (divergence.later, divergence.unreached) == (2, 2)
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -374,3 +377,32 @@ def test_a_run_without_arrays_claims_nothing() -> None:
     told = str(tl.trace(lambda: 1 + 2, systems=["torch"]))
     assert told.startswith("0 operations ran in 0 files\n\nnothing is known of the dtypes")
     assert "widened" not in told and "torch" not in told.partition("--dtype-trace")[2]
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("np.add.accumulate(h) + x", "add of"),
+        ("np.add.accumulate(h, dtype=np.float64)", "add.accumulate of float16 gives float64"),
+        ("np.multiply.reduce(h, dtype=np.float64)", "multiply.reduce of float16 gives float64"),
+        ("np.subtract.outer(h, w)", "subtract.outer of float16 and float64 gives float64"),
+        ("np.concatenate([h, w])", "concatenate of float16 and float64 gives float64"),
+        ("h @ w", "matmul of float16 and float64 gives float64"),
+    ],
+)
+def test_an_operation_is_named_as_the_program_wrote_it(code: str, said: str) -> None:
+    before = "import numpy as np\nx, h, w = np.ones(3, np.float32), np.ones(3, np.float16), np.ones(3)\n"
+    _, run = followed(code, before)
+    assert said in " ".join("\n".join(report(run, ())).split())
+
+
+def test_what_is_written_into_out_is_named_by_the_function(tmp_path: Path) -> None:
+    before = "import numpy as np\nx, z = np.ones(3, np.float16), np.ones(3, np.float16)\n"
+    _, run = followed("z", f"{before}np.add(x, x, out=z)\nz[0] = 2.0\n")
+    assert [operation_words(step) for step in run.program.steps if step.op == "setitem"] == [
+        "add into out",
+        "setitem",
+    ]
+    write(run, (), tmp_path)
+    pages = "".join(page.read_text() for page in tmp_path.glob("*.html"))
+    assert "add into out" in pages

@@ -1,10 +1,14 @@
 """Lists beside arrays in a run: NumPy makes an array of a list, and joins the entries of `np.r_[...]`."""
+
 from __future__ import annotations
 
 import pytest
 from followed import followed
 
+import typelattice as tl
 from typelattice.programs.step import Call, Created, Input, Opaque
+from typelattice.tracing.divergences import divergences
+from typelattice.tracing.ran import ran
 from typelattice.tracing.report import report
 
 ARRAYS = """
@@ -48,7 +52,7 @@ def test_the_array_of_a_list_is_a_step_with_the_text_of_the_list() -> None:
     _, run = followed("x + [1, 2.5, 3]", ARRAYS)
     (made,) = [step for step in run.program.steps if isinstance(step, Created) and step.op == "asarray"]
     assert made.text == "[1, 2.5, 3]"
-    assert str(run.under("torch")[-1]) == "float32"
+    assert str(run.under("torch")[run.program.steps.index(made)]) == "float32"
 
 
 def test_a_list_that_is_assigned_to_elements_is_an_array_that_is_cast_as_it_is_written() -> None:
@@ -110,3 +114,58 @@ def test_a_call_of_other_arrays_at_the_same_place_is_another_step(many: int) -> 
     steps = [step for step in run.program.steps if step.op == "concat"]
     texts = [{run.program.steps[i].text for i in step.parts} for step in steps]
     assert texts == [{"x * 2"}, {"x + 1"}] and not run.opaque and not run.mismatches
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x + [1.0, 2.0, 3.0]",
+        "h * [s, 2.0, 1]",
+        "np.add([1, 2, 3], x)",
+        "np.sqrt([s, 2])",
+        "np.sum([1.0, 2.0], dtype=np.float32)",
+        "[1, 2, 3] * x",
+        "np.stack([x, [1, 2, 3]])",
+    ],
+)
+def test_a_library_that_makes_no_array_of_a_list_refuses_the_operation(code: str) -> None:
+    _, run = followed(code, ARRAYS)
+    for system in ("torch", "jax", "mlx", "tinygrad", "ndonnx", "cupy"):
+        (divergence,) = [
+            p for p in divergences(ran(run), run.under(system)) if run.program.steps[p.steps[0]].text == code
+        ]
+        assert divergence.cost == "raises"
+        assert divergence.outcome.reason and "by itself" in divergence.outcome.reason
+    for system in ("numpy", "dask", "tensorflow"):
+        assert "by itself" not in str([o.reason for o in run.under(system)])
+
+
+def test_a_list_that_no_operation_takes_is_not_said_to_come_out_narrower() -> None:
+    _, run = followed("x + [1.0, 2.0, 3.0]", ARRAYS)
+    found = divergences(ran(run), run.under("torch"))
+    assert [(run.program.steps[p.steps[0]].text, p.cost) for p in found] == [
+        ("x + [1.0, 2.0, 3.0]", "raises")
+    ]
+
+
+def test_a_list_that_the_program_makes_an_array_of_is_an_array_under_every_system() -> None:
+    for code in ("np.asarray([1.0, 2.0, 3.0]) + x", "np.array([x, [1, 2, 3]]) + x"):
+        _, run = followed(code, ARRAYS)
+        assert not any(outcome.refused for outcome in run.under("jax")), code
+
+
+def test_a_list_is_assigned_where_the_library_takes_it_there() -> None:
+    _, run = followed("x", f"{ARRAYS}x[:2] = [1.5, 2]\n")
+    said = {name: str(run.under(name)[-1]) for name in ("torch", "mlx", "jax", "ndonnx", "tinygrad")}
+    assert said == {
+        "torch": "refused",
+        "mlx": "refused",
+        **dict.fromkeys(("jax", "ndonnx", "tinygrad"), "float32"),
+    }
+
+
+def test_lists_of_a_program_are_written_and_read_again() -> None:
+    program = tl.program("x + [1.0, 2.0]", x="float32[2]")
+    again = tl.Program.from_json(program.to_json())
+    assert [step.lists for step in again.steps if isinstance(step, Call)] == [(1,)]
+    assert str(again.under("torch")[-1]) == "refused"

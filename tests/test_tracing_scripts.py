@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import py_compile
+import signal
 import subprocess
 import sys
 import zipapp
@@ -63,3 +65,90 @@ def test_compiled_code_is_refused_and_its_source_asked_for(tmp_path: Path) -> No
         plain, followed = both(tmp_path, word)
         assert (plain.stdout, followed.stdout, followed.returncode) == ("1\n", "", 2)
         assert "compiled code, of which nothing can be followed; trace the source" in followed.stderr
+
+
+@pytest.mark.parametrize(
+    ("ends", "status"),
+    [("sys.stderr.close()", 0), ("sys.stderr.close(); sys.exit(3)", 3), ("sys.stderr = None", 0)],
+)
+def test_a_script_that_closes_standard_error_keeps_its_status_and_has_its_report(
+    tmp_path: Path, ends: str, status: int
+) -> None:
+    lines = "import sys, numpy as np", "x = np.ones(3, np.float32) * np.float64(2)", "print('done')", ends
+    (tmp_path / "main.py").write_text("\n".join(lines), encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py")
+    assert plain.returncode == followed.returncode == status
+    told = followed.stderr if "None" in ends else followed.stdout.removeprefix(plain.stdout)
+    assert "\n 1  main.py:2: np.ones(3, np.float32) * np.float64(2)" in told
+
+
+def test_a_script_that_closes_both_streams_keeps_its_status(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("import sys\nsys.stdout.close()\nsys.stderr.close()\nsys.exit(3)")
+    assert [done.returncode for done in both(tmp_path, "main.py")] == [3, 3]
+
+
+def test_what_a_script_leaves_for_its_end_runs_where_it_was_interrupted(tmp_path: Path) -> None:
+    lines = "import atexit", "atexit.register(print, 'left')", "raise KeyboardInterrupt"
+    (tmp_path / "main.py").write_text("\n".join(lines), encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py")
+    assert plain.returncode == followed.returncode == -signal.SIGINT
+    assert plain.stdout == followed.stdout == "left\n"
+    assert followed.stderr.startswith(plain.stderr) and followed.stderr.count("Traceback") == 1
+
+
+def test_an_interrupt_while_threads_are_waited_for_leaves_the_report_and_the_status(tmp_path: Path) -> None:
+    lines = (
+        "import os, signal, threading, time, numpy as np",
+        "x = np.ones(3, np.float32) * np.float64(2)",
+        "ended = threading.Event()",
+        "def interrupt():",
+        "    time.sleep(0.5)",
+        "    os.kill(os.getpid(), signal.SIGINT)",
+        "    ended.wait(0.5)",
+        "threading.Thread(target=interrupt).start()",
+    )
+    (tmp_path / "main.py").write_text("\n".join(lines), encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py")
+    assert plain.returncode == followed.returncode == 0
+    assert "\n 1  main.py:2: np.ones(3, np.float32) * np.float64(2)" in followed.stderr
+
+
+STARTS = """
+import multiprocessing, os, subprocess, sys
+import numpy as np
+def double(x):
+    return x * np.float64(2)
+if __name__ == "__main__":
+    double(np.ones(3, np.float32))
+    how = sys.argv[1]
+    if how == "popen":
+        subprocess.run([sys.executable, "-c", ""], close_fds=False)
+    elif how == "shell":
+        os.system("true")
+    elif how == "raw":
+        if not os.fork():
+            os._exit(0)
+        os.wait()
+        os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", ""], os.environ), 0)
+    elif how != "none":
+        with multiprocessing.get_context(how).Pool(2) as pool:
+            pool.map(double, [np.ones(3, np.float32)])
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "many"),
+    [("none", 0), ("popen", 1), ("shell", 1), ("raw", 2), ("fork", 2), ("spawn", 2), ("forkserver", 2)],
+)
+def test_the_report_says_how_many_child_processes_were_not_followed(
+    tmp_path: Path, how: str, many: int
+) -> None:
+    (tmp_path / "main.py").write_text(STARTS, encoding="utf-8")
+    trace = "-m", "typelattice", "trace", "--json", "run.json", "--html", "pages", "main.py", how
+    followed = ran(tmp_path, *trace)
+    assert followed.returncode == 0, followed.stderr
+    assert json.loads((tmp_path / "run.json").read_text())["child_processes"] == many
+    said = f"not followed: {many} child process{'es' * (many > 1)} that the program started"
+    for told in (followed.stderr, (tmp_path / "pages" / "index.html").read_text()):
+        assert (said in " ".join(told.split())) is bool(many), told
+        assert ("child process" in told) is bool(many)

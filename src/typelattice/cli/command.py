@@ -18,6 +18,10 @@ class UsageError(TypelatticeError, ValueError):
     """A command line that cannot be read."""
 
 
+class ScriptInterrupted(Exception):
+    """The script that a command ran was interrupted, and the command has said all that it has to say."""
+
+
 class DifferencesFound(Exception):
     """Ends a command that compared two things and found differences, once it has shown them."""
 

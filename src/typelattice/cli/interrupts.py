@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,15 @@ def raised() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def end_in_silence() -> None:
+    """From now on a KeyboardInterrupt that ends the process prints nothing.
+
+    Python ends it by the signal itself, after all else that it does on its way out. A shell that runs a loop
+    then knows that it was interrupted, and stops.
+    """
+    sys.excepthook = lambda *given: None
 
 
 def _handler() -> object:

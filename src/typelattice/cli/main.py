@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import NoReturn
 
 import typelattice as tl
-from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
-from typelattice.cli.interrupts import end_at_once
+from typelattice.cli.command import Command, DifferencesFound, Paragraphs, ScriptInterrupted, UsageError
+from typelattice.cli.interrupts import end_at_once, end_in_silence
 from typelattice.facts.suggest import clipped, nearest, short
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import OutputError, complain, show
@@ -81,15 +81,21 @@ class Parser(ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command line, by default that of this process; returns one of the four exit statuses above."""
+    """Runs a command line, by default that of this process; returns one of the four exit statuses above.
+
+    Raises KeyboardInterrupt where that ends this process, which no status says as well.
+    """
     if argv is None:
         end_at_once()
     try:
         show(run(list(sys.argv[1:] if argv is None else argv)), sys.stdout)
     except DifferencesFound:
         return DIFFERENT
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except (KeyboardInterrupt, ScriptInterrupted):
+        if argv is not None:
+            return INTERRUPTED
+        end_in_silence()
+        raise KeyboardInterrupt from None
     except tl.TypelatticeError as e:
         if not (isinstance(e, OutputError) and e.unread):
             complain(f"typelattice: {clipped(printable(str(e)), LONGEST)}")

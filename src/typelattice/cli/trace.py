@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from json import dumps
 from os.path import abspath
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, UsageError
+from typelattice.cli.command import Command, Paragraphs, ScriptInterrupted, UsageError
 from typelattice.cli.interrupts import raised
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
 from typelattice.facts.collector import held_off
-from typelattice.rendering.terminal import layout, show
+from typelattice.rendering.terminal import OutputError, layout, show
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -56,7 +57,10 @@ VALUED = ("--package", "--system", "--html", "--json", "--cache")
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Runs the script, then tells what ran on standard error, and ends with the script's own exit status."""
+    """Runs the script, then tells what ran on standard error, and ends as the script ended.
+
+    Where standard error takes no text any more, standard output does.
+    """
     from typelattice.tracing.report import report
     from typelattice.tracing.script import Ended, run_script
 
@@ -74,7 +78,7 @@ def run(args: Namespace) -> Paragraphs:
             check_folder(folder)
     # The script may go into another folder, and put other streams in the place of ours.
     json, html, cache = (given and abspath(given) for given in (args.json, args.html, args.cache))
-    width, errors = layout().width, sys.stderr
+    width, errors, output = layout().width, sys.stderr, sys.stdout
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
 
     def tell(ended: Ended) -> None:
@@ -87,15 +91,22 @@ def run(args: Namespace) -> Paragraphs:
 
             write(ended.run, systems, html)
         with held_off():
-            show(report(ended.run, systems, width), errors)
+            lines = [*report(ended.run, systems, width)]
+        try:
+            show(lines, errors)
+        except OutputError as e:  # the script may have closed it
+            if not e.unread:
+                with suppress(OutputError):
+                    show(lines, output)
 
     with raised():
         ended = run_script(
             target, argv, args.package, args.module is not None, cache and Path(cache), tell
         )
-    if ended.forked:
-        raise SystemExit(ended.status)
-    tell(ended)
+    if not ended.forked:
+        tell(ended)
+    if ended.status is None:
+        raise ScriptInterrupted
     if ended.status:
         raise SystemExit(ended.status)
     yield from ()

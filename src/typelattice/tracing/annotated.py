@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from typelattice.programs.step import Opaque
 from typelattice.tracing.causes import Cause
+from typelattice.tracing.divergences import Divergence
 from typelattice.tracing.findings import Findings
-from typelattice.tracing.parted import Part
 from typelattice.tracing.run import is_operation
 
 
@@ -24,7 +24,7 @@ class Line:
     widens: list[Cause] = field(default_factory=list)
     makes: list[Cause] = field(default_factory=list)
     follows: list[Cause] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
+    divergences: list[Divergence] = field(default_factory=list)
     wrong: list[int] = field(default_factory=list)
 
 
@@ -33,7 +33,7 @@ class Annotated:
     """A source file: its path, its text if that is known, and its lines of which something is known.
 
     `operations` ran in it, `opaque` results came from no operation that we know, `causes` of wide floats
-    stand in it, which took `bytes` more, and so many `parts` under each system that was asked.
+    stand in it, which took `bytes` more, and so many `divergences` under each system that was asked.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Annotated:
     opaque: int
     causes: int
     bytes: int
-    parts: Mapping[str, int]
+    divergences: Mapping[str, int]
 
 
 def annotated(found: Findings) -> list[Annotated]:
@@ -67,10 +67,10 @@ def annotated(found: Findings) -> list[Annotated]:
             if there and not any(cause in known for known in _causes(there)):
                 into = there.widens if i in cause.widening else there.makes if i in before else there.follows
                 into.append(cause)
-    for parts in found.parts.values():
-        for part in parts:
-            if there := line(part.steps[0]):
-                there.parts.append(part)
+    for divergences in found.divergences.values():
+        for divergence in divergences:
+            if there := line(divergence.steps[0]):
+                there.divergences.append(divergence)
     for i in ran.mismatches:
         if there := line(i):
             there.wrong.append(i)
@@ -86,7 +86,7 @@ def _file(found: Findings, name: str, lines: Mapping[int, Line]) -> Annotated:
     steps = [i for line in lines.values() for i in line.steps]
     opaque = [i for i in steps if isinstance(run.program.steps[i], Opaque)]
     causes = [cause for line in lines.values() for cause in line.causes]
-    parts = [part.system for line in lines.values() for part in line.parts]
+    divergences = [divergence.system for line in lines.values() for divergence in line.divergences]
     return Annotated(
         name,
         run.sources.get(name, "").splitlines(),
@@ -95,5 +95,5 @@ def _file(found: Findings, name: str, lines: Mapping[int, Line]) -> Annotated:
         sum(run.seen[i].count for i in opaque),
         len(causes),
         sum(cause.bytes for cause in causes),
-        {system: parts.count(system) for system in found.parts},
+        {system: divergences.count(system) for system in found.divergences},
     )

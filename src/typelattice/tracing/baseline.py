@@ -53,9 +53,9 @@ def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
 
     for cause in found.causes:
         add(cause.at, f"{cause.narrow} becomes {cause.wide}")
-    for system, parts in found.parts.items():
-        for part in parts:
-            add(part.steps[0], f"{system} gives {part.outcome}, not {part.observed}")
+    for system, divergences in found.divergences.items():
+        for each in divergences:
+            add(each.steps[0], f"{system} gives {each.outcome}, not {each.observed}")
     return told
 
 

@@ -8,12 +8,14 @@ from types import CodeType
 from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.tracing.nodes import COMPARED, COPY, COPY_IN_PLACE, WITNESS
+from typelattice.tracing.nodes import COMPARED, COPY, COPY_IN_PLACE, TARGET, WITNESS
 
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
 LOAD_CONST = OP["LOAD_CONST"]
 CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, which says of how many arguments
+CALLS = (CACHE, OP["CALL"])  # what the first instruction of a call is followed by
+ABOVE_TARGET = 2  # values: a witness's method, and the witness
 MARK = StopIteration  # of the constants that marshal keeps, the one that no program's code has
 TO_IN_PLACE = 13  # from the number of an operator to that of the same in place (CPython's opcode.h, 3.11 on)
 
@@ -54,7 +56,7 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
     at = 0
     pushed, left = 0, 0  # what lies above the items by now, and how many of them are yet to be copied
     taken = 0  # how many values the call of the witness has to take from the stack; 0 outside of one
-    in_place = False
+    in_place = assigns = False
     while at < len(code):
         if not taken:
             at = code.find(LOAD_CONST, at)
@@ -71,19 +73,23 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
                 at = _blank(made, first, at + 2, "COMPARE_OP")
                 found.add(arg)
                 continue
+            if how == TARGET:
+                at = _copy(made, first, at, ABOVE_TARGET + 1)
+                found.add(arg)
+                continue
             if number == 0:
                 pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
-            if at + 2 >= len(code) or code[at + 2] != OP["UNARY_NEGATIVE"]:
-                raise UnknownBytecodeError("a mark is not followed by its sign; trace it with another Python")
-            copy = bytes((OP["COPY"], count - number + pushed, NOP, 0))
-            made[first : at + 4] = bytes((NOP, 0)) * ((at - first) // 2) + copy
+            at = _copy(made, first, at, count - number + pushed)
             pushed, left = pushed + 1, count - 1 - number
             taken = count + 1 if count > 1 else 0  # one value alone lies on top, whatever comes after it
-            in_place = how == COPY_IN_PLACE
+            in_place = assigns = how == COPY_IN_PLACE
             found.add(arg)
-            at += 2  # over the sign
-        elif taken and pushed == 1 and not left and not in_place and op == CALL and arg == taken:
+            continue
+        if taken and pushed == 1 and not left and not in_place and op == CALL and arg == taken:
             taken = 0
+            if assigns:
+                _assign(made, at + 2)
+                assigns = False
         elif taken:
             if in_place and not left:
                 if op != OP["BINARY_OP"]:
@@ -97,6 +103,27 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
     if found != marks.keys() or taken:
         raise UnknownBytecodeError("a mark was not found; trace it with another Python")
     return bytes(made)
+
+
+def _copy(made: bytearray, first: int, at: int, depth: int) -> int:
+    """Copies the value that lies so deep on the stack, in the place of a mark; where the next one is."""
+    if made[at + 2 : at + 3] != bytes((OP["UNARY_NEGATIVE"],)):
+        raise UnknownBytecodeError("a mark is not followed by its sign; trace it with another Python")
+    copy = bytes((OP["COPY"], depth, NOP, 0))
+    made[first : at + 4] = bytes((NOP, 0)) * ((at - first) // 2) + copy
+    return at + 4
+
+
+def _assign(made: bytearray, at: int) -> None:
+    """Drops the value that an operator in place has read, whose result is known: it does not run again.
+
+    The operator comes after the rest of a call, which stands there, and takes two places with its cache.
+    """
+    while made[at] in CALLS:
+        at += 2
+    if made[at] != OP["BINARY_OP"] or made[at + 2] != CACHE:
+        raise UnknownBytecodeError("no operator follows that is in place; trace it with another Python")
+    made[at : at + 4] = bytes((OP["SWAP"], 2, OP["POP_TOP"], 0))
 
 
 def _blank(made: bytearray, first: int, at: int, name: str) -> int:

@@ -7,12 +7,13 @@ the most that following a program costs. So `called_0`, `called_1` and `called_2
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
 from typelattice.tracing.alike import written
-from typelattice.tracing.keys import Keys, described
+from typelattice.tracing.keys import UNDESCRIBED, Keys, described
 from typelattice.tracing.kinds import LONG, MOST_CLASSES
 from typelattice.tracing.links import MANY, MOST_KEPT
 
@@ -163,6 +164,28 @@ class CallWitness(Keys):
         key = who, *self.tokens(given[:-1]), kind.mark(result)
         note = self.known.get(key) or self.recorder.call(self, key, asked, given)
         self.link(note, kind, result)
+        return result
+
+    def mapped(self, function: Any, *given: Any) -> Any:
+        """A call of `map`, which itself calls a function later, from no line of the program's.
+
+        Where that is a library's, what it gives is told. It runs in the map that the program made, so that
+        its warnings and errors have the places that they had.
+        """
+        if function is not map or not self.is_of_library(given[0]):
+            return self.called(function, *given)
+        key = (UNDESCRIBED, map.__name__), *self.tokens(given[:-1])
+        return map(partial(self.made, key), given[-1])
+
+    def made(self, key: tuple[Any, ...], result: Any) -> Any:
+        """What a function gave that Python called, of which no arguments were told."""
+        kind = self.kinds[type(result)]
+        if kind is not None:
+            found = self.live.get(id(result))
+            if found is None or found[0]() is not result:
+                whole = *key, kind.mark(result)
+                note = self.known.get(whole) or self.recorder.call(self, whole, None, (result,))
+                self.link(note, kind, result)
         return result
 
     def several(self, function: Any, given: tuple[Any, ...]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -46,7 +47,7 @@ class Called:
     library: str | None
     owner: tuple[Any, ...] = ()
     takes: int | None = None  # arguments, of a ufunc; the others are written into
-    parameters: tuple[str, ...] = ()  # the names of its arguments by position, as far as they are known
+    parameters: Callable[[], Sequence[str]] = tuple  # names of its arguments by position, where known
 
 
 class CallReader(ArrayMaker):
@@ -64,7 +65,10 @@ class CallReader(ArrayMaker):
         if who.name in ARRAY_SECOND and not who.owner:
             positional[:2] = reversed(positional[:2])
         op = FUNCTIONS.get(alike(who.name, number, len(positional)))
-        positional, named = by_name(who.parameters, operand_count(op), positional, named)
+        count = operand_count(op)
+        further = count is not None and len(positional) > count
+        names = who.parameters() if further else ()  # which takes long to find out
+        positional, named = by_name(names, count, positional, named)
         out = named.pop("out", None)
         if who.takes is not None and len(positional) > who.takes:
             out = positional[who.takes]
@@ -72,7 +76,7 @@ class CallReader(ArrayMaker):
         if who.name == "view" and ("dtype" in named or any(not _lengths(x) for x in positional[1:])):
             raise UnknownCallError("its bits are taken for those of another dtype")
         if op is not None:
-            check_further(op, positional[operand_count(op) or len(positional) :], named, self.part)
+            check_further(op, positional[count or len(positional) :], named, self.part)
             if result.kind is BEYOND_RULES.get(op.name, BEYOND_RULES.get(op.of_class)):
                 raise UnknownCallError("its values decide of which kind its result is")
         if op is not None and op.of_class == "quantile":
@@ -155,11 +159,12 @@ def called(function: Any) -> Called:
         if cls.__name__ == "ufunc":
             if name == "outer":
                 return Called(owner.__name__, library)
-            return Called(REDUCED.get(name, {}).get(owner.__name__, ""), library, (), None, ("", *POSITIONS))
+            reduced = REDUCED.get(name, {}).get(owner.__name__, "")
+            return Called(reduced, library, (), None, lambda: ("", *POSITIONS))
         if hasattr(cls, "dtype") and hasattr(cls, "shape"):
             libraries = filter(None, (_library(c.__module__) for c in cls.__mro__))
             own = next(libraries, None)
-            return Called(name, own, (owner,), None, method_parameters(function, own))
+            return Called(name, own, (owner,), None, partial(method_parameters, function, own))
         return Called("", library)
     if owner is builtins:
         return Called(name, STANDARDS_OWN)
@@ -171,7 +176,7 @@ def called(function: Any) -> Called:
     takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
     if type(takes) is int:
         return Called(name, library, (), takes)
-    return Called(name, library, (), None, parameters(function) if library else ())
+    return Called(name, library, (), None, partial(parameters, function))
 
 
 def _lengths(x: Any) -> bool:

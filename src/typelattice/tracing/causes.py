@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.facts.dtypes import DType
 from typelattice.programs.step import Input
 from typelattice.tracing.ran import Ran, source_of
-from typelattice.tracing.widths import width, width_of
+from typelattice.tracing.widths import width_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ def made_by(ran: Ran) -> dict[int, int]:
     found: dict[int, int] = {}
     guilty: set[int] = set()
     for i, parts in enumerate(ran.parts):
-        own = width(ran.observed(i))
+        own = ran.widths[i]
         if own is None:
             continue
-        wide = [found[p] for p in parts if p in found and width(ran.observed(p)) == own]
+        wide = [found[p] for p in parts if p in found and ran.widths[p] == own]
         if wide and ran.is_always_wide(i):
             wide = []
         found[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
@@ -79,8 +79,8 @@ def made_by(ran: Ran) -> dict[int, int]:
 
 def narrow_parts(ran: Ran, i: int) -> list[int]:
     """The operands of a step that are floats narrower than its result."""
-    own = width(ran.observed(i)) or 0
-    return [p for p in ran.parts[i] if 0 < (width(ran.observed(p)) or 0) < own]
+    own = ran.widths[i] or 0
+    return [p for p in ran.parts[i] if 0 < (ran.widths[p] or 0) < own]
 
 
 def _place(ran: Ran, first: int, widened: int) -> object:
@@ -126,5 +126,5 @@ def _following(ran: Ran, widened: list[int], later: list[int]) -> tuple[int, ...
 
 def _grown(ran: Ran, i: int, narrow: DType) -> int:
     """The bytes that the result of a step takes more than it would at the narrower width."""
-    own, less = width(ran.observed(i)), width_of(narrow)
+    own, less = ran.widths[i], width_of(narrow)
     return ran.run.seen[i].bytes * (own - less) // own if own and less and less < own else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 MOST_ARGUMENTS = 28
@@ -23,31 +23,6 @@ COMPILING = (
     "jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "script", "generated_jit",
 )  # fmt: skip
 SUBMODULES = ("cuda",)  # which hold such decorators, too
-REBINDING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-
-
-def same_twice(target: ast.expr, rebound: Set[str]) -> bool:
-    """Whether what stands before the dot or the bracket of a target, and in the bracket, can be read twice.
-
-    In `x[i] += y` these are `x` and `i`, of which the rewritten code reads the element and then writes it.
-    They have to be the same the second time, and no code of the program may run for that. A name that some
-    function declares as global or nonlocal may be bound anew in between, by what computes `y` or adds it.
-    """
-    match target:
-        case ast.Attribute(value=ast.Name(id=name)):
-            return name not in rebound
-        case ast.Subscript(value=ast.Name(id=name), slice=key):
-            return name not in rebound and plain_key(key, rebound)
-    return False
-
-
-def plain_key(key: ast.expr, rebound: Set[str]) -> bool:
-    """Whether an index is made of names and constants."""
-    nodes = (ast.Name, ast.Constant, ast.Slice, ast.Tuple, ast.Load)
-    return all(
-        isinstance(x, nodes) and not (isinstance(x, ast.Name) and x.id in rebound)
-        for x in ast.walk(key)
-    )
 
 
 def compiled_by(decorator: ast.expr, known: Mapping[str, str]) -> str | None:
@@ -125,13 +100,6 @@ def elements(x: ast.expr) -> list[ast.expr]:
     if not isinstance(x, (ast.List, ast.Tuple)) or any(isinstance(each, ast.Starred) for each in x.elts):
         return []
     return x.elts
-
-
-def declared(tree: ast.Module) -> Iterator[str]:
-    """The names that some function of a module may bind anew outside itself."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Global, ast.Nonlocal)):
-            yield from node.names
 
 
 def compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:

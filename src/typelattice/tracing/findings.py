@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.causes import Cause, causes
-from typelattice.tracing.parted import Part, parts
+from typelattice.tracing.divergences import Divergence, divergences
 from typelattice.tracing.ran import Ran, ran
 from typelattice.tracing.run import Run
 
@@ -19,7 +19,7 @@ class Findings:
     ran: Ran = field(repr=False)
     causes: tuple[Cause, ...]
     replays: Mapping[str, Replay] = field(repr=False)
-    parts: Mapping[str, tuple[Part, ...]]
+    divergences: Mapping[str, tuple[Divergence, ...]]
 
 
 def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
@@ -29,4 +29,5 @@ def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
     """
     own = ran(run)
     replays = {made.name: made for made in (run.program.under(system) for system in systems)}
-    return Findings(own, causes(own), replays, {name: parts(own, made) for name, made in replays.items()})
+    diverging = {name: divergences(own, replayed) for name, replayed in replays.items()}
+    return Findings(own, causes(own), replays, diverging)

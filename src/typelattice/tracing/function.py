@@ -22,7 +22,7 @@ from typelattice.tracing.plain_data import run_data
 from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.report import report
 from typelattice.tracing.run import Run
-from typelattice.tracing.uncompiled import Switch
+from typelattice.tracing.uncompiled import Switches
 from typelattice.tracing.unused import Unused
 
 
@@ -86,8 +86,8 @@ def trace(
     if inspect.iscoroutinefunction(inner):
         what = f"{inner.__qualname__} is a coroutine, which runs after it was called"
         raise TraceError(f"{what}; give a function that runs it with asyncio.run")
-    recorder, switch = Recorder(), Switch()
-    with followed(inner, recorder), switch:
+    recorder, switches = Recorder(), Switches()
+    with followed(inner, recorder), switches, recorder.children:
         result = function(*args, **named)
         compiler = recorder.compiles[type(function)]
         if compiler is not None:

@@ -16,12 +16,12 @@ from typelattice.disk.write import write_text
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.annotated import Annotated, annotated
 from typelattice.tracing.causes import Cause
+from typelattice.tracing.divergences import Divergence
 from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.markup import element, page, text
-from typelattice.tracing.parted import Part
 from typelattice.tracing.report import summary
 from typelattice.tracing.run import Run
-from typelattice.tracing.sentences import cause_sections, part_lines
+from typelattice.tracing.sentences import cause_sections, divergence_lines
 from typelattice.tracing.source_page import source_page
 from typelattice.tracing.words import counted, place, shown, size
 
@@ -69,8 +69,8 @@ def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -
         *(element("p", text(line)) for line in summary(found)),
     ]
     body += _causes(found, names)
-    for system, parts in found.parts.items():
-        body += _parts(found, system, parts, names)
+    for system, divergences in found.divergences.items():
+        body += _divergences(found, system, divergences, names)
     body += _mismatches(found, names)
     body += _files(found, files, names)
     return page(TITLE, "\n".join(body))
@@ -96,17 +96,19 @@ def _cause(found: Findings, cause: Cause, names: dict[str, str]) -> str:
     return element("section", head + element("dl", told), **{"class": "finding"})
 
 
-def _parts(found: Findings, system: str, parts: Sequence[Part], names: dict[str, str]) -> Iterator[str]:
-    if not parts:
+def _divergences(
+    found: Findings, system: str, divergences: Sequence[Divergence], names: dict[str, str]
+) -> Iterator[str]:
+    if not divergences:
         yield element("h2", text(f"Under {system} every step comes out alike"))
         return
-    yield element("h2", text(f"Under {system} {counted(len(parts), 'place')} would part"))
-    for part in parts[:MOST]:
-        head = element("h3", _linked(found, part.steps[0], names))
-        lines = "<br>".join(map(text, part_lines(found.ran, part)))
-        told = element("dl", element("dt", text(part.cost)) + element("dd", lines))
+    yield element("h2", text(f"Under {system} {counted(len(divergences), 'place')} would part"))
+    for divergence in divergences[:MOST]:
+        head = element("h3", _linked(found, divergence.steps[0], names))
+        lines = "<br>".join(map(text, divergence_lines(found.ran, divergence)))
+        told = element("dl", element("dt", text(divergence.cost)) + element("dd", lines))
         yield element("section", head + told, **{"class": "finding parts"})
-    yield from _others(len(parts))
+    yield from _others(len(divergences))
 
 
 def _mismatches(found: Findings, names: dict[str, str]) -> Iterator[str]:
@@ -145,14 +147,15 @@ def _linked(found: Findings, i: int, names: dict[str, str]) -> str:
 
 def _files(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -> Iterator[str]:
     yield element("h2", text("Files"), id="files")
-    heads = ["file", "operations", "widened", "wider by", "opaque", *found.parts]
+    heads = ["file", "operations", "widened", "wider by", "opaque", *found.divergences]
     number = {"class": "number"}
     head = "".join(element("th", text(h), scope="col", **({} if h == "file" else number)) for h in heads)
     rows = []
     for file in files:
         link = element("a", text(shown(file.name)), href=names[file.name])
         cells = [f"{file.operations:,}", str(file.causes or ""), size(file.bytes) if file.bytes else ""]
-        cells += [f"{file.opaque:,}" if file.opaque else "", *(str(n or "") for n in file.parts.values())]
+        cells += [f"{file.opaque:,}" if file.opaque else ""]
+        cells += [str(n or "") for n in file.divergences.values()]
         told = "".join(element("td", text(cell), **number) for cell in cells)
         rows.append(element("tr", element("th", link, scope="row") + told))
     table = element("table", element("thead", element("tr", head)) + element("tbody", "\n".join(rows)))

@@ -24,10 +24,10 @@ from typelattice.tracing.bytecode import with_copies, with_witnesses
 from typelattice.tracing.fields import Module
 from typelattice.tracing.recorder import Recorder
 from typelattice.tracing.source import Source
-from typelattice.tracing.uncompiled import SETTINGS, Switch
+from typelattice.tracing.uncompiled import Switches
 from typelattice.tracing.unused import Unused
 
-VERSION = b"7"  # of the rewriting: a cache of another is not read
+VERSION = b"8"  # of the rewriting: a cache of another is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
 """Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
 and the functions that were left alone."""
@@ -135,7 +135,7 @@ class Finder(MetaPathFinder):
         self.packages, self.compiler = tuple(packages), compiler
         self.unseen = set(packages)
         """The packages of which no module has been found yet."""
-        self.switch = Switch()
+        self.switches = Switches()
 
     def covers(self, name: str) -> bool:
         """Whether a module belongs to one of the packages."""
@@ -145,8 +145,8 @@ class Finder(MetaPathFinder):
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The module's spec; None for a module of another package."""
-        if name == SETTINGS:
-            return self.switch.spec(self._other(name, path, target))
+        if name in self.switches.names:
+            return self.switches.spec(self._other(name, path, target))
         if not self.covers(name):
             return None
         spec = self._other(name, path, target)

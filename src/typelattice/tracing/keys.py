@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import SCALARS
 from typelattice.tracing.fields import Fields
 from typelattice.tracing.kinds import ARRAY, ITEMS, LONG, NUMBER, TEXT, VALUE
@@ -119,6 +120,14 @@ class Keys(Fields):
                 self.function = self.who = function
                 return function
         return UNDESCRIBED, self.name or cls.__name__
+
+    def is_of_library(self, function: Any) -> bool:
+        """Whether a function is a library's; of objects of the program nothing is asked."""
+        cls = type(function)
+        if cls is FunctionType or cls is BuiltinFunctionType:
+            return library_of((function.__module__ or "").partition(".")[0]) is not None
+        known: bool = self.recorder.is_function[cls]
+        return known
 
 
 def described(who: Any) -> bool:

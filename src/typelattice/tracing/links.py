@@ -17,7 +17,7 @@ MANY = 50_000  # links, from which on those of arrays that are gone are looked f
 MOST_LINKS = 1_000_000  # arrays whose steps are remembered
 
 
-class Part(int):
+class StepNumber(int):
     """The number of a step, in a key; a number of another meaning there is a plain int."""
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class Note:
     `alike` counts the results that count for the step although their operands come from elsewhere.
     """
 
-    number: Part
+    number: StepNumber
     operand: Operand
     mark: Hashable
     count: int = 0
@@ -40,8 +40,9 @@ class Note:
     @property
     def totals(self) -> tuple[int, int]:
         """How often it ran, and the bytes; with the results that count for it."""
-        notes = (self, self.alike) if self.alike else (self,)
-        return sum(note.count for note in notes), sum(note.bytes for note in notes)
+        if self.alike is None:
+            return self.count, self.bytes
+        return self.count + self.alike.count, self.bytes + self.alike.bytes
 
 
 class Links:
@@ -54,13 +55,13 @@ class Links:
 
     def __init__(self) -> None:
         self.live: dict[int, tuple[Callable[[], Any], Any]] = {}
-        self.kept: dict[int, tuple[Any, Part]] = {}
+        self.kept: dict[int, tuple[Any, StepNumber]] = {}
         self.constants = 0
         self.let_go = 0
         self.most = min(MANY, MOST_LINKS)  # links, until those of arrays that are gone are looked for
         self.lock = threading.Lock()  # who finds it taken goes on, as a finalizer that runs within must
 
-    def add(self, x: Any, number: Part, weak: bool) -> None:
+    def add(self, x: Any, number: StepNumber, weak: bool) -> None:
         """Notes the step of an array."""
         if weak:
             self.live[id(x)] = ref(x), number
@@ -68,7 +69,7 @@ class Links:
         else:
             self.keep(x, number)
 
-    def keep(self, x: Any, number: Part) -> None:
+    def keep(self, x: Any, number: StepNumber) -> None:
         """Notes the step of a scalar, and keeps it alive for a while."""
         kept = self.kept
         kept[id(x)] = x, number
@@ -83,11 +84,11 @@ class Links:
             self.constants += 1
             self.live[id(x)] = repeat(x).__next__, token
 
-    def step_of(self, x: Any) -> Part | None:
+    def step_of(self, x: Any) -> StepNumber | None:
         """The step that made an array or a scalar; None where none is remembered."""
         found = self.live.get(id(x))
         if found is not None and found[0]() is x:
-            return found[1] if type(found[1]) is Part else None
+            return found[1] if type(found[1]) is StepNumber else None
         kept = self.kept.get(id(x))
         return kept[1] if kept is not None and kept[0] is x else None
 
@@ -111,7 +112,7 @@ def without_steps(key: Any, notes: Sequence[Note]) -> Hashable:
     made: list[Hashable] = []
     for part in key:
         cls = type(part)
-        if cls is Part:
+        if cls is StepNumber:
             made.append(notes[part].mark)
         elif cls is not tuple or not part:
             made.append(part)
@@ -125,7 +126,7 @@ def steps_of(key: Any) -> list[int]:
     """The steps that a key speaks of."""
     found: list[int] = []
     for part in key:
-        if type(part) is Part:
+        if type(part) is StepNumber:
             found.append(part)
         elif type(part) is tuple:
             found += steps_of(part)

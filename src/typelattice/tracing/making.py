@@ -12,7 +12,7 @@ from typelattice.programs.site import Site
 from typelattice.programs.step import WRITES, Argument, Index, Ref
 from typelattice.tracing.arguments import UnknownCallError
 from typelattice.tracing.arrays import listed
-from typelattice.tracing.links import Part
+from typelattice.tracing.links import StepNumber
 
 Make = Callable[[Site, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments
 
@@ -23,7 +23,7 @@ def argument(part: Any) -> Argument:
     Raises UnknownCallError for what is no operand.
     """
     match part:
-        case Part():
+        case StepNumber():
             return Ref(int(part))
         case (cls, number) if cls in SCALARS:
             plain: Argument = number

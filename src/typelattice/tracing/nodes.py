@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
 COPY_IN_PLACE = "in-place"  # what the mark says of an operator that may write into its left operand
+TARGET = "target"  # what the mark says of the value that an operator in place has read already
 COMPARED = "compared"  # what the mark says that stands for no value, but for the end of a comparison
 WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 LOAD, MINUS = ast.Load(), ast.USub()
@@ -35,17 +36,3 @@ def placed(node: Any, made: Placed) -> Placed:
     made.lineno, made.col_offset = node.lineno, node.col_offset
     made.end_lineno, made.end_col_offset = node.end_lineno, node.end_col_offset
     return made
-
-
-def loaded(target: ast.expr) -> ast.expr:
-    """A target as an expression that reads it."""
-    match target:
-        case ast.Name(id=name):
-            made: ast.expr = ast.Name(name, LOAD)
-        case ast.Attribute(value=value, attr=name):
-            made = ast.Attribute(value, name, LOAD)
-        case ast.Subscript(value=value, slice=key):
-            made = ast.Subscript(value, key, LOAD)
-        case _:
-            raise TypeError(f"a {type(target).__name__} is no target")
-    return ast.copy_location(made, target)

@@ -44,6 +44,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         "libraries": dict(run.systems),
         "opaque": run.opaque,
         "not_followed": {left.name: left.reason for left in run.left_alone},
+        "child_processes": run.children,
         "summarised": list(run.summaries),
     }
 

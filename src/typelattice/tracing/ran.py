@@ -20,7 +20,8 @@ class Ran:
     """A run, and of each step: the earlier steps that it is made of, the later ones that it is made into,
     what it was observed to be, and what its library's own system says of it, given what its operands were.
     `at_source` has the steps of each source text at its place: there may be several, as in a loop. `engine`
-    asks the own system of a step's library; `narrowest` is the narrowest float of the run.
+    asks the own system of a step's library; `narrowest` is the narrowest float of the run, and `widths` has
+    the bits of each step that is a float.
     """
 
     run: Run
@@ -33,6 +34,7 @@ class Ran:
     at_source: Mapping[object, Sequence[int]] = field(repr=False)
     engine: Engine = field(repr=False)
     narrowest: DType | None
+    widths: Sequence[int | None] = field(repr=False)
 
     def observed(self, i: int) -> Operand | None:
         """What the result of a step was; what it comes to, where it was not seen by itself."""
@@ -56,12 +58,12 @@ class Ran:
         operands = {p: self.observed(p) for p in self.parts[i]}
         if least is None or not isinstance(step, (Call, Cast)) or any(map(is_integer, operands.values())):
             return NOT_REACHED
-        narrow = {p: Outcome(as_narrow(o, least) if width(o) else o) for p, o in operands.items()}
+        narrow = {p: Outcome(as_narrow(o, least) if self.widths[p] else o) for p, o in operands.items()}
         return self.engine(step).outcome(step, narrow)
 
     def is_always_wide(self, i: int) -> bool:
         """Whether a step gives so wide a float of narrower ones as well, as `interp` of NumPy does."""
-        own = width(self.observed(i))
+        own = self.widths[i]
         return own is not None and width(self.narrowly(i).operand) == own
 
     @property
@@ -94,9 +96,10 @@ def ran(run: Run) -> Ran:
     at_source: dict[object, list[int]] = {}
     for i, step in enumerate(steps):
         at_source.setdefault(source_of(step), []).append(i)
-    floats = {o.dtype: n for o in (outcome.operand for outcome in seen) if o and o.dtype and (n := width(o))}
+    widths = [width(outcome.operand) for outcome in seen]
+    floats = {each.operand.dtype: n for each, n in zip(seen, widths, strict=True) if each.operand and n}
     narrowest = min(floats, key=floats.__getitem__, default=None)
-    return Ran(run, systems, steps, parts, made_into, seen, said, at_source, engine, narrowest)
+    return Ran(run, systems, steps, parts, made_into, seen, said, at_source, engine, narrowest, widths)
 
 
 def source_of(step: Step) -> object:

@@ -16,13 +16,14 @@ from typelattice.programs.site import Site
 from typelattice.programs.step import LONGEST, Argument, Input, Number, Place, Ref
 from typelattice.tracing import making
 from typelattice.tracing.arguments import UnknownCallError
-from typelattice.tracing.autocast import AutocastError, check, is_on
 from typelattice.tracing.calls import CallReader
+from typelattice.tracing.children import Children
 from typelattice.tracing.compiled.compilers import compiler_by_module, compiler_of_functions
 from typelattice.tracing.compiled.inside import Inside
 from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, argument_sort, is_function, is_many, joining
 from typelattice.tracing.libraries import own_system
-from typelattice.tracing.links import MOST_LINKS, Links, Note, Part, steps_of, without_steps
+from typelattice.tracing.links import MOST_LINKS, Links, Note, StepNumber, steps_of, without_steps
+from typelattice.tracing.own_casts import OwnCastError, check
 from typelattice.tracing.reading import ArrayReader
 from typelattice.tracing.run import LeftAlone, Run, Seen
 from typelattice.tracing.source import Source
@@ -58,6 +59,7 @@ class Recorder:
         self.left_alone: dict[str, str] = {}
         self.lock = threading.RLock()
         self.arrays = ArrayReader()
+        self.children = Children()
         self.following = True
 
     # -- what witnesses see for the first time
@@ -75,7 +77,7 @@ class Recorder:
         """The step of an index."""
         part, _, arrays = key
         indices = arrays if isinstance(arrays, tuple) else (arrays,)
-        parts = (part, *(i for i in indices if type(i) is Part))
+        parts = (part, *(i for i in indices if type(i) is StepNumber))
         return self.noted(at, key, result, making.item(self.draft), parts)
 
     def attribute(self, at: Witness, key: Any, result: Any) -> Note | None:
@@ -116,7 +118,7 @@ class Recorder:
 
         def part(x: Any) -> int | None:
             found = at.part(x, 0) if self.kinds[type(x)] is not None else None
-            return found if type(found) is Part else None
+            return found if type(found) is StepNumber else None
 
         return CallReader(self.draft, part)
 
@@ -152,13 +154,12 @@ class Recorder:
                 made = make(site, [making.argument(part) for part in parts])
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")
-                if is_on(kind.library):
-                    check(self.draft.steps, range(before, made.step + 1), self.notes, operand)
+                check(kind.library, self.draft.steps, range(before, made.step + 1), self.notes, operand)
             except (TypelatticeError, UnknownCallError) as e:
                 del self.draft.steps[max(before, len(self.notes)) :]  # but for the inputs that it has met
                 steps = steps_of(parts)
                 if steps:
-                    name = f"{self.name_of(at, key)}{e.under if isinstance(e, AutocastError) else ''}"
+                    name = f"{self.name_of(at, key)}{e.under if isinstance(e, OwnCastError) else ''}"
                     made = self.draft.opaque(site, name, operand, steps, None)
                 else:
                     made = self.draft.input(Site(site.text, site.place), operand)
@@ -173,17 +174,17 @@ class Recorder:
         mark = kind.mark(result)
         if number < before:  # an earlier step's result was given back: asarray(x)
             earlier = self.notes[number]
-            return Note(Part(number), earlier.operand, earlier.mark)
+            return Note(StepNumber(number), earlier.operand, earlier.mark)
         for i in range(len(self.notes), len(self.draft.steps)):
             step = self.draft.steps[i]
             known = read_operand(step.value) if isinstance(step, Number) else operand
-            self.notes.append(Note(Part(i), known, mark))
+            self.notes.append(Note(StepNumber(i), known, mark))
         shape = (None,) * _dimensions(result)
         if self.draft.steps[number].shape != shape:
             self.draft.steps[number] = replace(self.draft.steps[number], shape=shape)
         return self.notes[number]
 
-    def input(self, at: Witness, x: Any, kind: ArrayKind, position: int) -> Part | None:
+    def input(self, at: Witness, x: Any, kind: ArrayKind, position: int) -> StepNumber | None:
         """The step of an array that no step made: that of the array it is a view of, or an input."""
         operand = self.arrays.read(x, kind) if self.following else None
         if operand is None:
@@ -196,7 +197,7 @@ class Recorder:
             if known is not None and self.notes[known].operand.dtype is operand.dtype:
                 self.link(x, kind, known)  # another tracer of the same variable
                 return known
-            number: Part
+            number: StepNumber
             if found and found[0]() is base and self.notes[found[1]].operand.dtype is operand.dtype:
                 number = found[1]
             else:
@@ -207,7 +208,7 @@ class Recorder:
                     self.complete()
                     text = self.sources[at.module.file].operand(at.spot, position) or site.text
                     made = self.draft.input(Site(text, site.place), operand)
-                    note = Note(Part(made.step), operand, mark)
+                    note = Note(StepNumber(made.step), operand, mark)
                     self.notes.append(note)
                     one, shape = self.draft.steps[made.step], (None,) * _dimensions(x)
                     self.draft.steps[made.step] = replace(one, shape=shape, owner=kind.library)
@@ -219,7 +220,7 @@ class Recorder:
             self.link(x, kind, number)
             return number
 
-    def link(self, x: Any, kind: ArrayKind, number: Part) -> None:
+    def link(self, x: Any, kind: ArrayKind, number: StepNumber) -> None:
         """Notes the step of an array; while a function is compiled, that of its variable, too."""
         self.links.add(x, number, kind.weak)
         if kind.variable is not None:
@@ -257,6 +258,7 @@ class Recorder:
                 tuple(LeftAlone(name, why) for name, why in self.left_alone.items()),
                 tuple(self.summaries()),
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
+                self.children.started,
             )
 
     def complete(self) -> None:
@@ -264,7 +266,7 @@ class Recorder:
         for i in range(len(self.notes), len(self.draft.steps)):
             step = self.draft.steps[i]
             known = read_operand(step.value) if isinstance(step, Number) else scalar(SCALARS[float])
-            self.notes.append(Note(Part(i), known, None))
+            self.notes.append(Note(StepNumber(i), known, None))
 
     def summaries(self) -> list[str]:
         """What was left out, in sentences."""

@@ -9,12 +9,13 @@ from typelattice.programs.program import AnySystem
 from typelattice.programs.replay import Outcome
 from typelattice.programs.step import Opaque
 from typelattice.rendering.layout import Layout
+from typelattice.tracing.as_written import operation_words
 from typelattice.tracing.causes import Cause
+from typelattice.tracing.divergences import COSTS, Divergence
 from typelattice.tracing.findings import Findings, findings
-from typelattice.tracing.parted import COSTS, Part
 from typelattice.tracing.ran import Ran
 from typelattice.tracing.run import Run, is_operation
-from typelattice.tracing.sentences import cause_sections, operands_words, part_lines
+from typelattice.tracing.sentences import cause_sections, divergence_lines, operands_words
 from typelattice.tracing.words import counted, place, size
 
 SHOWN = 10
@@ -41,8 +42,8 @@ def report(run: Run, systems: Sequence[AnySystem], width: int = 80) -> Iterator[
         yield page.folded(NOTHING)
         return
     yield from _causes(found, page)
-    for name, parts in found.parts.items():
-        yield from _parts(found.ran, name, parts, page)
+    for name, divergences in found.divergences.items():
+        yield from _divergences(found.ran, name, divergences, page)
     yield from _mismatches(found.ran, page)
 
 
@@ -59,6 +60,9 @@ def summary(found: Findings) -> Iterator[str]:
         yield f"{results} from calls of which no rule is known ({share}): taken as seen"
     for left in run.left_alone:
         yield f"not followed: {left.name}: {left.reason}"
+    if run.children:
+        many = counted(run.children, "child process", "child processes")
+        yield f"not followed: {many} that the program started; run such work in the program's own process"
     yield from run.summaries
 
 
@@ -86,28 +90,30 @@ def _cause(ran: Ran, number: int, cause: Cause, page: Layout) -> Iterator[str]:
         yield page.beside(f"{' ' * stub}{heading}", lines, stub + 10)
 
 
-def _parts(ran: Ran, name: str, parts: Sequence[Part], page: Layout) -> Iterator[str]:
+def _divergences(ran: Ran, name: str, divergences: Sequence[Divergence], page: Layout) -> Iterator[str]:
     """Where a system parts, and what that costs."""
     yield ""
-    if not parts:
+    if not divergences:
         yield page.bold(f"under {name} every step comes out alike")
         return
-    yield page.bold(f"under {name} {counted(len(parts), 'place')} would part: {_by_cost(parts)}")
-    for part in parts[:SHOWN]:
-        step = ran.steps[part.steps[0]]
+    yield page.bold(f"under {name} {counted(len(divergences), 'place')} would part: {_by_cost(divergences)}")
+    for divergence in divergences[:SHOWN]:
+        step = ran.steps[divergence.steps[0]]
         yield ""
         yield page.beside(
-            f"    {part.cost}", [f"{place(step.place)}: {step.text}", *part_lines(ran, part)], 14
+            f"    {divergence.cost}",
+            [f"{place(step.place)}: {step.text}", *divergence_lines(ran, divergence)],
+            14,
         )
-    if len(parts) > SHOWN:
+    if len(divergences) > SHOWN:
         yield ""
-        more = counted(len(parts) - SHOWN, "place")
-        yield page.folded(f"and {more} more: {_by_cost(parts[SHOWN:])}; {ALL}")
+        more = counted(len(divergences) - SHOWN, "place")
+        yield page.folded(f"and {more} more: {_by_cost(divergences[SHOWN:])}; {ALL}")
 
 
-def _by_cost(parts: Sequence[Part]) -> str:
+def _by_cost(divergences: Sequence[Divergence]) -> str:
     """How many places there are of each cost."""
-    return ", ".join(f"{n} {cost}" for cost in COSTS if (n := sum(p.cost == cost for p in parts)))
+    return ", ".join(f"{n} {cost}" for cost in COSTS if (n := sum(p.cost == cost for p in divergences)))
 
 
 def _mismatches(ran: Ran, page: Layout) -> Iterator[str]:
@@ -124,8 +130,8 @@ def _mismatches(ran: Ran, page: Layout) -> Iterator[str]:
         said: Outcome = ran.said[i]
         seen: Operand | None = ran.observed(i)
         yield page.folded(
-            f"{place(step.place)}: {step.text}: {step.op} of {operands_words(ran, i)} gave {seen}, "
-            f"by our rules {said}",
+            f"{place(step.place)}: {step.text}: {operation_words(step)} of {operands_words(ran, i)} "
+            f"gave {seen}, by our rules {said}",
             margin=2,
         )
     if len(found) > SHOWN:

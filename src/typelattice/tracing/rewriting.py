@@ -18,19 +18,16 @@ from typing import Any
 from typelattice.programs.meanings import OPERATORS
 from typelattice.tracing.cautions import (
     COMPILED_BY,
-    REBINDING,
     SIMPLE,
     called_at,
     compiled_by,
     compilers,
     constants_of,
-    declared,
     elements,
     in_order,
     lists_of,
-    same_twice,
 )
-from typelattice.tracing.nodes import COPY_IN_PLACE, LOAD, WITNESS, compared, copied, loaded, placed
+from typelattice.tracing.nodes import COPY_IN_PLACE, LOAD, TARGET, WITNESS, compared, copied, placed
 from typelattice.tracing.spot import UNTOLD, List, Row
 
 SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
@@ -54,7 +51,6 @@ class Rewriter:
     def __init__(self, tree: ast.Module, text: str) -> None:
         self.rows: list[Row] = []
         self.alone: list[tuple[str, str]] = []
-        self.rebound = set(declared(tree)) if "global" in text or "nonlocal" in text else set()
         self.compilers = dict(compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
         self.visits: dict[type, Callable[[Any], Any]] = {
             getattr(ast, name.removeprefix("visit_")): getattr(self, name)
@@ -195,6 +191,8 @@ class Rewriter:
         keywords = (*(["*"] if any(starred) else []), *(k.arg for k in node.keywords))
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         method = CALLED[len(items) - 1] if len(items) <= len(CALLED) else "called"
+        if isinstance(node.func, ast.Name) and node.func.id == "map":
+            method = "mapped"
         return self.told(node, method, items, inner, name, keywords, constants, at, lists)
 
     def visit_Raise(self, node: ast.Raise) -> Any:
@@ -208,15 +206,15 @@ class Rewriter:
     # -- statements
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        target, value = node.target, self.visit(node.value)
-        node.value = value
-        rebinds = any(isinstance(x, REBINDING) for x in ast.walk(node.value))
-        if not isinstance(target, ast.Name) and (rebinds or not same_twice(target, self.rebound)):
-            return node
-        left = loaded(target)
+        """`x[i] += y` becomes `x[i] += told`, which `bytecode` makes the assignment of what is told.
+
+        So Python reads and writes the target in its own order, each part of it once.
+        """
+        self.inner(node)
         inner = ast.BinOp(copied(node, 2, 0), node.op, copied(node, 2, 1, COPY_IN_PLACE))
-        told = self.told(node, "in_place", [left, value], inner, OPERATORS[type(node.op)])
-        return ast.copy_location(ast.Assign([target], told), node)
+        items = [copied(node, 0, 0, TARGET), node.value]
+        node.value = self.told(node, "in_place", items, inner, OPERATORS[type(node.op)])
+        return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.inner(node)

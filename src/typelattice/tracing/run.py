@@ -49,7 +49,8 @@ class Run:
 
     `systems` names the system of each library that took part, such as `{"numpy": "numpy@2.4"}`; `sources` has
     the text of each file as it ran, by the path that the places of steps name. `summaries` are sentences that
-    say what was left out to keep the memory bounded.
+    say what was left out to keep the memory bounded. `children` is how many processes the program started,
+    which are not followed.
     """
 
     program: Program
@@ -58,6 +59,7 @@ class Run:
     left_alone: tuple[LeftAlone, ...] = ()
     summaries: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    children: int = 0
 
     def __iter__(self) -> Iterator[tuple[Step, Seen]]:
         """Each step with what was observed of it."""

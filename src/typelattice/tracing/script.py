@@ -26,7 +26,6 @@ from typelattice.tracing.run import Run
 from typelattice.tracing.tracing import Tracing
 
 MOST = 10_000_000  # bytes of a script
-INTERRUPTED = 130  # what shells say of Ctrl-C
 
 
 class ScriptError(TypelatticeError, ValueError):
@@ -35,10 +34,13 @@ class ScriptError(TypelatticeError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a script ended: the run, and the exit status. `forked`: in a process that the script forked."""
+    """How a script ended: the run, and the exit status; None of one that was interrupted.
+
+    `forked`: in a process that the script forked.
+    """
 
     run: Run
-    status: int
+    status: int | None
     forked: bool = False
 
 
@@ -82,9 +84,10 @@ def run_script(
     try:
         with _told_of_exit(tracing, leaving):
             status = _ran(code, module)
-            for thread in threading.enumerate():
-                if thread is not threading.current_thread() and not thread.daemon:
-                    thread.join()
+            with suppress(KeyboardInterrupt):  # which ends the wait, and has no say in the status
+                for thread in threading.enumerate():
+                    if thread is not threading.current_thread() and not thread.daemon:
+                        thread.join()
     finally:  # who called this in its own process goes on
         sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
     return Ended(tracing.stop(), status, os.getpid() != pid)
@@ -214,15 +217,15 @@ def _of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[Co
     return code, path
 
 
-def _ran(code: CodeType, module: ModuleType) -> int:
-    """Runs code as the main program; its exit status."""
+def _ran(code: CodeType, module: ModuleType) -> int | None:
+    """Runs code as the main program; its exit status, None if it was interrupted."""
     try:
         exec(code, module.__dict__)
     except SystemExit as e:
         return _status(e.code)
     except KeyboardInterrupt as e:
         _complain(e)
-        return INTERRUPTED
+        return None
     except BaseException as e:  # whatever the script raised ends it as it would end Python
         _complain(e)
         return 1

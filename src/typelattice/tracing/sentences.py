@@ -10,8 +10,9 @@ from typelattice.explain.english import loss_words
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.step import Call, Cast, Created, Input, Opaque, Step
+from typelattice.tracing.as_written import operation_words
 from typelattice.tracing.causes import Cause
-from typelattice.tracing.parted import Part
+from typelattice.tracing.divergences import Divergence
 from typelattice.tracing.ran import Ran, source_of
 from typelattice.tracing.stops import Casting, Stop, stop
 from typelattice.tracing.widths import narrowed
@@ -76,7 +77,7 @@ def deed(ran: Ran, i: int) -> str:
         case Created():
             return f"makes {given}"
         case Opaque() if _with_a_list(ran, i):
-            return f"{step.op} of {operands_words(ran, i)} and a list or the like gives {given}"
+            return f"{operation_words(step)} of {operands_words(ran, i)} and a list or the like gives {given}"
         case Opaque() if ran.parts[i]:
             return f"makes {given} of {operands_words(ran, i)}; no rule of it is known"
         case Opaque():
@@ -87,7 +88,7 @@ def deed(ran: Ran, i: int) -> str:
         into, value = (ran.observed(p) for p in ran.parts[i][:2])
         return f"writes {value} into {into}"
     always = ", as it does of narrower floats" if ran.is_always_wide(i) else ""
-    return f"{step.op} of {operands_words(ran, i)} gives {given}{always}"
+    return f"{operation_words(step)} of {operands_words(ran, i)} gives {given}{always}"
 
 
 def operands_words(ran: Ran, i: int) -> str:
@@ -120,7 +121,7 @@ def _stop_lines(ran: Ran, cause: Cause) -> list[str]:
     if found is None and _with_a_list(ran, cause.at):
         return [f"make an array of {cause.narrow} of that first (not tried: it was not followed)"]
     if found is None and isinstance(step, Opaque):
-        return [f"not known: typelattice has no rule of {step.op}, and cannot replay it"]
+        return [f"not known: typelattice has no rule of {operation_words(step)}, and cannot replay it"]
     if found is None:
         return [f"no cast was found that keeps it {cause.narrow}"]
     what = size(found.bytes) if found.bytes else "this"  # of the array of a list nothing was seen
@@ -161,18 +162,18 @@ def operand_text(ran: Ran, i: int, at: Step) -> str:
     return ran.steps[i].text
 
 
-def part_lines(ran: Ran, part: Part) -> Iterator[str]:
+def divergence_lines(ran: Ran, divergence: Divergence) -> Iterator[str]:
     """What happens at a place where a system parts."""
-    i = part.steps[0]
+    i = divergence.steps[0]
     of = operands_words(ran, i)
-    said = f"{ran.steps[i].op}{f' of {of}' if of else ''}"
-    if part.outcome.operand is None:
-        yield f"{said} is refused: {part.outcome.reason}; the run gave {part.observed}"
+    said = f"{operation_words(ran.steps[i])}{f' of {of}' if of else ''}"
+    if divergence.outcome.operand is None:
+        yield f"{said} is refused: {divergence.outcome.reason}; the run gave {divergence.observed}"
     else:
-        yield f"{said} gives {part.outcome}; the run gave {part.observed}"
-    for source, target in part.lost:
+        yield f"{said} gives {divergence.outcome}; the run gave {divergence.observed}"
+    for source, target in divergence.lost:
         yield f"{source} to {target}: {'; '.join(loss_words(loss(source, target), source, target))}"
-    if part.later:
-        unreached = f", {part.unreached:,} of them not reached" if part.unreached else ""
-        comes = "comes" if part.later == 1 else "come"
-        yield f"{counted(part.later, 'later step')} {comes} out otherwise by it{unreached}"
+    if divergence.later:
+        unreached = f", {divergence.unreached:,} of them not reached" if divergence.unreached else ""
+        comes = "comes" if divergence.later == 1 else "come"
+        yield f"{counted(divergence.later, 'later step')} {comes} out otherwise by it{unreached}"

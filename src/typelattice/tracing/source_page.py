@@ -8,10 +8,11 @@ from itertools import pairwise
 from typelattice.facts.dtypes import DType
 from typelattice.programs.step import Opaque
 from typelattice.tracing.annotated import Annotated, Line
+from typelattice.tracing.as_written import operation_words
 from typelattice.tracing.causes import Cause
 from typelattice.tracing.findings import Findings
 from typelattice.tracing.markup import element, page, text
-from typelattice.tracing.sentences import cause_sections, operands_words, part_lines
+from typelattice.tracing.sentences import cause_sections, divergence_lines, operands_words
 from typelattice.tracing.words import counted, place, shown, size
 
 STEPS = 24
@@ -28,7 +29,7 @@ KEY = (
 
 def source_page(found: Findings, file: Annotated, names: Mapping[str, str]) -> str:
     """A file, line by line."""
-    flagged = [n for n, line in sorted(file.lines.items()) if line.causes or line.parts or line.wrong]
+    flagged = [n for n, line in sorted(file.lines.items()) if line.causes or line.divergences or line.wrong]
     title = shown(file.name)
     links = [element("a", text("all files"), href="index.html#files")]
     links += [element("a", text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
@@ -86,7 +87,7 @@ def _marks(found: Findings, line: Line) -> Iterator[str]:
         yield "made"
     elif line.follows:
         yield "later"
-    if line.parts:
+    if line.divergences:
         yield "parts"
     if line.wrong:
         yield "wrong"
@@ -117,9 +118,10 @@ def _about(found: Findings, line: Line, names: Mapping[str, str], following: int
         yield element("p", told, **{"class": "made"})
     for cause in line.follows:
         yield element("p", "wide by " + _link(found, cause, names), **{"class": "later"})
-    for part in line.parts:
-        lines = "<br>".join(map(text, part_lines(found.ran, part)))
-        yield element("p", element("span", text(f"under {part.system}: "), **{"class": "differs"}) + lines)
+    for divergence in line.divergences:
+        lines = "<br>".join(map(text, divergence_lines(found.ran, divergence)))
+        system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
+        yield element("p", system + lines)
     for i in line.wrong:
         said = f"it gave {found.ran.observed(i)}, by our rules {found.ran.said[i]}: please report this"
         yield element("p", text(said), **{"class": "wrong"})
@@ -145,7 +147,7 @@ def _table(found: Findings, line: Line) -> str:
     ranked = sorted(line.steps, key=lambda i: -ran.run.seen[i].count)
     for i in sorted(ranked[:STEPS]):
         step, seen = ran.steps[i], ran.run.seen[i]
-        op = f"{step.op} (opaque)" if isinstance(step, Opaque) else step.op or ""
+        op = f"{operation_words(step)}{' (opaque)' * isinstance(step, Opaque)}"
         cells = [
             text(op),
             text(operands_words(ran, i)),

@@ -30,16 +30,18 @@ class Tracing:
         for name in [*sys.modules]:
             if self.finder.covers(name):
                 self.recorder.left_alone[name] = "it was imported before tracing began"
+        self.recorder.children.__enter__()
         sys.meta_path.insert(0, self.finder)
-        self.finder.switch.off()
+        self.finder.switches.off()
 
     def stop(self) -> Run:
         """No module is rewritten any more, and those that were say nothing. The run."""
         if self.finder in sys.meta_path:
             sys.meta_path.remove(self.finder)
-        self.finder.switch.back()
+        self.finder.switches.back()
         for package in self.finder.unseen:
             self.recorder.left_alone.setdefault(package, "no module of it was imported")
+        self.recorder.children.__exit__()
         self.recorder.following = False
         self.recorder.kinds.close()
         return self.run()

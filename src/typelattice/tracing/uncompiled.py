@@ -1,7 +1,6 @@
-"""PyTorch's compiler is off while a run is followed: it cannot read the bytecode of followed code.
+"""Compilers that read bytecode are off while a run is followed: they cannot read that of followed code.
 
-What `torch.compile` is given then runs as it is. PyTorch itself has the switch; TORCH_COMPILE_DISABLE=1 sets
-it, too.
+What they are given then runs as it is. The file of a library in `libraries/` names the switch that it has.
 """
 
 from __future__ import annotations
@@ -9,28 +8,32 @@ from __future__ import annotations
 import sys
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType
-from typing import Any
 
-SETTINGS = "torch._dynamo.config"  # the module that holds the switch, which PyTorch imports when it compiles
+from typelattice.tracing.libraries import compiler_switches
 
 
-class Switch:
-    """The switch of PyTorch's compiler, wherever its settings are imported."""
+class Switches:
+    """The switches of libraries' compilers, wherever the modules are imported that hold them."""
 
     def __init__(self) -> None:
-        self.was_on = False
+        self.names = compiler_switches()
+        self.were_on: set[str] = set()
 
     def off(self) -> None:
-        """Turns the compiler off, if its settings are there by now."""
-        settings: Any = sys.modules.get(SETTINGS)
-        if settings is not None and not settings.disable:
-            settings.disable = self.was_on = True
+        """Turns off the compilers whose modules are there by now."""
+        for module, name in self.names.items():
+            settings = sys.modules.get(module)
+            if settings is not None and not getattr(settings, name):
+                setattr(settings, name, True)
+                self.were_on.add(module)
 
     def back(self) -> None:
-        """Turns the compiler on again, if it was on."""
-        settings: Any = sys.modules.get(SETTINGS)
-        if settings is not None and self.was_on:
-            settings.disable = self.was_on = False
+        """Turns on again those that were on."""
+        for module in self.were_on:
+            settings = sys.modules.get(module)
+            if settings is not None:
+                setattr(settings, self.names[module], False)
+        self.were_on.clear()
 
     def __enter__(self) -> None:
         self.off()
@@ -39,17 +42,17 @@ class Switch:
         self.back()
 
     def spec(self, found: ModuleSpec | None) -> ModuleSpec | None:
-        """The spec of the settings, with a loader after which the compiler is off."""
+        """The spec of a module that holds a switch, with a loader after which the compiler is off."""
         if found is not None and type(found.loader) is SourceFileLoader:
             loader = _Loader(found.loader.name, found.loader.path)
-            loader.switch = self
+            loader.switches = self
             found.loader = loader
         return found
 
 
 class _Loader(SourceFileLoader):
-    switch: Switch
+    switches: Switches
 
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
-        self.switch.off()
+        self.switches.off()

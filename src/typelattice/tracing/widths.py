@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
 from typelattice.operands.operand import Operand
@@ -35,6 +36,7 @@ def narrowed(d: DType, to: DType) -> DType:
     return complex_of(part_of(to)) if d.kind is Kind.COMPLEX else part_of(to)
 
 
+@lru_cache(maxsize=1024)  # a run has few operands, each of them many times
 def as_narrow(o: Operand | None, narrow: DType) -> Operand:
     """An operand cast to the width of a narrower float; an integer is cast to that float."""
     assert o is not None and o.dtype is not None

@@ -10,7 +10,7 @@ from typelattice.tracing.alike import alike
 from typelattice.tracing.arguments import UnknownCallError, arguments
 from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.compiled.reading import Reading, Told, Traced
-from typelattice.tracing.links import Part
+from typelattice.tracing.links import StepNumber
 
 UNREAD = "unread"  # in place of the steps of a call that cannot be read
 MOST_AT_ONE = 2  # sets of steps of one call that differ in where its arguments come from
@@ -25,14 +25,14 @@ class Inside:
         self.recorder = recorder
         self.traced: dict[int, Traced] = {}
 
-    def saw(self, variable: object, number: Part) -> None:
+    def saw(self, variable: object, number: StepNumber) -> None:
         """Notes the step that a witness saw while a function was compiled."""
         if len(self.traced) >= MOST_VARIABLES:
             for old in [*self.traced][: MOST_VARIABLES // 2]:
                 self.traced.pop(old, None)
         self.traced[id(variable)] = Traced(variable, number)
 
-    def step_of(self, variable: object) -> Part | None:
+    def step_of(self, variable: object) -> StepNumber | None:
         """The step that was seen for a variable; None where none was."""
         found = self.traced.get(id(variable))
         return found.number if found is not None and found.variable is variable else None
@@ -96,7 +96,7 @@ class Inside:
 
     def token(self, x: Any, alike: bool = False) -> Hashable:
         """What stands for an argument in a key; `alike` leaves out which step made it."""
-        part: Part | None = None if alike else self.recorder.links.step_of(x)
+        part: StepNumber | None = None if alike else self.recorder.links.step_of(x)
         if part is not None:
             return part
         cls: Any = type(x)

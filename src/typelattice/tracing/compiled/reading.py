@@ -17,7 +17,7 @@ from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.compiled.graph import Graph, Node, Span, Variable, needed
 from typelattice.tracing.compiled.operations import CAST, Chooser
 from typelattice.tracing.libraries import own_system
-from typelattice.tracing.links import Note, Part
+from typelattice.tracing.links import Note, StepNumber
 from typelattice.tracing.source import Source
 from typelattice.tracing.spot import Spot
 
@@ -32,7 +32,7 @@ class Traced:
     """
 
     variable: object
-    number: Part
+    number: StepNumber
     counted: bool = False
 
 
@@ -41,7 +41,7 @@ class Told:
     """What a call of a compiled function comes to: the steps that ran, with their bytes, and the results'."""
 
     notes: tuple[tuple[Note, int], ...]
-    results: tuple[Part | None, ...]
+    results: tuple[StepNumber | None, ...]
 
     def counted(self, alike: bool = False) -> Told:
         """The same, counted once more; `alike` says that its operands come from elsewhere."""
@@ -74,8 +74,8 @@ class Reading:
         self.traced, self.compiling = traced, compiling
         self.draft: Draft = recorder.draft
         self.owner: str = library.LIBRARY
-        self.notes: dict[Part, int] = {}  # the steps that were added, and their bytes
-        self.steps: dict[Variable, Part] = {}
+        self.notes: dict[StepNumber, int] = {}  # the steps that were added, and their bytes
+        self.steps: dict[Variable, StepNumber] = {}
         self.same: dict[Variable, Variable] = {}  # of functions within: the variable that another is
         self.seen: dict[Variable, Traced] = {}
         for variable in graph.operands:
@@ -112,15 +112,15 @@ class Reading:
             tuple(self.steps.get(self.same.get(v, v)) for v in self.graph.outputs),
         )
 
-    def count(self, number: Part, size: int) -> None:
+    def count(self, number: StepNumber, size: int) -> None:
         """Counts a step of this call."""
         note = self.recorder.notes[number]
         note.count += 1
         note.bytes += size
 
-    def counted(self) -> dict[Part, int]:
+    def counted(self) -> dict[StepNumber, int]:
         """The steps that were seen while it was compiled; those of an earlier call count for this one."""
-        found: dict[Part, int] = {}
+        found: dict[StepNumber, int] = {}
         fresh = {known.number for known in self.seen.values() if not known.counted}
         for known in self.seen.values():
             note, number = self.recorder.notes[known.number], known.number
@@ -150,7 +150,7 @@ class Reading:
             else:
                 self.join(made, seen.number)
 
-    def input(self, x: Any, kind: Any, name: str | None) -> Part | None:
+    def input(self, x: Any, kind: Any, name: str | None) -> StepNumber | None:
         """The step of an argument that no step made; None of one that holds no numbers."""
         site = self.recorder.site(self.at, self.owner)
         operand = self.recorder.arrays.read(x, kind)
@@ -162,15 +162,15 @@ class Reading:
         self.recorder.link(x, kind, number)
         return number
 
-    def noted(self, made: Ref, operand: Operand) -> Part:
+    def noted(self, made: Ref, operand: Operand) -> StepNumber:
         """Notes what the result of a step is that was just added, and gives its number."""
         self.recorder.complete()
-        number, shape = Part(made.step), (None,) * (operand.tier == "array")
+        number, shape = StepNumber(made.step), (None,) * (operand.tier == "array")
         self.draft.steps[number] = replace(self.draft.steps[number], shape=shape)
         self.recorder.notes[number] = Note(number, operand, operand)
         return number
 
-    def join(self, made: Part, entered: Part) -> None:
+    def join(self, made: StepNumber, entered: StepNumber) -> None:
         """What entered a function as its argument is what an earlier step made, and no input."""
         step = self.draft.steps[entered]
         if isinstance(step, Input) and made < entered:

@@ -18,8 +18,8 @@ from typing import Any
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.torch import read
 from typelattice.operands.operand import SCALARS, scalar
-from typelattice.tracing.autocast import DEVICES, is_on
 from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable
+from typelattice.tracing.libraries.torch import DEVICES, autocast_is_on
 
 LIBRARY = "torch"
 COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
@@ -70,7 +70,7 @@ def leaves(x: Any) -> list[Any]:
 def state(function: Any) -> Hashable:
     """What the operations of a call depend on beside its arguments: autocast, and whether a module learns."""
     torch = sys.modules["torch"]
-    casts: Hashable = is_on(LIBRARY)
+    casts: Hashable = autocast_is_on()
     if casts and hasattr(torch, "get_autocast_dtype"):
         casts = tuple(torch.get_autocast_dtype(each) for each in DEVICES if torch.is_autocast_enabled(each))
     return casts, getattr(function, "training", None)

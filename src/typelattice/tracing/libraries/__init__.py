@@ -1,11 +1,17 @@
-"""Which system is a library's own: a file for each library of which that depends on how it was set up."""
+"""What is particular to a library in a run: a file for each of which there is something to say.
+
+A file may have a function `system`, of the name of the library's own system where that depends on how the
+library was set up, a function `casting`, of what casts operands by itself, and a `COMPILER_SWITCH`.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.libraries import file_of, libraries, recordings
@@ -17,15 +23,32 @@ from typelattice.programs.step import Cast, Created, Input, NamedDType, Opaque, 
 
 def own_system(library: str, steps: Sequence[Step]) -> str:
     """The name of the system whose rules a library has in this process, for the dtypes of some steps."""
-    path = f"{__name__}.{file_of(library)}"
-    own: str | None = None
-    if find_spec(path) is not None:
-        own = import_module(path).system(dtypes(steps))
+    system = getattr(_file(library), "system", None)
+    own: str | None = system(dtypes(steps)) if system is not None else None
     if own is None:
         own = next((name for name, entry in recordings().items() if entry.library == library), library)
     if own not in systems():
         own = "array-api"
     return release_of(own, version(library))
+
+
+def casting(library: str) -> str:
+    """What of a library casts operands of its own accord, here and now; nothing where nothing does."""
+    found = getattr(_file(library), "casting", None)
+    return str(found()) if found is not None else ""
+
+
+def compiler_switches() -> dict[str, str]:
+    """The modules that hold the switches of compilers that read bytecode, and the names of these there."""
+    found = (getattr(_file(library), "COMPILER_SWITCH", None) for library in libraries())
+    return dict(filter(None, found))
+
+
+@cache
+def _file(library: str) -> ModuleType | None:
+    """The file of a library; None where there is none."""
+    path = f"{__name__}.{file_of(library)}"
+    return import_module(path) if find_spec(path) is not None else None
 
 
 def version(library: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.steps import Hosted
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay
 from typelattice.programs.replay import Outcome
+from typelattice.programs.step import Call, Step
 from typelattice.tracing.ran import Ran
 from typelattice.tracing.run import agrees, is_operation
 
@@ -19,7 +21,7 @@ lost; its result takes more bits, or fewer; or it is of another kind that takes 
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Divergence:
     """A place at which a system parts by itself, and what it costs there, one of COSTS.
 
     `steps` are the steps there: of one source text, with the same operands. `later` other steps come out
@@ -38,7 +40,7 @@ class Part:
     runs: int
 
 
-def parts(ran: Ran, replayed: Replay) -> tuple[Part, ...]:
+def divergences(ran: Ran, replayed: Replay) -> tuple[Divergence, ...]:
     """The places at which a system parts, by cost, those with the most that follows first."""
     causes: dict[int, int] = {}  # of each step that comes out otherwise, the first that did by itself
     later: dict[int, list[int]] = {}
@@ -46,6 +48,11 @@ def parts(ran: Ran, replayed: Replay) -> tuple[Part, ...]:
         if _same(ran.seen[i], outcome):
             continue
         by = next((causes[p] for p in ran.parts[i] if p in causes), i)
+        if _refuses_lists(ran.steps[i], outcome):
+            by = i  # whatever the list would come to, which is not made then
+            for p in _made_of_lists(ran, i):
+                if causes.get(p) == p:
+                    del later[p]
         if by == i and not is_operation(ran.steps[i]):
             continue
         causes[i] = by
@@ -53,8 +60,25 @@ def parts(ran: Ran, replayed: Replay) -> tuple[Part, ...]:
     groups: dict[object, list[int]] = {}
     for by in later:
         groups.setdefault(_place(ran, by, replayed[by]), []).append(by)
-    found = [_part(ran, group, later, replayed) for group in groups.values()]
+    found = [_divergence(ran, group, later, replayed) for group in groups.values()]
     return tuple(sorted(found, key=lambda p: (COSTS.index(p.cost), -p.runs, p.steps)))
+
+
+def _refuses_lists(step: Step, outcome: Outcome) -> bool:
+    """Whether a step is refused because a list is among its operands."""
+    p = outcome.promotion
+    return isinstance(step, Call) and bool(step.lists) and p is not None and isinstance(p.steps[-1], Hosted)
+
+
+def _made_of_lists(ran: Ran, i: int) -> Iterator[int]:
+    """The steps that are made of the lists of a step, and for it alone."""
+    step = ran.steps[i]
+    left = [*step.lists] if isinstance(step, Call) else []
+    while left:
+        p = left.pop()
+        if not ran.run.seen[p].count:
+            yield p
+            left += ran.parts[p]
 
 
 def _same(seen: Outcome, outcome: Outcome) -> bool:
@@ -69,13 +93,13 @@ def _place(ran: Ran, i: int, outcome: Outcome) -> object:
     return step.place, step.text, step.op, operands, str(ran.seen[i]), str(outcome)
 
 
-def _part(ran: Ran, group: list[int], later: Mapping[int, list[int]], replayed: Replay) -> Part:
+def _divergence(ran: Ran, group: list[int], later: Mapping[int, list[int]], replayed: Replay) -> Divergence:
     first = group[0]
     outcome, seen = replayed[first], ran.observed(first)
     assert seen is not None and seen.dtype is not None
     following = [i for by in group for i in later[by] if i != by]
     lost = _lost(outcome.promotion, ran.said[first].promotion) or _dropped(seen.dtype, outcome)
-    return Part(
+    return Divergence(
         replayed.name, tuple(group), seen.dtype, outcome, _cost(seen.dtype, outcome, lost), lost,
         len(following), sum(replayed[i].operand is None for i in following),
         sum(ran.run.seen[i].count for i in (*group, *following)),

@@ -1,0 +1,107 @@
+"""Operators in place: Python reads and writes the target in its own order, each part of it once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from followed import followed, followed_module
+
+PLAIN = """
+log = []
+
+class Box:
+    def __init__(self):
+        self.items = {0: 1, 1: [1]}
+    def __getitem__(self, key):
+        log.append(("get", key))
+        return self.items[key]
+    def __setitem__(self, key, value):
+        log.append(("set", key, value))
+        self.items[key] = value
+
+def told(x):
+    log.append(x if isinstance(x, int) else type(x).__name__)
+    return x
+
+buffer = [1, 2]
+old = buffer
+def grown():
+    globals()["buffer"] = [10, 20, 30]
+    return 5
+buffer[0] += grown()
+
+box = Box()
+told(box)[told(0)] += told(7)
+told(box)[1] += [2]
+told(box).count = 3
+told(box).count **= told(2)
+
+def given():
+    total = [0]
+    total[0] += yield
+    total[0] += (yield)
+    return total
+sums = given()
+next(sums), sums.send(10)
+try:
+    sums.send(20)
+except StopIteration as e:
+    sent = e.value
+
+def nested():
+    n = 0
+    def inner():
+        nonlocal n
+        n += 1
+        return n
+    n += inner()
+    return n
+
+pair = 1, [2]
+try:
+    pair[1] += [3]
+except TypeError as e:
+    refused = str(e)
+x = 1
+x += 2; x -= 1; x *= 5; x //= 2; x %= 4; x <<= 3; x |= 1; x &= 9; x ^= 2; x >>= 1
+rows = [[1, 2], [3, 4]]
+rows[0][1] += (k := 5)
+found = old, buffer, log, box.items, box.count, sent, nested(), pair, refused, x, rows, k
+"""
+
+
+def test_a_target_is_read_and_written_once_and_in_order() -> None:
+    plain: dict[str, Any] = {}
+    exec(compile(PLAIN, "code.py", "exec"), plain)
+    scope, _ = followed_module(PLAIN)
+    assert scope["found"] == plain["found"]
+    assert scope["old"] == [6, 2] and scope["buffer"] == [10, 20, 30]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "buffer[0] += y",
+        "told(buffer)[0] += y",
+        "box.rows[0] += y",
+        "box.rows[1 - 1] *= y",
+        "told(box).sum -= y",
+    ],
+)
+def test_an_operator_in_place_is_followed_whatever_its_target_is(line: str) -> None:
+    before = f"""
+import numpy as np
+from types import SimpleNamespace
+def rebind():
+    global buffer
+    buffer = None
+told = lambda x: x
+y = np.ones(2, np.float32)
+buffer = np.zeros((2, 2), np.float16)
+box = SimpleNamespace(rows=buffer, sum=np.zeros(2))
+{line}
+"""
+    _, run = followed("y", before)
+    (step,) = [each for each in run.program.steps if each.text == line and each.op != "setitem"]
+    assert step.op in ("iadd", "isub", "imul") and not run.mismatches

@@ -1,0 +1,119 @@
+"""What operands count as when they come in and answers when they go out, in a system or in one operation."""
+from __future__ import annotations
+
+from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said, steps
+
+import typelattice as tl
+
+
+def test_an_operand_may_count_as_another_before_it_meets_the_rest() -> None:
+    solve = {"solve": {"takes": "all", "before": {"bool, int": "f64"}}}
+    s = make(CHAIN, **NUMPYLIKE, ops=solve)
+    assert said(s, "int8", "float32", op="add") == "float32"
+    assert said(s, "int8", "float32", op="solve") == said(s, "int8", "int8", op="solve") == "float64"
+    assert said(s, "float32", "complex64", op="solve") == "complex64"
+    p = s.explain("int8", "float32", op="solve")
+    assert "before" in p.rule.quoted[0]
+    assert "int8 counts as float64 before its operands meet" in str(p)
+    assert [str(cast.source) for cast in p.casts] == ["int8", "float32"]
+
+
+def test_a_python_scalar_counts_so_too_where_it_is_told_apart_nowhere() -> None:
+    ops = {"atan2": {"before": {"int": "f64"}, "takes": "all"}}
+    alike = make(CHAIN, defaults={"int": "i32", "float": "f64"}, ops=ops)
+    apart = make(CHAIN, **NUMPYLIKE, ops=ops)
+    assert [said(s, 1, "float32", op="atan2") for s in (alike, apart)] == ["float64", "float32"]
+
+
+def test_what_an_operand_counts_as_is_told_and_leaves_it_its_tier() -> None:
+    ops = {"atan2": {"before": {"int": "f64"}, "takes": "all"}}
+    s = make(CHAIN, tiers=["array", "0d"], defaults={"int": "i32", "float": "f64"}, ops=ops)
+    assert said(s, "int8:0d", "float32", op="atan2") == "float32"
+    assert said(s, "int8", "float32:0d", op="atan2") == said(s, 1, "float32", op="atan2") == "float64"
+    assert steps(s, "int8", "float32", op="atan2")[0] == ("ops", "atan2", ("int8",), "float64")
+    assert steps(s, 1, "float32", op="atan2")[0] == ("ops", "atan2", ("i*",), "float64")
+
+
+def test_a_weak_operand_that_counts_as_its_own_dtype_is_weak_no_longer() -> None:
+    keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
+    s = make(JAXLIKE, **keys, ops={"add": {"before": {"int": "i32"}}})
+    assert said(s, "int32:weak", "int32:weak", op="subtract") == "int32*"
+    assert said(s, "int32:weak", "int32:weak", op="add") == "int32"
+    told = ("ops", "add", ("int32",), "int32")
+    assert steps(s, "int32:weak", "int32", op="add").count(told) == 1  # and of what is not weak nothing
+    assert said(s, "float16:weak", "float16:weak", op="add") == "float16*"
+
+
+def test_an_order_of_its_own_is_all_that_counts_there() -> None:
+    order = "u8, i8 -> i16, f16 -> f32"
+    own = {"takes": "all", "order": order}
+    pairs = {"overrides": {"u8 + f16, f*": "f32"}, "refusals": {"i8 + i16": "they do not meet"}}
+    keys = {"tiers": ["array", "scalar"], "defaults": {"float": "f16"}, "combine": "fold"}
+    s = make(order, **keys, ties={"i16, f16": "i16"}, **pairs, ops={"multiply": own})
+    asked = [("uint8", "int8"), ("uint8", "float16"), ("uint8", 1.5), ("int8", "int16")]
+    elsewhere = [said(s, *pair, op="add") for pair in asked]
+    assert elsewhere == ["int16", "float32", "float32", "- they do not meet"]
+    both = "- int16 and float16 both lie above, and no tie is recorded"
+    assert [said(s, *pair, op="multiply") for pair in asked] == [both, "float16", "float16", "int16"]
+    alike = make("u8, i8 -> i16", combine="comparable", ops={"multiply": {**own, "order": "u8, i8 -> i16"}})
+    assert said(alike, "uint8", "int8", op="add").startswith("- neither represents all values of the other")
+    assert said(alike, "uint8", "int8", op="multiply") == "int16"
+    chain = "u8 -> i16 -> i32"
+    wider = make(chain, after={"i16": "i32"}, ops={"multiply": {"takes": "all", "order": chain}})
+    p = wider.explain("uint8", "int16", op="multiply")
+    assert (str(p.steps[0].node), str(p.dtype)) == ("int16", "int32")  # at which they meet, what comes out
+
+
+def test_what_operands_and_answers_count_as_is_told_of_an_order_of_its_own_too() -> None:
+    keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32, i64"}, "before": {"u8": "i16"}}
+    ops = {"multiply": {"takes": "all", "order": "i16 -> i32 -> i64 -> f32"}}
+    s = make("i16 -> i32 -> i64 -> f32", **keys, after={"i64": "f32"}, ops=ops)
+    assert steps(s, "uint8", "int64", op="multiply") == [
+        ("before", "uint8", ("uint8",), "int16"),
+        ("ops", "multiply", ("uint8", "int64"), "int64"),
+        ("after", "int64", ("int64",), "float32"),
+    ]
+    told = str(s.explain("uint8", "int64", op="multiply"))
+    assert "on entry      uint8 counts as int16\n" in told
+    assert "on the answer int64 becomes float32\n" in told
+    assert steps(s, 2**40, 1, op="multiply")[0] == ("defaults", "int", ("i*",), "int64")
+    refused = make("u8; i8", before={"u4": "u8"}, ops={"multiply": {"takes": "all", "order": "u8; i8"}})
+    assert [x[0] for x in steps(refused, "uint4", "int8", op="multiply")] == ["before", "ops"]
+
+
+def test_an_operation_may_have_an_order_of_its_own() -> None:
+    ops = {"matmul": {"takes": "all", "order": "u8 -> i8 -> f16"}}
+    s = make("u8; i8; f16; f32", ops=ops)
+    assert said(s, "uint8", "int8", op="matmul") == "int8"
+    assert said(s, "uint8", "int8", op="where").startswith("- nothing lies above both")
+    assert said(s, "uint8", "float32", op="matmul") == "- mine has no float32"
+    p = s.explain("float16", "uint8", op="matmul")
+    assert p.dtype is tl.dtype("float16")
+    assert steps(s, "float16", "uint8", op="matmul")[0] == ("ops", "matmul", ("float16", "uint8"), "float16")
+    assert "order" in p.rule.quoted[0]
+    assert "its operands meet in an order of its own" in str(p)
+
+
+def test_what_comes_in_and_what_goes_out_may_be_mapped() -> None:
+    s = make("i32 -> i64 -> f32 -> f64", before={"i8": "i32", "b": "i32"}, after={"f64": "f32", "i64": "i32"})
+    assert said(s, "int8", "bool") == "int32"
+    assert said(s, "int8", "int64") == "int32"
+    assert said(s, "float64") == "float32"
+    assert said(s, True, "float32") == "float32"
+    assert steps(s, "int8", "int64") == [
+        ("before", "int8", ("int8",), "int32"),
+        ("order", None, ("int32", "int64"), "int64"),
+        ("after", "int64", ("int64",), "int32"),
+    ]
+    assert s.explain("int8", "int64").node is tl.dtype("int64")
+    assert said(s, "uint8") == "- mine has no uint8"
+
+
+def test_a_dtype_may_come_in_as_a_kind_and_a_kind_go_out_as_a_dtype() -> None:
+    s = make(
+        "i* -> f* -> c*", before={"b": "i*"}, after={"f*": "f16"}, defaults={"int": "i64", "float": "f64"}
+    )
+    assert said(s, True, int) == "int64*"
+    assert said(s, True, float) == "float16"
+    assert said(s, complex) == "- a Python complex alone has no dtype here"
+    assert steps(s, True, float)[-1] == ("after", "f*", ("f*",), "float16")

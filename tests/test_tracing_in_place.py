@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from followed import followed, followed_module
+
+from typelattice.tracing.findings import findings
+from typelattice.tracing.html import write
+from typelattice.tracing.report import report
 
 PLAIN = """
 log = []
@@ -105,3 +110,44 @@ box = SimpleNamespace(rows=buffer, sum=np.zeros(2))
     _, run = followed("y", before)
     (step,) = [each for each in run.program.steps if each.text == line and each.op != "setitem"]
     assert step.op in ("iadd", "isub", "imul") and not run.mismatches
+
+
+NARROW_AND_WIDE = """
+import numpy as np
+x, out = np.ones(3, np.float32), np.zeros(3, np.float32)
+wide, whole = np.ones(3), np.ones(3, np.int32)
+"""
+
+
+@pytest.mark.parametrize(
+    "line", ["x *= wide", "np.multiply(x, wide, out=x)", "np.add(wide, x, out)", "x[:2] -= whole[:2]"]
+)
+def test_what_is_computed_in_a_wider_float_than_it_is_written_in_widens_nothing(
+    line: str, tmp_path: Path
+) -> None:
+    _, run = followed("x + out", f"{NARROW_AND_WIDE}{line}\n")
+    found = findings(run)
+    assert not found.causes and not run.mismatches
+    (place,) = found.cast_back
+    assert (run.program.steps[place.step].text, str(place.computed), str(place.kept)) == (
+        line, "float64", "float32",
+    )  # fmt: skip
+    told = " ".join("\n".join(report(run, ())).split())
+    said = "1 place computes in a wider float than it writes: that widens nothing, but takes time"
+    assert f"{said} code.py:5: {line}: computes in float64, writes float32" in told
+    write(run, (), tmp_path)
+    assert "1 place computes in a wider float" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "line", ["x += x", "x *= 2.0", "np.add(wide, wide, out=out)", "x[:] = wide", "wide += x"]
+)
+def test_what_is_computed_as_wide_as_it_is_written_is_not_named(line: str) -> None:
+    _, run = followed("x", f"{NARROW_AND_WIDE}{line}\n")
+    assert not findings(run).cast_back
+
+
+@pytest.mark.parametrize("line", ["np.add(x, x, out=wide)", "wide += x", "x = x * wide"])
+def test_a_narrow_float_that_is_written_into_a_wide_array_is_widened(line: str) -> None:
+    _, run = followed("x", f"{NARROW_AND_WIDE}{line}\n")
+    assert [run.program.steps[cause.at].text for cause in findings(run).causes] == [line.removeprefix("x = ")]

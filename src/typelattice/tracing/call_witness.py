@@ -151,10 +151,8 @@ class CallWitness(Keys):
             return result
         live = self.live
         found = live.get(id(result))
-        if found is not None and found[0]() is result and "out" not in self.keywords:
-            method = type(function) is BuiltinFunctionType and function.__self__ is result
-            if not method or not written(function.__name__):
-                return result  # it was handed through
+        if found is not None and found[0]() is result and not self.writes(function, given[:-1], result):
+            return result  # it was handed through
         who = self.who if function is self.function else self.callee(function)
         asked = function if described(who) else None  # an object of the program is asked nothing
         if not kind.weak and (type(function) in OF_PROGRAMS or asked is None):
@@ -165,6 +163,21 @@ class CallWitness(Keys):
         note = self.known.get(key) or self.recorder.call(self, key, asked, given)
         self.link(note, kind, result)
         return result
+
+    def writes(self, function: Any, given: tuple[Any, ...], result: Any) -> bool:
+        """Whether a call wrote its result into an array that it was given: by `out=`, by a ufunc's argument
+        past its operands, or as a method such as PyTorch's `x.mul_(y)`.
+        """
+        if "out" in self.keywords:
+            return True
+        cls = type(function)
+        if cls is BuiltinFunctionType:
+            return function.__self__ is result and written(function.__name__) != ""
+        if cls.__name__ != "ufunc" or not self.recorder.is_function[cls]:
+            return False
+        named = sum(type(keyword) is str and keyword != "*" for keyword in self.keywords)
+        operands: int = function.nin
+        return len(self.spot.all_of(given)) - named > operands
 
     def mapped(self, function: Any, *given: Any) -> Any:
         """A call of `map`, which itself calls a function later, from no line of the program's.

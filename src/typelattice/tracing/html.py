@@ -21,7 +21,12 @@ from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.markup import element, page, text
 from typelattice.tracing.report import summary
 from typelattice.tracing.run import Run
-from typelattice.tracing.sentences import cause_sections, divergence_lines
+from typelattice.tracing.sentences import (
+    cast_back_heading,
+    cast_back_words,
+    cause_sections,
+    divergence_lines,
+)
 from typelattice.tracing.source_page import source_page
 from typelattice.tracing.words import counted, place, shown, size
 
@@ -69,6 +74,7 @@ def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -
         *(element("p", text(line)) for line in summary(found)),
     ]
     body += _causes(found, names)
+    body += _cast_back(found, names)
     for system, divergences in found.divergences.items():
         body += _divergences(found, system, divergences, names)
     body += _mismatches(found, names)
@@ -94,6 +100,15 @@ def _cause(found: Findings, cause: Cause, names: dict[str, str]) -> str:
         for heading, lines in cause_sections(found.ran, cause)
     )
     return element("section", head + element("dl", told), **{"class": "finding"})
+
+
+def _cast_back(found: Findings, names: dict[str, str]) -> Iterator[str]:
+    if found.cast_back:
+        heading = cast_back_heading(len(found.cast_back))
+        yield element("h2", text(f"{heading[0].upper()}{heading[1:]}"), id="cast-back")
+    for each in found.cast_back[:MOST]:
+        yield element("p", _linked(found, each.step, names) + text(f": {cast_back_words(each)}"))
+    yield from _others(len(found.cast_back))
 
 
 def _divergences(

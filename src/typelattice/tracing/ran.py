@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.engine.system import System
@@ -11,6 +11,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay import NOT_REACHED, Engine, Outcome, Systems, engine_of, replay_singly
 from typelattice.programs.step import Call, Cast, Step
+from typelattice.tracing.as_written import WRITING
 from typelattice.tracing.run import Run, agrees, is_operation, left_open
 from typelattice.tracing.widths import as_narrow, is_integer, width
 
@@ -21,7 +22,7 @@ class Ran:
     what it was observed to be, and what its library's own system says of it, given what its operands were.
     `at_source` has the steps of each source text at its place: there may be several, as in a loop. `engine`
     asks the own system of a step's library; `narrowest` is the narrowest float of the run, and `widths` has
-    the bits of each step that is a float.
+    the bits of each step that is a float: of what was computed for `out=` those of the array there.
     """
 
     run: Run
@@ -97,9 +98,26 @@ def ran(run: Run) -> Ran:
     for i, step in enumerate(steps):
         at_source.setdefault(source_of(step), []).append(i)
     widths = [width(outcome.operand) for outcome in seen]
+    for i, p in written_into(run):
+        if (widths[i] or 0) < (widths[p] or 0):
+            widths[p] = widths[i]
     floats = {each.operand.dtype: n for each, n in zip(seen, widths, strict=True) if each.operand and n}
     narrowest = min(floats, key=floats.__getitem__, default=None)
     return Ran(run, systems, steps, parts, made_into, seen, said, at_source, engine, narrowest, widths)
+
+
+def written_into(run: Run) -> Iterator[tuple[int, int]]:
+    """The steps that write into the array of an `out=`, each with the step that computes what is written.
+
+    No array is made of that: the library casts it piece by piece as it computes.
+    """
+    steps = run.program.steps
+    for i, step in enumerate(steps):
+        if isinstance(step, Call) and step.op == WRITING:
+            p = step.operands[1]
+            made = steps[p]
+            if isinstance(made, Call) and not run.seen[p].count and source_of(made) == source_of(step):
+                yield i, p
 
 
 def source_of(step: Step) -> object:

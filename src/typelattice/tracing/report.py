@@ -15,7 +15,13 @@ from typelattice.tracing.divergences import COSTS, Divergence
 from typelattice.tracing.findings import Findings, findings
 from typelattice.tracing.ran import Ran
 from typelattice.tracing.run import Run, is_operation
-from typelattice.tracing.sentences import cause_sections, divergence_lines, operands_words
+from typelattice.tracing.sentences import (
+    cast_back_heading,
+    cast_back_words,
+    cause_sections,
+    divergence_lines,
+    operands_words,
+)
 from typelattice.tracing.words import counted, place, size
 
 SHOWN = 10
@@ -42,6 +48,7 @@ def report(run: Run, systems: Sequence[AnySystem], width: int = 80) -> Iterator[
         yield page.folded(NOTHING)
         return
     yield from _causes(found, page)
+    yield from _cast_back(found, page)
     for name, divergences in found.divergences.items():
         yield from _divergences(found.ran, name, divergences, page)
     yield from _mismatches(found.ran, page)
@@ -88,6 +95,19 @@ def _cause(ran: Ran, number: int, cause: Cause, page: Layout) -> Iterator[str]:
     yield page.beside(f"{number:>{stub - 2}}", [f"{place(step.place)}: {step.text}"], stub)
     for heading, lines in cause_sections(ran, cause):
         yield page.beside(f"{' ' * stub}{heading}", lines, stub + 10)
+
+
+def _cast_back(found: Findings, page: Layout) -> Iterator[str]:
+    """The places that compute in a wider float than they write."""
+    places = found.cast_back
+    if places:
+        yield ""
+        yield page.bold(cast_back_heading(len(places)))
+        for each in places[:SHOWN]:
+            step = found.ran.steps[each.step]
+            yield page.folded(f"{place(step.place)}: {step.text}: {cast_back_words(each)}", margin=4)
+        if len(places) > SHOWN:
+            yield page.folded(f"and {counted(len(places) - SHOWN, 'place')} more; {ALL}", margin=4)
 
 
 def _divergences(ran: Ran, name: str, divergences: Sequence[Divergence], page: Layout) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.step import Call, Cast, Created, Input, Opaque, Step
 from typelattice.tracing.as_written import operation_words
+from typelattice.tracing.cast_back import CastBack
 from typelattice.tracing.causes import Cause
 from typelattice.tracing.divergences import Divergence
 from typelattice.tracing.ran import Ran, source_of
@@ -160,6 +161,21 @@ def operand_text(ran: Ran, i: int, at: Step) -> str:
     if isinstance(written, BinOp) and len(at.parts) == 2:
         return unparse((written.left, written.right)[at.parts.index(i)])
     return ran.steps[i].text
+
+
+def cast_back_heading(places: int) -> str:
+    """What is said of all the places that compute in a wider float than they write."""
+    does = (
+        "computes in a wider float than it writes"
+        if places == 1
+        else "compute in a wider float than they write"
+    )
+    return f"{counted(places, 'place')} {does}: that widens nothing, but takes time"
+
+
+def cast_back_words(each: CastBack) -> str:
+    """What happens at a place that computes in a wider float than it writes."""
+    return f"computes in {each.computed}, writes {each.kept}"
 
 
 def divergence_lines(ran: Ran, divergence: Divergence) -> Iterator[str]:

@@ -1,0 +1,72 @@
+"""Files that extend others: what is replaced, what three dots stand for, what is taken away."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_files import MINE, answers
+
+import typelattice as tl
+from typelattice.files.reader import parse
+from typelattice.files.text import FormatError
+
+
+def test_a_file_extends_one_beside_it_before_one_that_comes_along(tmp_path: Path) -> None:
+    (tmp_path / "numpy.toml").write_text(MINE)
+    (tmp_path / "mine.toml").write_text('name = "other"\nextends = "numpy"\n')
+    s = tl.system(tmp_path / "mine.toml")
+    assert s.name == "other"
+    assert answers(s) == answers(parse(MINE))
+
+
+def test_a_file_may_extend_its_namesake_that_comes_along(tmp_path: Path) -> None:
+    (tmp_path / "jax.toml").write_text('name = "jax"\nextends = "jax.toml"\ndefaults = { float = "f32" }\n')
+    assert tl.system(tmp_path / "jax.toml").explain(1.5).dtype is tl.dtype("float32")
+
+
+def test_a_key_replaces_the_other_whole() -> None:
+    s = parse('name = "mine"\nextends = "numpy"\ndefaults = { float = "f32" }\n')
+    assert s.defaults == {tl.Kind.FLOAT: tl.dtype("float32")}
+    assert s.title == tl.system("numpy").title
+    assert answers(s) == answers(tl.system("numpy"))
+
+
+def test_dots_stand_for_the_order_of_the_other() -> None:
+    s = parse('name = "mine"\nextends = "numpy"\norder = """\nb -> bf16\n...\nbf16 -> f32\n"""\n')
+    numpy = tl.system("numpy")
+    assert {*s.order.nodes} == {*numpy.order.nodes, tl.dtype("bfloat16")}
+    assert {pair: a for pair, a in answers(s).items() if "bfloat16" not in pair} == answers(numpy)
+    assert s.result_type("bfloat16", "float16") is tl.dtype("float32")
+
+
+def test_dots_stand_for_all_that_was_extended_so_far(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('name = "a"\norder = "i8 -> i16"\n')
+    (tmp_path / "b.toml").write_text('name = "b"\nextends = "a"\norder = "...; i16 -> i32"\n')
+    (tmp_path / "c.toml").write_text('name = "c"\nextends = "b"\norder = "...; i32 -> i64"\n')
+    assert [str(n) for n in tl.system(tmp_path / "c.toml").order.nodes] == ["int8", "int16", "int32", "int64"]
+
+
+def test_an_extension_of_a_text_finds_those_that_come_along() -> None:
+    assert parse('name = "mine"\nextends = "torch"').combine == "fold"
+
+
+def test_an_empty_entry_takes_away_what_the_other_file_says(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(
+        'name = "base"\norder = "i8; f32"\n[ops]\nadd = { takes = "int" }\nabs = { takes = "int" }\n'
+    )
+    more = 'name = "more"\nextends = "base.toml"\n[ops]\n"..." = true\n'
+    (tmp_path / "more.toml").write_text(more + "add = {}\n")
+    found = tl.system(tmp_path / "more.toml")
+    assert {*found.ops} == {"abs"}
+    assert found.result_type("float32") is found.explain("float32", "float32", op="add").dtype
+    (tmp_path / "more.toml").write_text(more + "square = {}\n")
+    with pytest.raises(FormatError, match="square is said to do nothing else than the standard"):
+        tl.system(tmp_path / "more.toml")
+
+
+def test_an_empty_table_of_an_operation_empties_that_of_its_class() -> None:
+    numpy = tl.system("numpy").replace(
+        ops={"maths": {"computes": {"int": "f64"}, "takes": "all"}, "sqrt": {"computes": {}}}
+    )
+    assert numpy.ops["sqrt"]["computes"] == {}
+    assert tl.system("numpy").replace(ops={"multiply": {"fit": {}}}).ops["multiply"]["fit"] == {}

@@ -1,0 +1,98 @@
+"""Systems do not change: `replace` makes variants, and copies and pickles answer alike."""
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from pathlib import Path
+
+import pytest
+from small_files import POSITS, answers
+
+import typelattice as tl
+from typelattice.files.reader import parse
+from typelattice.files.text import FormatError
+
+
+def test_a_replaced_key_leaves_the_system_as_it_was() -> None:
+    jax = tl.system("jax")
+    variant = jax.replace(defaults={"float": "float32"})
+    assert variant.explain(1.5).dtype is tl.dtype("float32")
+    assert jax.explain(1.5).dtype is tl.dtype("float64")
+    now = answers(variant)
+    others = {pair: a for pair, a in answers(jax).items() if now[pair] != a}
+    assert {*others.values()} == {"float64"}  # where the join is f*, as of int64 and uint64
+
+
+def test_replaced_entries_mean_what_they_mean_in_a_file_that_extends(tmp_path: Path) -> None:
+    """An empty one takes away what the other says, and of what is not given the lines of the other decide."""
+    numpy = tl.system("numpy")
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "numpy"\nextends = "numpy"\n[ops]\n"..." = true\nbitwise = {}\n')
+    assert {*numpy.ops} - {*numpy.replace(ops={"bitwise": {}}).ops} == {"bitwise"}
+    assert {*tl.system(path).ops} == {*numpy.replace(ops={"bitwise": {}}).ops}
+    with pytest.raises(FormatError, match="where is said to do nothing else than the standard"):
+        numpy.replace(ops={"where": {}})
+    variant = numpy.replace(ops={"add": {"takes": "int"}})
+    rule = numpy.explain("int8", "int8", op="divide").rule
+    assert (variant.explain("int8", "int8", op="divide").rule, rule.file) == (rule, "numpy.toml")
+
+
+def test_a_variant_has_variants() -> None:
+    wide = {"kind": "float", "max": 1e308, "precision": 113, "min_exponent": -900}
+    variant = tl.system("jax").replace(defaults={"float": "f32", "int": "i32"})
+    variant = variant.replace(name="mine", order="...\nf64 -> f128x\n", dtypes={"f128x": wide})
+    assert variant.name == "mine"
+    assert variant.explain(1).dtype is tl.dtype("int32")
+    assert str(variant.result_type("int8", "f128x")) == "f128x"
+
+
+def test_what_was_given_may_change_afterwards() -> None:
+    defaults, tiers = {"float": "f32"}, ["array", "scalar"]
+    variant = tl.system("numpy").replace(defaults=defaults, tiers=tiers)
+    defaults["float"] = "f64"
+    tiers.append("0d")
+    assert variant.explain(1.5).dtype is tl.dtype("float32")
+    assert variant.tiers == ("array", "scalar")
+    assert variant.replace(name="again").explain(1.5).dtype is tl.dtype("float32")
+
+
+def test_a_system_does_not_change() -> None:
+    s = tl.system("numpy-ml-dtypes")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        s.name = "mine"  # type: ignore[misc]
+    fields = (
+        "ties",
+        "overrides",
+        "refusals",
+        "defaults",
+        "before",
+        "after",
+        "fit",
+        "ops",
+        "stand_in",
+        "dtypes",
+        "entries",
+    )
+    for field in fields:
+        with pytest.raises(TypeError):
+            getattr(s, field)["x"] = 1
+    with pytest.raises(TypeError):
+        s.ops["arithmetic"]["takes"] = ()  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_a_system_survives_a_pickle_and_a_copy(name: str) -> None:
+    s = tl.system(name)
+    for twin in (pickle.loads(pickle.dumps(s)), copy.copy(s), copy.deepcopy(s)):
+        assert isinstance(twin, tl.System)
+        assert twin.name == name
+        assert answers(twin) == answers(s)
+
+
+def test_own_dtypes_and_variants_survive_a_pickle() -> None:
+    s = parse(POSITS).replace(name="variant")
+    twin = pickle.loads(pickle.dumps(s))
+    assert (twin.name, twin.own_dtypes["posit16"]) == ("variant", s.own_dtypes["posit16"])
+    p = pickle.loads(pickle.dumps(s.explain("posit16", "int8")))
+    assert (p.dtype, str(p.rule)) == (s.own_dtypes["posit16"], "text, line 6")

@@ -138,8 +138,9 @@ class Recorder:
             exact, key = key, without_steps(key, self.notes)
             found: Note | None = at.known.get(key)
             if found is not None:
-                if found.alike is None:
-                    found.alike = Note(found.number, found.operand, found.mark)
+                with self.lock:
+                    if found.alike is None:
+                        found.alike = Note(found.number, found.operand, found.mark)
                 if len(at.known) < MOST_KEYS:
                     at.known[exact] = found.alike
                 return found.alike
@@ -148,6 +149,9 @@ class Recorder:
         if kind is None or operand is None:
             return None
         with self.lock:
+            known: Note | None = at.known.get(key)
+            if known is not None:  # another thread has seen it meanwhile
+                return known
             site = self.site(at, kind.library)
             before = len(self.draft.steps)
             try:
@@ -191,6 +195,9 @@ class Recorder:
             return None
         mark = kind.mark(x)
         with self.lock:
+            linked = self.links.step_of(x)
+            if linked is not None:  # another thread has met it meanwhile
+                return linked
             base = getattr(x, "base", None) if kind.library == "numpy" else None
             found = self.links.live.get(id(base)) if base is not None else None
             known = self.inside.step_of(kind.variable(x)) if kind.variable is not None else None

@@ -49,6 +49,23 @@ def test_a_python_int_widens_integers_to_64_bits_at_most() -> None:
     assert said(polars, 2**64, op="positive") == "int128"
 
 
+def test_a_file_names_the_dtypes_that_a_python_int_makes_of_narrower_ones() -> None:
+    order = "i8 -> i16 -> i32 -> i64; u8 -> u16 -> u32 -> i64; u8 -> i16; u16 -> i32"
+    keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i64"}}
+    s = make(order, **keys, sets={"short": "u16, i16"}, fit={"int": "join short, i8, u8"})
+    asked = [("int8", 300), ("int8", 2**15), ("int8", 2**16), ("int8", -(2**15) - 1), ("uint8", 300)]
+    assert [said(s, *xs) for xs in asked] == ["int16", "int32", "int8", "int8", "uint16"]
+    assert [said(s, d, -1) for d in ("uint8", "uint16", "uint32")] == ["int16", "int16", "int64"]
+    found = make(order, **keys, fit={"int": "join"})
+    assert [said(found, *xs) for xs in asked] == ["int16", "int32", "int32", "int32", "uint16"]
+    assert [said(found, d, -1) for d in ("uint8", "uint16", "uint32")] == ["int16", "int32", "int64"]
+
+
+def test_a_variant_may_name_fewer_of_them() -> None:
+    short = tl.system("polars").replace(fit={"int": "join u8, i8"})
+    assert [said(short, "uint8", value) for value in (127, -1, 300)] == ["uint8", "int8", "uint8"]
+
+
 def test_series_of_polars_go_by_other_rules_than_expressions() -> None:
     expressions, series = tl.system("polars"), tl.system("polars-series")
     asked: dict[tuple[object, str, object], tuple[str, str]] = {

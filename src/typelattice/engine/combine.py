@@ -10,8 +10,6 @@ from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.range import fitted
 from typelattice.operands.operand import Operand
 
-LONG = 64  # bits of the widest integers that a Python int makes of narrower ones
-
 
 def combine(
     rules: Rules, operands: Sequence[Operand], trail: list[Step], first: bool = False
@@ -54,7 +52,7 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: lis
     joined = [
         (tier, join_tier(rules, tiers[tier], trail)) for tier in reversed(rules.tiers) if tier in tiers
     ]
-    if len(joined) > 1 and rules.fit.get("int", "").endswith("join") and not scalars_alone:
+    if len(joined) > 1 and rules.joins and not scalars_alone:
         highest, node = joined[-1]
         joined[-1] = highest, _outgrown(rules, node, operands, trail)
     (lower, node), *higher = joined
@@ -67,34 +65,37 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: lis
 def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list[Step]) -> Node:
     """The node of arrays once each Python int that they cannot hold has joined them by its value.
 
-    One that no default dtype of 64 bits holds either leaves them as they are.
+    One that no dtype of `joins` holds leaves them as they are.
     """
     for o in operands:
-        own = own_dtype(rules, o) if o.tier == "scalar" and o.kind.rank == node.kind.rank else None
-        if own is None or not isinstance(o.value, int) or not isinstance(node, DType):
+        if o.tier != "scalar" or o.kind.rank != node.kind.rank or not isinstance(node, DType):
             continue
-        if _bits(own) <= LONG and fitted(o.value, own)[0] and not fitted(o.value, node)[0]:
-            kind = Kind.SIGNED if o.value < 0 else node.kind
-            wides = [d for d in rules.dtypes if d.kind is kind and _bits(d) <= LONG]
-            wide = next((d for d in wides if fitted(o.value, d)[0]), own)
-            trail.append(Outgrown((weak(o.kind),), wide, o.kind.word))
-            if kind is not node.kind:
-                node = _signed(node, wides, trail)
-            node = join_tier(rules, [node, wide], trail)
+        if not isinstance(o.value, int) or fitted(o.value, node)[0]:
+            continue
+        kind = Kind.SIGNED if o.value < 0 else node.kind
+        holding = [d for d in rules.joins if d in rules.order and fitted(o.value, d)[0]]
+        wide = next((d for d in holding if d.kind is kind), holding[0] if holding else None)
+        if wide is None:
+            continue
+        trail.append(Outgrown((weak(o.kind),), wide, o.kind.word))
+        if kind is not node.kind:
+            node = _signed(rules, node, trail)
+        node = join_tier(rules, [node, wide], trail)
     return node
 
 
-def _signed(d: DType, signed: Sequence[DType], trail: list[Step]) -> DType:
+def _signed(rules: Rules, d: DType, trail: list[Step]) -> DType:
     """What an unsigned dtype counts as beside a negative int, as uint8 counts as int16 and uint64 as int64.
 
-    It is the signed dtype of twice its bits, of 64 at most. A dtype for which the system has none, or of more
-    than 64 bits, counts as itself.
+    It is the next wider signed dtype of `joins`, or where there is none that of as many bits. A dtype that
+    `joins` has not, or nothing signed for, counts as itself.
     """
-    twice = [s for s in signed if _bits(s) == min(2 * _bits(d), LONG)] if _bits(d) <= LONG else []
-    if not twice:
+    signed = [s for s in rules.joins if s.kind is Kind.SIGNED and s in rules.order and d in rules.joins]
+    wider = [s for s in signed if _bits(s) > _bits(d)] or [s for s in signed if _bits(s) == _bits(d)]
+    if not wider:
         return d
-    trail.append(Outgrown((d,), twice[0], Kind.SIGNED.word))
-    return twice[0]
+    trail.append(Outgrown((d,), wider[0], Kind.SIGNED.word))
+    return wider[0]
 
 
 def _bits(d: DType) -> int:

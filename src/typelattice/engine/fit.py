@@ -11,7 +11,8 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.range import Value, fitted, nearest
 from typelattice.operands.operand import Operand
 
-OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", "join")
+JOIN = "join"
+OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", JOIN)
 BEYOND_FLOATS = 2**1024  # integers that Python's own float cannot hold
 # Prefixes of an outcome. Raise first if even the default dtype of the value's kind cannot hold the value, or
 # if a float dtype does not count integers one by one as far as the value, so that it might round it.
@@ -86,7 +87,7 @@ def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Fit:
         return Fit(kind, value, to, "raise", None)
     decides = kind if to.kind.rank <= kind.rank else to.kind
     outcome = policy.get(decides.word, "unsaid").split()[-1]
-    if outcome == "join":  # and did not, as nothing holds it
+    if outcome == JOIN:  # and did not, as nothing holds it
         return Fit(kind, value, to, "unsaid", None)
     if outcome == "saturate":
         return Fit(kind, value, to, outcome, nearest(value, to))

@@ -16,12 +16,13 @@ class Rules:
 
     `wider` are the default dtypes of a kind for values that the first does not hold, from narrow to wide.
     `holds` has the dtypes one of which has to hold a Python scalar of a kind, or a Python int that
-    becomes one of a dtype. `instead` has the dtypes that arrays get where a dtype that no array has, or a
-    Python type, is asked for: in JAX's default mode float32 for float64. Operands of such a dtype count
-    as the other, so that `before` has it as well. `guests` says what another library's arrays count as:
-    library, then form, then a word or a reason. `own_dtypes` are the dtypes that the file defines, by
-    name and by code. `entries` keeps how the file wrote a tie, an override or a refusal, so that an
-    explanation can quote it.
+    becomes one of a dtype. `joins` are the dtypes as the least of which a Python int joins integers that
+    do not hold it, from narrow to wide; none unless `fit` says that it joins. `instead` has the dtypes
+    that arrays get where a dtype that no array has, or a Python type, is asked for: in JAX's default mode
+    float32 for float64. Operands of such a dtype count as the other, so that `before` has it as well.
+    `guests` says what another library's arrays count as: library, then form, then a word or a reason.
+    `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file
+    wrote a tie, an override or a refusal, so that an explanation can quote it.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Rules:
     instead: Mapping[DType | Kind, DType]
     after: Mapping[Node, Node]
     fit: Mapping[str, str]
+    joins: Sequence[DType]
     ops: Mapping[str, Mapping[str, object]]
     beside: frozenset[Node]
     stand_in: Mapping[Kind, DType]

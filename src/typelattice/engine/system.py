@@ -158,7 +158,7 @@ class System(Rules, Viewed):
     @property
     def _valued_kinds(self) -> frozenset[Kind]:
         """The kinds of Python scalars whose value may decide an answer."""
-        joins = [Kind.SIGNED] if self.fit.get("int", "").endswith("join") else []
+        joins = [Kind.SIGNED] if self.joins else []
         return frozenset((*self.wider, *(k for k in self.holds if isinstance(k, Kind)), *joins))
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:

@@ -92,6 +92,9 @@ def _scalars(rules: Rules) -> Iterator[Finding]:
     for word in rules.fit:
         if word not in kinds:
             yield "fit", word, f"the order has no {word} that a Python {word} could become"
+    for d in rules.joins:
+        if d not in rules.order:
+            yield "fit", "int", f"{d} is not in the order"
     for held in rules.holds:
         if isinstance(held, Kind) and held.word not in kinds:
             yield "holds", held.word, f"the order has no {held.word} that a Python {held.word} could become"

@@ -1,13 +1,13 @@
 """What a system file says of operations, and of values out of range: keys that depart from the standard."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from typelattice.engine import operations as ops
-from typelattice.engine.fit import OUTCOMES, PREFIXES
-from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.engine.fit import JOIN, OUTCOMES, PREFIXES
+from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.suggest import short
 from typelattice.files.held_entries import read_holds
 from typelattice.files.own_order import read_own_order
@@ -42,13 +42,22 @@ class OperationEntries:
 
     def fit(self, table: object) -> dict[str, str]:
         """Kind of scalar → what becomes of a value out of range."""
-        found = {kind_of(word, WORDS).word: text(how) for word, how in items(table)}
+        found = {kind_of(word, WORDS).word: _outcome(how)[0] for word, how in items(table)}
         for word, how in found.items():
-            impossible = ("inf",) if word == "int" else ("wrap", "join")
+            impossible = ("inf",) if word == "int" else ("wrap", JOIN)
             *prefixes, outcome = how.split() or [how]
             each_of(",".join(prefixes) or PREFIXES[0], PREFIXES)
             one_of(outcome, [x for x in OUTCOMES if x not in impossible])
         return found
+
+    def joins(self, table: Mapping[str, object], nodes: Iterable[Node]) -> tuple[DType, ...]:
+        """The dtypes that `join` names, from narrow to wide; where it names none, all integers of `nodes`."""
+        how, listed = _outcome(table.get("int", ""))
+        if not how.endswith(JOIN):
+            return ()
+        integers = [n for n in nodes if isinstance(n, DType) and n.kind.word == "int"]
+        named = self.words.nodes(listed) if listed else integers
+        return tuple(sorted(once(self.words.dtype(n, Kind.SIGNED) for n in named), key=place))
 
     def holds(self, table: object) -> dict[ops.Target, tuple[DType, ...]]:
         """Kind of scalar → dtypes, one of which has to hold it; dtypes → the one that has to hold an int."""
@@ -88,7 +97,7 @@ class OperationEntries:
                 raise ValueError(f"unknown key {short(key)} of an operation; these are {these}")
             found[key] = readers[key](value)
         fit = found.get("fit")
-        if isinstance(fit, Mapping) and "join" in fit.values():
+        if isinstance(fit, Mapping) and any(how.endswith(JOIN) for how in fit.values()):
             raise ValueError("join is said of all operations at once, in the `fit` of the file")
         for key in ("ignores", "gives", "weak"):  # a table says it of some, a word of all
             if isinstance(found.get(key), Mapping):
@@ -151,6 +160,12 @@ class OperationEntries:
                     raise ValueError(f"{source} is mapped twice")
                 found[source] = target
         return found
+
+
+def _outcome(how: object) -> tuple[str, str]:
+    """`join u8, u16`: what becomes of a value, and the dtypes that are named for it."""
+    before, join, listed = text(how).partition(f"{JOIN} ")
+    return f"{before}{join}".strip(), listed.strip()
 
 
 def _tiers(words: object) -> tuple[str, ...]:

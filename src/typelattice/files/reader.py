@@ -136,7 +136,10 @@ def _system(cursor: Cursor, shipped: bool) -> System:
     operations = OperationEntries(words, pairs.present, cursor.at)
     limits = dict(cursor.table("holds"))
     holds = operations.holds(limits) if limits else {}
-    fit = operations.fit(dict(cursor.table("fit")))
+    outcomes = dict(cursor.table("fit"))
+    fit = operations.fit(outcomes)
+    cursor.at("fit", "int")
+    joins = operations.joins(outcomes, order.nodes)
     ops = _Later(dict(cursor.table("ops")), lambda op, given: Frozen(operations.operation(op, given)))
     found = System(
         name=name,
@@ -158,6 +161,7 @@ def _system(cursor: Cursor, shipped: bool) -> System:
         instead=Frozen(instead),
         after=Frozen(after),
         fit=Frozen(fit),
+        joins=joins,
         ops=Frozen(ops if shipped else dict(ops)),
         beside=beside,
         stand_in=Frozen(stand_in),

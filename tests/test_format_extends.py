@@ -70,3 +70,33 @@ def test_an_empty_table_of_an_operation_empties_that_of_its_class() -> None:
     )
     assert numpy.ops["sqrt"]["computes"] == {}
     assert tl.system("numpy").replace(ops={"multiply": {"fit": {}}}).ops["multiply"]["fit"] == {}
+
+
+# -- the entries of another file's table
+
+
+def test_three_dots_stand_for_the_other_files_entries() -> None:
+    s = parse('name = "mine"\nextends = "numpy"\n[defaults]\n"..." = true\nfloat = "f32"\n')
+    assert {str(d) for d in s.defaults.values()} == {"int64", "float32", "complex128"}
+    alone = parse('name = "mine"\nextends = "numpy"\n[defaults]\nfloat = "f32"\n')
+    assert {str(d) for d in alone.defaults.values()} == {"float32"}
+
+
+def test_an_answer_names_the_file_that_states_the_entry() -> None:
+    text = 'name = "mine"\nextends = "numpy"\n[ops]\n"..." = true\nfloor = { takes = "float" }\n'
+    mine = parse(text, "mine.toml")
+    assert mine.explain("int8", op="floor").rule.file == "mine.toml"
+    assert mine.explain("int8", op="sqrt").rule.file == "numpy.toml"
+
+
+@pytest.mark.parametrize("value", ["false", "{}", '"numpy"'])
+def test_three_dots_are_true_or_not_there(value: str) -> None:
+    with pytest.raises(FormatError, match=r"ops: `\"\.\.\.\" = true` stands for the entries of the file"):
+        parse(f'name = "mine"\nextends = "numpy"\n[ops]\n"..." = {value}\n')
+
+
+def test_three_dots_need_a_file_that_is_extended() -> None:
+    with pytest.raises(
+        FormatError, match=r'`"\.\.\." = true` stands for the entries of the file that `extends` names'
+    ):
+        parse('name = "mine"\norder = "b"\n[sets]\n"..." = true\n')

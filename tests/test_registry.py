@@ -2,24 +2,21 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from guide import ROOT, copied, files_in_the_guide, python
 from kept import kept
 
 import typelattice as tl
 from typelattice.facts.libraries import file_of, libraries, recordings
 from typelattice.recorded.recording import recorded
 
-ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "typelattice"
 ROOMS = ("conformance/libraries", "explain/libraries", "namespaces/libraries", "operands/adapters")
+HEADING = "A library that we lack"
 NO_LIBRARY = {"__init__", "base", "computing", "array_api"}  # what libraries have in common
 
 GADGET = '''"""A made-up library, whose arrays have a dtype and nothing else."""
@@ -64,63 +61,53 @@ def test_a_system_names_its_library_as_the_registry_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", recorded())
 def test_a_recording_is_of_the_versions_that_are_installed_to_record_it(name: str) -> None:
+    """Those of its library, and of what else of the environment it names."""
     entry = recordings()[name]
-    packages = libraries()[entry.library].packages[entry.environment]
-    installed = dict(re.sub(r"\[.*?\]", "", package).split("==") for package in packages)
+    of_all = {library: known.packages.get(entry.environment, ()) for library, known in libraries().items()}
+    installed = {library: dict(map(named, packages)) for library, packages in of_all.items()}
+    # 2.13.0+cpu is a build of 2.13.0
     asked = {package: version.partition("+")[0] for package, version in kept(name).versions.items()}
-    assert asked.items() >= {package: installed[package] for package in installed if package in asked}.items()
-    assert asked.keys() & installed.keys() or not installed
+    for packages in installed.values():
+        assert {p: packages[p] for p in packages if p in asked}.items() <= asked.items()
+    own = installed[entry.library]
+    assert asked.keys() & own.keys() or not own  # a compiler is no package
 
 
-def files_in_the_guide() -> Mapping[str, str]:
-    """What CONTRIBUTING.md says stands in the files of a new library: path within the repository -> text."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    guide = text.partition("## A library that we lack")[2].partition("\n## ")[0]
-    return dict(re.findall(r"In\s+`(src/[^`]+)`:\n\n```\w+\n(.*?)```", guide, re.DOTALL))
+def named(package: str) -> tuple[str, str]:
+    """The name and the version of a package as pip is asked for it: `ml_dtypes`, of `jax[cpu]==0.9` `jax`."""
+    name, _, version = re.sub(r"\[.*?\]", "", package).partition("==")
+    return name, version
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package and its tools to which the made-up library was added as the guide says."""
-    root = tmp_path_factory.mktemp("house")
-    leave = shutil.ignore_patterns("recordings", "__pycache__")
-    shutil.copytree(PACKAGE, root / "src" / "typelattice", ignore=leave)
-    (root / "src" / "typelattice" / "recorded" / "recordings").mkdir()
+    root = copied(tmp_path_factory.mktemp("house"), HEADING)
     (root / "tools").mkdir()
     shutil.copy(ROOT / "tools" / "libraries.py", root / "tools")
     (root / "src" / "gadget.py").write_text(GADGET, encoding="utf-8")
     (root / "src" / "gadget-1.0.dist-info").mkdir()
     metadata = "Metadata-Version: 2.1\nName: gadget\nVersion: 1.0\n"
     (root / "src" / "gadget-1.0.dist-info" / "METADATA").write_text(metadata, encoding="utf-8")
-    for path, text in files_in_the_guide().items():
-        with (root / path).open("a", encoding="utf-8") as file:
-            file.write(text)
-    yield root
+    return root
 
 
 def run(house: Path, *arguments: str) -> str:
     """What Python prints in the copy."""
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=house,
-        env=os.environ | {"PYTHONPATH": str(house / "src")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = python(house, *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_the_guide_adds_one_row_and_one_file_a_room() -> None:
-    assert list(files_in_the_guide()) == [
+    assert list(files_in_the_guide(HEADING)) == [
         "src/typelattice/facts/libraries.txt",
         "src/typelattice/systems/gadget.toml",
         "src/typelattice/conformance/libraries/gadget.py",
         "src/typelattice/operands/adapters/gadget.py",
         "src/typelattice/explain/libraries/gadget.toml",
     ]
-    assert files_in_the_guide()["src/typelattice/facts/libraries.txt"].count("\n") == 1
+    assert files_in_the_guide(HEADING)["src/typelattice/facts/libraries.txt"].count("\n") == 1
 
 
 def test_a_library_added_as_the_guide_says_is_a_system(house: Path) -> None:

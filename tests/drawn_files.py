@@ -1,0 +1,154 @@
+"""Files of users, drawn at random."""
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+
+import typelattice as tl
+from typelattice.engine.fit import DEFAULT, OUTCOMES
+from typelattice.engine.operations import GROUPS, KINDS, STANDARD
+from typelattice.facts.operations import OPERATIONS
+from typelattice.files.reader import COMBINE, parse
+
+ORDER = [  # from low to high
+    "b", "i*", "u8", "u16", "i8", "i16", "i32", "i64", "m8", "f*", "f16", "f32", "f64", "c*", "c64", "c128",
+]  # fmt: skip
+OWN = {"m8": {"kind": "float", "bits": 8, "max": 64.0, "precision": 5, "min_exponent": 0, "specials": "szn"}}
+ASKED = [
+    op.name for op in OPERATIONS.values()
+    if op.form in ("elementwise", "choice", "several", "indexed", "reduction", "along")
+]  # fmt: skip
+
+
+def drawn_file(dice: random.Random) -> str:
+    """A file with any of the keys, each with values that go together with those of the others."""
+    nodes = [n for n in ORDER if dice.random() < 0.85]
+    keys: dict[str, object] = {"name": "mine", "title": "Drawn", "order": _order(dice, nodes)}
+    if len(nodes) > 2 and dice.random() < 0.5:  # a name for two nodes that stand alone
+        keys["sets"] = {"chosen": ", ".join(nodes[:2])}
+        keys["order"] = str(keys["order"]).replace("; ".join(nodes[:2]), "chosen", 1)
+    if "m8" in nodes:
+        keys["dtypes"] = OWN
+    elif dice.random() < 0.3:
+        keys = {"name": "mine", "extends": dice.choice(tl.systems()), "library": "mine 1.0"}
+        nodes = [n.code if isinstance(n, tl.DType) else str(n) for n in parse(toml(keys)).order.nodes]
+    dtypes = [n for n in nodes if "*" not in n] or ["b", "i32"]
+
+    def some(most: int = 3) -> str:
+        return ", ".join(dice.sample(dtypes, min(most, len(dtypes))))
+
+    def outcome() -> str:
+        return dice.choice(OUTCOMES)
+
+    def pair(low: Sequence[str]) -> str:
+        return f"{dice.choice(dtypes)} + {dice.choice([*dtypes, *low])}"
+
+    draws: dict[str, Callable[[], object]] = {
+        "tiers": lambda: dice.choice([["array", "scalar"], ["array", "0d", "scalar"], ["array", "0d"]]),
+        "combine": lambda: dice.choice([*COMBINE]),
+        "weak": lambda: dice.choice(["width", "kind"]),
+        "defaults": lambda: {
+            "int": dice.choice(["i32", "i64", "i32, i64"]),
+            "float": dice.choice(["f32", "f64"]),
+            "complex": "c128",
+        },
+        "holds": lambda: {"int": dice.choice(["i32", "u64"]), "float": "f64"},
+        "ties": lambda: _tie(dice, parse(toml(keys))),
+        "overrides": lambda: {pair(["i*", "f*", "c*"]): dice.choice(dtypes)},
+        "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
+        "before": lambda: {dice.choice(["u32", "u64", "bf16"]): dice.choice(dtypes)},
+        "after": lambda: {dice.choice(nodes): dice.choice(dtypes)},
+        "fit": lambda: {"int": dice.choice(["", DEFAULT]) + dice.choice(OUTCOMES), "float": outcome()},
+        "ops": lambda: {_entry(dice): _departure(dice, some, dtypes)},
+        "first": lambda: True,
+        "both-ways": lambda: [some(2)],  # of use beside loops, as the next one is
+        "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
+        "instead": lambda: {dice.choice(["u32", "u64", "bf16", "float"]): dice.choice(dtypes)},
+        "guests": lambda: {"numpy": dice.choice(["array", "other", "a reason of its own"])},
+    }  # fmt: skip
+    for key, draw in draws.items():
+        for _ in range(8 if dice.random() < 0.7 else 0):
+            drawn = draw()
+            if isinstance(drawn, Mapping):  # one entry more
+                drawn = {**keys.get(key, {}), **drawn}  # type: ignore[dict-item]
+            if _loads(toml({**keys, key: drawn})):
+                keys[key] = drawn
+                if key not in ("ops", "ties"):
+                    break
+    return toml(keys)
+
+
+def _tie(dice: random.Random, system: tl.System) -> Mapping[str, object]:
+    """A choice among the minimal bounds of two operands, where there are several."""
+    nodes = [n for n in system.order.nodes if isinstance(n, tl.DType)]
+    for _ in range(50 if nodes else 0):
+        bounds = system.order.minimal_bounds(*dice.choices(nodes, k=2))
+        if len(bounds) > 1:
+            codes = [n.code if isinstance(n, tl.DType) else str(n) for n in bounds]
+            return {", ".join(codes): dice.choice(codes)}
+    return {}
+
+
+def _order(dice: random.Random, nodes: Sequence[str]) -> str:
+    """Covers between some nodes, of which none follows from others."""
+    above: dict[str, set[str]] = {n: set() for n in nodes}
+    covers = []
+    for i in reversed(range(len(nodes))):
+        for high in nodes[i + 1 :]:
+            if dice.random() < 0.3 and not any(high in above[n] for n in above[nodes[i]]):
+                followed = {n for _, n in covers if (nodes[i], n) in covers and n in above[high]}
+                covers = [c for c in covers if c[0] != nodes[i] or c[1] not in followed]
+                covers.append((nodes[i], high))
+                above[nodes[i]] |= {high, *above[high]}
+    return "; ".join([*nodes, *(f"{a} -> {b}" for a, b in covers)])
+
+
+def _entry(dice: random.Random) -> str:
+    return dice.choice([*STANDARD, *ASKED, *GROUPS.values()])
+
+
+def _domain(dice: random.Random, dtypes: Sequence[str]) -> str:
+    """Kinds, at times with a dtype that is left out."""
+    return dice.choice([*KINDS, f"all but {dice.choice(dtypes)}"])
+
+
+def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[str]) -> Mapping[str, object]:
+    """What a file may say of an operation."""
+    draws: dict[str, Callable[[], object]] = {
+        "takes": lambda: _domain(dice, dtypes),
+        "each": lambda: _domain(dice, dtypes),
+        "scalars": lambda: dice.choice(["beside", "right", "none"]),
+        "natural": lambda: dice.choice(["scalar", "0d, scalar"]),
+        "computes": lambda: {dice.choice(dtypes): dice.choice(dtypes), "bool": dice.choice(dtypes)},
+        "gives": lambda: dice.choice(["real", "complex", "joined", "b", *dtypes, {dice.choice(dtypes): "b"}]),
+        "weak": lambda: dice.choice(["keep", "strip", "default"]),
+        "first": lambda: True,
+        "meet": lambda: "alike",
+        "loops": lambda: some(6),
+        "fit": lambda: dice.choice([{}, {"int": dice.choice(OUTCOMES)}]),
+    }
+    return {key: draw() for key, draw in draws.items() if dice.random() < 0.3}
+
+
+def _loads(text: str) -> bool:
+    try:
+        parse(text)
+    except tl.FormatError:
+        return False
+    return True
+
+
+def toml(keys: Mapping[str, object]) -> str:
+    """Keys and values as TOML."""
+    return "\n".join(f"{_word(key)} = {_value(value)}" for key, value in keys.items()) + "\n"
+
+
+def _value(x: object) -> str:
+    if isinstance(x, Mapping):
+        return "{ " + ", ".join(f"{_word(k)} = {_value(v)}" for k, v in x.items()) + " }" if x else "{}"
+    return json.dumps(x)
+
+
+def _word(key: str) -> str:
+    return json.dumps(key)

@@ -121,7 +121,7 @@ def test_a_cast_that_the_code_asks_for_is_a_cause(tmp_path: Path) -> None:
     """
     run = run_of(tmp_path, source, x="float32[100]")
     assert named(found_in(run)) == ["x.astype(np.float64)"]
-    assert "casts float32 to float64, which the code asks for" in "\n".join(report(run, ()))
+    assert "casts float32 to float64 explicitly" in "\n".join(report(run, ()))
 
 
 def test_two_wide_operands_are_both_cast_to_stop_what_follows(tmp_path: Path) -> None:
@@ -135,6 +135,27 @@ def test_two_wide_operands_are_both_cast_to_stop_what_follows(tmp_path: Path) ->
     assert stopped is not None
     assert [found.ran.steps[c.of].text for c in stopped.casts] == ["mean", "std"]
     assert stopped.kept == cause.later
+
+
+def test_no_cast_is_proposed_after_which_an_operation_is_refused(tmp_path: Path) -> None:
+    source = """
+        def f(h, x, w, m):
+            y = h * w
+            z = x * w
+            return y.sum() + (z @ m).sum()
+    """
+    shapes = {"h": "bfloat16[9,9]", "x": "float32[9,9]", "w": "float32[9]", "m": "float32[9,9]"}
+    found = found_in(run_of(tmp_path, source, own="torch", **shapes))
+    stopped = stop(found.ran, found.causes[0])
+    assert stopped is not None
+    assert [found.ran.steps[c.of].text for c in stopped.casts] == ["w"]
+    assert [found.ran.steps[i].text for i in stopped.kept] == ["h * w", "y.sum()"]
+
+
+def test_a_cause_of_which_the_sizes_are_not_known_is_not_said_to_take_no_bytes(tmp_path: Path) -> None:
+    run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
+    run = replace(run, seen=tuple(replace(seen, bytes=0) for seen in run.seen))
+    assert "floats were widened from 1 place" in list(report(run, ()))
 
 
 def test_the_rule_of_a_cause_is_that_of_the_promotion(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from followed import followed
 
 import typelattice as tl
 
@@ -77,3 +78,12 @@ def test_every_step_comes_out_as_the_librarys_system_says(name: str, tmp_path: A
         assert not wrong, "\n".join(wrong)
         operations += run.operations
     assert operations > 50
+
+
+def test_a_librarys_own_system_is_that_of_its_own_dtypes() -> None:
+    pytest.importorskip("torch")
+    head = "import numpy as np, torch\nx = np.ones(3, np.float32) + 1\nt = torch.ones(3, dtype=torch.bfloat16)\n"
+    assert followed("t + t", head)[1].systems["numpy"].partition("@")[0] == "numpy"
+    pytest.importorskip("ml_dtypes")
+    head = "import numpy as np, ml_dtypes\nx = np.ones(3, ml_dtypes.bfloat16)\n"
+    assert followed("x + x", head)[1].systems["numpy"].partition("@")[0] == "numpy-ml-dtypes"

@@ -8,6 +8,7 @@ from followed import followed
 import typelattice as tl
 from typelattice.programs.step import Call, Created, Input, Opaque
 from typelattice.tracing.divergences import divergences
+from typelattice.tracing.plain_data import run_data
 from typelattice.tracing.ran import ran
 from typelattice.tracing.report import report
 
@@ -53,6 +54,13 @@ def test_the_array_of_a_list_is_a_step_with_the_text_of_the_list() -> None:
     (made,) = [step for step in run.program.steps if isinstance(step, Created) and step.op == "asarray"]
     assert made.text == "[1, 2.5, 3]"
     assert str(run.under("torch")[run.program.steps.index(made)]) == "float32"
+
+
+def test_of_what_was_not_seen_by_itself_the_data_of_a_run_say_no_dtype() -> None:
+    _, run = followed("np.add(x, [1, 2, 3], out=x)", ARRAYS)
+    told = {(step["op"], step["code"]): (step["observed"], step["count"]) for step in run_data(run)["steps"]}
+    assert told["asarray", "[1, 2, 3]"] == told["add", "np.add(x, [1, 2, 3], out=x)"] == (None, 0)
+    assert told["setitem", "np.add(x, [1, 2, 3], out=x)"] == ("float32", 1)
 
 
 def test_a_list_that_is_assigned_to_elements_is_an_array_that_is_cast_as_it_is_written() -> None:

@@ -26,7 +26,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
             "code": step.text,
             "op": step.op,
             "operands": list(step.parts),
-            "observed": dtype_text(seen.operand),
+            "observed": dtype_text(seen.operand) if seen.count or step.op is None else None,
             "count": seen.count,
             "bytes": seen.bytes,
             "systems": {name: dtype_text(replay[i].operand) for name, replay in replays.items()},

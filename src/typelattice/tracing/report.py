@@ -79,8 +79,9 @@ def _causes(found: Findings, page: Layout) -> Iterator[str]:
     if not causes:
         yield page.bold("no float was widened by another")
         return
-    more = size(sum(c.bytes for c in causes))
-    yield page.bold(f"floats were widened from {counted(len(causes), 'place')}, which took {more} more")
+    more = sum(c.bytes for c in causes)  # 0 where the wide dtype is meant, or arrays do not tell their sizes
+    took = f", which took {size(more)} more" if more else ""
+    yield page.bold(f"floats were widened from {counted(len(causes), 'place')}{took}")
     for number, cause in enumerate(causes[:SHOWN], 1):
         yield ""
         yield from _cause(found.ran, number, cause, page)

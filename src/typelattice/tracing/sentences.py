@@ -74,7 +74,7 @@ def deed(ran: Ran, i: int) -> str:
     step, given = ran.steps[i], ran.observed(i)
     match step:
         case Cast():
-            return f"casts {operands_words(ran, i)} to {given}, which the code asks for"
+            return f"casts {operands_words(ran, i)} to {given} explicitly"
         case Created():
             return f"makes {given}"
         case Opaque() if _with_a_list(ran, i):

@@ -106,8 +106,10 @@ def _tried(ran: Ran, cause: Cause, casts: set[Casting]) -> Stop:
         more = next((found for i in wide if (found := {*_wide_operands(ran, i, changes)} - casts)), None)
         if not more:
             break
-        casts = casts | more
-        changes = _replayed(ran, cause, casts)
+        further = _replayed(ran, cause, casts | more)
+        if any(outcome.operand is None for outcome in further.values()):
+            break  # what else takes these needs them wide
+        casts, changes = casts | more, further
     return _stop(ran, cause, casts, changes)
 
 

@@ -24,7 +24,8 @@ from typelattice.programs.step import Cast, Created, Input, NamedDType, Opaque, 
 def own_system(library: str, steps: Sequence[Step]) -> str:
     """The name of the system whose rules a library has in this process, for the dtypes of some steps."""
     system = getattr(_file(library), "system", None)
-    own: str | None = system(dtypes(steps)) if system is not None else None
+    owned = [step for step in steps if step.owner in (library, None)]
+    own: str | None = system(dtypes(owned)) if system is not None else None
     if own is None:
         own = next((name for name, entry in recordings().items() if entry.library == library), library)
     if own not in systems():

@@ -82,8 +82,8 @@ def test_a_shipped_file_is_as_good_as_anyones(path: Path) -> None:
 
 def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
     spec = tl.system("numpy").origin.spec
-    idle = read_spec(Text("numpy.toml", spec.main.text + 'square = { first = true }\n'))
-    with pytest.raises(FormatError, match="first says nothing of one operand"):
+    idle = read_spec(Text("numpy.toml", spec.main.text + 'square = { arrays = "all" }\n'))
+    with pytest.raises(FormatError, match="arrays says nothing of one operand"):
         build(idle)
 
 

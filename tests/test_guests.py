@@ -14,6 +14,13 @@ from typelattice.recorded.recording import GUESTS, RECORDINGS, Call, Recording
 
 np = pytest.importorskip("numpy")
 
+COUNTING = """
+name = "mine"
+library = "mine 1"
+order = "b -> i8 -> i16 -> i64 -> f32 -> f64"
+tiers = ["array", "scalar"]
+defaults = { int = "i64", float = "f32" }
+"""
 FILES = sorted((RECORDINGS / GUESTS).glob("*.json"))
 
 
@@ -156,6 +163,33 @@ def test_a_list_that_counts_as_a_number_has_dimensions_where_they_are_needed() -
     assert str(tl.program("x + [1, 2]", x=x).under("tensorflow")[-1]) == "float16"
     assert str(tl.program("x @ [1.0, 2.0]", x=x).under("tensorflow")[-1]) == "float16"
     assert str(tl.program("mean([1.5, 2.5])").under("tensorflow")[-1]) == "float32"
+
+
+def test_a_list_that_counts_as_a_number_is_one_beside_an_array_and_an_array_alone() -> None:
+    s = parse(f"""{COUNTING}guests = {{ python = "number" }}
+[ops]
+computing = {{ takes = "all", scalars = "beside" }}
+cumulative = {{ dimensions = 1 }}
+""")
+    assert str(s.explain("int8", "float64:python", op="add").dtype) == "float32"  # floats' default
+    assert str(s.explain("int8", "int64:python").dtype) == "int8"
+    assert str(s.explain("int64:python", op="square").dtype) == "int64"  # where a number is refused
+    assert s.explain(1, op="square").dtype is None
+    assert str(s.explain("int64:python", op="cumsum").dtype) == "int64"
+
+
+def test_what_is_said_of_a_guest_that_is_assigned_holds_at_the_right_of_an_assignment_alone() -> None:
+    s = parse(COUNTING + 'guests = { numpy = { array = "it is refused here", assigned = "array" } }\n')
+    assert str(s.explain("int64", "int64:numpy", op="setitem").dtype) == "int64"
+    assert s.explain("int64:numpy", "int64", op="setitem").reason == "it is refused here"
+
+
+def test_a_guest_keeps_its_dtype_where_the_operation_makes_arrays() -> None:
+    ops = '[ops]\nadd = { arrays = "first" }\nappend = { arrays = "all" }\n"+" = { arrays = "none" }\n'
+    s = parse(f'{COUNTING}guests = {{ numpy = "other" }}\n{ops}')
+    both = ("int16:numpy", "int8"), ("int8", "int16:numpy")
+    for op, dtypes in {"add": "int16 int8", "append": "int16 int16", "+": "int8 int8"}.items():
+        assert [str(s.explain(*x, op=op).dtype) for x in both] == dtypes.split(), op
 
 
 def test_a_system_that_is_no_librarys_takes_a_list_for_an_array() -> None:

@@ -148,3 +148,23 @@ def test_a_dtype_that_numpy_1_lacks_is_a_refusal() -> None:
     assert NUMPY1.explain("int8", "bfloat16:weak").reason == "a Python scalar has no dtype here"
     assert NUMPY1.explain("int8", "bfloat16").reason == "numpy1 has no bfloat16"
     assert NUMPY1.explain("bfloat16", "int8", op="bitwise_and").reason == "numpy1 has no bfloat16"
+
+
+def test_a_function_that_makes_arrays_of_its_operands_looks_at_no_value() -> None:
+    """As the functions of NumPy 1.26 do."""
+    asked: dict[tuple[object, ...], str] = {
+        ("append", "int8", 1): "int64",
+        ("append", "uint8", 2**63): "uint64",
+        ("append", True, "int8"): "int8",
+        ("dot", "float32", "float64:0d=0.5"): "float64",
+        ("outer", 1.0, "float32"): "float64",
+        ("kron", "int8", 1): "int8",  # which makes an array of what stands at its left alone
+        ("kron", 1, "int8"): "int64",
+        ("select", "int8", 1): "int8",  # of its default no array, but of its choices
+        ("select", 1, "int8"): "int64",
+        ("einsum", "float32", "float64:0d=0.5"): "float32",
+        ("gcd", "uint8", 300): "uint16",  # it asks where they meet, and has no loop for bools
+    }
+    assert {x: str(NUMPY1.explain(*x[1:], op=str(x[0])).dtype) for x in asked} == asked
+    assert NUMPY1.explain("int8", 2**64, op="append").reason == "beyond uint64 it is an object"
+    assert NUMPY1.explain("bool", True, op="gcd").dtype is None

@@ -117,3 +117,51 @@ def test_a_dtype_may_come_in_as_a_kind_and_a_kind_go_out_as_a_dtype() -> None:
     assert said(s, True, float) == "float16"
     assert said(s, complex) == "- a Python complex alone has no dtype here"
     assert steps(s, True, float)[-1] == ("after", "f*", ("f*",), "float16")
+
+
+MAKING_ARRAYS = {"append": {"arrays": "all"}, "kron": {"takes": "all", "arrays": "first"}}
+OF_THREE_TIERS = {"tiers": ["array", "0d", "scalar"], "defaults": {"int": "i32", "float": "f64"}}
+
+
+def test_an_operation_may_make_arrays_of_what_has_no_dimensions_before_any_meets_another() -> None:
+    s = make(CHAIN, **OF_THREE_TIERS, ops=MAKING_ARRAYS)
+    asked = [("int8", 1), (1, "int8"), ("int8", "int16:0d"), ("int16:0d", "int8"), (1, 2.5), (True, "int8")]
+    assert [said(s, *x, op="where") for x in asked[:4]] == ["int8"] * 4
+    arrays = {
+        "append": ["int32", "int32", "int16", "int16", "float64", "int16"],
+        "kron": ["int8", "int32", "int8", "int16", "float64", "int16"],
+    }
+    for op, dtypes in arrays.items():
+        assert [said(s, *x, op=op) for x in asked] == dtypes
+
+
+def test_an_array_that_an_operation_makes_is_told_and_is_weak_no_longer() -> None:
+    s = make(CHAIN, **OF_THREE_TIERS, ops=MAKING_ARRAYS)
+    assert steps(s, "int8", 1, op="append")[0] == ("ops", "append", ("i*",), "int32")
+    assert steps(s, "int8", "int16:0d", op="append")[0] == ("ops", "append", ("int16",), "int16")
+    assert steps(s, "int8", "int16", op="append")[0][0] == "order"
+    p = s.explain("int8", 1, op="append")
+    assert "1 is made an array of int32 before its operands meet" in str(p)
+    assert "made an array" not in str(s.explain("int8", 1, op="kron"))
+    assert "append" in p.rule.quoted[0]
+    weak = make(JAXLIKE, weak="width", defaults={"int": "i32"}, tiers=["array", "scalar"], ops=MAKING_ARRAYS)
+    assert [said(weak, 1, 2, op=op) for op in ("where", "append")] == ["int32*", "int32"]
+
+
+def test_the_dtype_of_an_array_that_an_operation_makes_has_to_hold_the_value() -> None:
+    s = make(CHAIN, **OF_THREE_TIERS, fit={"int": "wrap"}, ops=MAKING_ARRAYS)
+    assert said(s, "int8", 300, op="append") == "int32"
+    assert said(s, "int8", 2**31, op="append") == "- 2147483648 is out of range for int32"
+    assert said(s, "int8", 2**31, op="kron") == "int8"
+    assert s.explain("int8", 300, op="append").fits == ()
+
+
+def test_an_array_that_an_operation_makes_casts_to_loops_as_one() -> None:
+    loops = {"takes": "all", "loops": "i16, i32"}
+    s = make(CHAIN, **OF_THREE_TIERS, ops={"outer": loops, "kron": {**loops, "arrays": "all"}})
+    assert [said(s, "int8", 1, op=op) for op in ("outer", "kron")] == ["int16", "int32"]
+
+
+def test_a_scalar_of_a_kind_without_a_default_dtype_is_made_no_array() -> None:
+    s = make(CHAIN, tiers=["array", "scalar"], ops={"append": {"arrays": "all"}})
+    assert said(s, "int8", 1, op="append") == "int8"

@@ -185,7 +185,7 @@ def test_a_scalar_that_comes_first_counts_as_an_array() -> None:
     assert said(make(order, **keys, first=True), 2**31, int) == "int32"
     p = make(order, **keys, first=True).explain(2**31, int, op="add")
     assert p.reason == "2147483648 is out of range for int32"
-    for_add = make(order, **keys, ops={"add": {"first": True}})
+    for_add = make(order, **keys, ops={"add": {"arrays": "first"}})
     assert said(for_add, 1.5, "int32", op="add") == "- nothing lies above both"
     assert said(for_add, "float32", 1, op="add") == "float32"
     assert said(for_add, 1, "float32", op="add") == "- nothing lies above both"

@@ -112,6 +112,6 @@ def test_a_scalar_that_comes_first_has_to_fit_its_default_and_no_other_does() ->
     assert fate(s, 1, 2**40) == [("fits", None, "int32"), ("wrap", 0, "int32")]
     assert fate(s, 2**40, "int8") == [("wrap", 0, "int8")]  # beside an array it is a scalar
     assert fate(make(CHAIN, **keys), 2**40, 1) == [("wrap", 0, "int32"), ("fits", None, "int32")]
-    for_add = make(CHAIN, **keys, ops={"add": {"first": True}})
+    for_add = make(CHAIN, **keys, ops={"add": {"arrays": "first"}})
     assert said(for_add, 2**40, "int8", op="add") == "- 1099511627776 is out of range for int32"
     assert fate(for_add, "int8", 2**40, op="add") == fate(for_add, 2**40, "int8") == [("wrap", 0, "int8")]

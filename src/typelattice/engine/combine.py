@@ -11,13 +11,8 @@ from typelattice.facts.range import fitted
 from typelattice.operands.operand import Operand
 
 
-def combine(
-    rules: Rules, operands: Sequence[Operand], trail: list[Step], first: bool = False
-) -> tuple[Node, DType, bool]:
-    """(the node at which operands join, its dtype, whether that is weak).
-
-    `first`: a Python scalar that comes first counts as an array. Raises RefusalError.
-    """
+def combine(rules: Rules, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, DType, bool]:
+    """(the node at which operands join, its dtype, whether that is weak). Raises RefusalError."""
     widths = _own_widths(rules, operands)
     if widths:
         node = join_tier(rules, widths, trail)
@@ -27,7 +22,7 @@ def combine(
 
         node = numpy1.combine(rules, operands, [enter(rules, o, trail) for o in operands], trail)
     else:
-        node = _by_tiers(rules, operands, first, trail)
+        node = _by_tiers(rules, operands, trail)
     return node, *_settled(rules, node, False, trail)
 
 
@@ -42,13 +37,12 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     return rules.placed([own_dtype(rules, o) for o in operands])
 
 
-def _by_tiers(rules: Rules, operands: Sequence[Operand], first: bool, trail: list[Step]) -> Node:
+def _by_tiers(rules: Rules, operands: Sequence[Operand], trail: list[Step]) -> Node:
     """Each tier's operands joined, then the tiers from the lowest up."""
     scalars_alone = rules.first and all(o.tier == "scalar" for o in operands)
-    first = first or scalars_alone
     tiers: dict[str, list[Node]] = {}
     for i, o in enumerate(operands):
-        tiers.setdefault(_tier(rules, o, first and i == 0), []).append(enter(rules, o, trail))
+        tiers.setdefault(_tier(rules, o, scalars_alone and i == 0), []).append(enter(rules, o, trail))
     joined = [
         (tier, join_tier(rules, tiers[tier], trail)) for tier in reversed(rules.tiers) if tier in tiers
     ]

@@ -42,7 +42,7 @@ def fits(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) ->
     stands = op is not None and bool(op.loops) and any(o.dtype in rules.beside for o in operands)
     own_policy = op.fit if op is not None and not (stands and not op.fit) else None
     policy = rules.fit if own_policy is None else own_policy
-    first = (op is not None and op.first) or (rules.first and all(o.tier == "scalar" for o in operands))
+    first = rules.first and all(o.tier == "scalar" for o in operands)
     held = (rules.holds if op is None or op.holds is None else op.holds).get(to, ())
     for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:

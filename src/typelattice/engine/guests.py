@@ -45,8 +45,8 @@ def _counted(
         reason = word or f"nothing is recorded of {_kind_of_guest(o)} beside its own"
         step = Hosted((o.dtype,), None, library)
         raise RefusalError(reason, "make it one of the library's own first", step)
-    # An operation that takes whatever comes first for an array does so with a guest, too.
-    as_array = first_of is not None and not is_operator and find(first_of, rules.ops).first
+    # An operation that makes an array of what stands there does so with a guest, too.
+    as_array = op is not None and not is_operator and find(op, rules.ops).makes_array(place)
     counts = replace(o, guest="")
     if word == NUMBER and o.guest == LISTS and (own is None or _needs_dimensions(rules, op)):
         word = OTHER  # which has dimensions, as the list has

@@ -48,7 +48,7 @@ def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], tr
     if len(own) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
     if not values_count(operands, own):
-        return join(rules, [_at_least(o, d) for o, d in zip(operands, own, strict=True)], trail)
+        return join(rules, [at_least(o, d) for o, d in zip(operands, own, strict=True)], trail)
     counts = [_count(o, d) for o, d in zip(operands, own, strict=True)]
     for o, count in zip(operands, counts, strict=True):
         if o.tier != "array":
@@ -85,22 +85,22 @@ def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
     arrays: list[int] = []
     others: list[int] = []
     for o, d in zip(operands, own, strict=True):
-        (arrays if o.tier == "array" else others).append(min(_at_least(o, d).kind.rank, Kind.FLOAT.rank))
+        (arrays if o.tier == "array" else others).append(min(at_least(o, d).kind.rank, Kind.FLOAT.rank))
     return bool(arrays and others) and max(arrays) >= max(others)
 
 
-def _at_least(o: Operand, own: DType) -> DType:
+def at_least(o: Operand, own: DType) -> DType:
     """The dtype of an operand; for a Python scalar beyond its default dtype, the smallest that holds it."""
     beyond = not o.dtype and o.value and not fitted(o.value, own)[0]
     return smallest(own, o.value).beside_unsigned if beyond else own
 
 
 def _count(o: Operand, own: DType) -> Count:
-    return _fixed(o, own) if o.tier == "array" else smallest(_at_least(o, own), o.value)
+    return _fixed(o, own) if o.tier == "array" else smallest(at_least(o, own), o.value)
 
 
 def _fixed(o: Operand, own: DType) -> Count:
-    return Count(_at_least(o, own), _at_least(o, own))
+    return Count(at_least(o, own), at_least(o, own))
 
 
 def smallest(own: DType, value: Value | None) -> Count:

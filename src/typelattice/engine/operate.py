@@ -10,7 +10,7 @@ from typelattice.engine.fit import Fit, fits
 from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
 from typelattice.engine.operations import REBINDS, Domain, Given, Op, find, said_of
-from typelattice.engine.own_meeting import check_weak, joined
+from typelattice.engine.own_meeting import as_arrays, check_weak, joined
 from typelattice.engine.refused_pairs import check_pairs
 from typelattice.engine.rules import Rules
 from typelattice.engine.steps import Misfit, Operated, RefusalError, Step
@@ -43,6 +43,7 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
     check_pairs(rules, op, operands)
     if op.writes:
         _check_room(rules, op, operands)
+    operands = as_arrays(rules, op, operands, trail)
     found = _without_join(rules, op, operands, trail)
     if found is not None:
         return found
@@ -114,7 +115,7 @@ def _assigned(rules: Rules, op: Op, operands: Sequence[Operand], into: DType, tr
 def _joins(rules: Rules, op: Op, operands: Sequence[Operand]) -> bool:
     """Whether operands that need not join do so."""
     try:
-        combine(rules, operands, [], op.first)
+        combine(rules, operands, [])
     except RefusalError:
         return False
     return True

@@ -32,6 +32,7 @@ Side = frozenset[Node | Kind | str]  # kinds and dtypes of arrays, OTHER; weak n
 Refused = tuple[Side, Side, bool]  # sides that do not meet; whether in this order alone
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
 Given = Target | Literal["real", "complex", "left", "joined"] | None
+ARRAYS = ("none", "first", "all")
 SCALARS = ("any", "beside", "strong", "right", "none")
 MEET = ("join", "alike", "apart")
 ADOPTS = ("computed", "joined")
@@ -83,6 +84,8 @@ class Op:
 
     Operands meet:
 
+    - `arrays`: which operands without dimensions count as arrays of the dtypes that they have by themselves:
+      `none`, the `first`, `all`.
     - `before`: dtype or kind → the dtype that an operand of it counts as.
     - `order`: the covers of the order in which they join, if it is not that of the system.
     - `meet`: they `join`; have to be `alike`, of one dtype; or stay `apart`: the result has its own dtype.
@@ -91,7 +94,6 @@ class Op:
     - `own`: dtypes that are tried before the loops where an operand is of them.
     - `ignores`: tiers; an integer of these on the right leaves the left operand its dtype, as in `x ** 2`.
     - `ignores_of`: the same of left operands of single dtypes and kinds, which counts more.
-    - `first`: whether a Python scalar that comes first counts as an array.
     - `adopts`: which dtype has to hold the value of a Python scalar: that `computed` in, or that at which the
       operands `joined`.
     - `holds`: kind of Python scalar, or dtype that it becomes → what has to hold it, if that differs from
@@ -126,6 +128,7 @@ class Op:
     dimensions: int = 0
     natural: tuple[str, ...] | DType = ()
     computes: Mapping[Target, Target] = field(default_factory=dict)
+    arrays: str = "none"
     before: Mapping[Target, Target] = field(default_factory=dict)
     order: Covers = ()
     meet: str = "join"
@@ -138,10 +141,13 @@ class Op:
     weak_of: Mapping[Target, str] = field(default_factory=dict)
     ignores: tuple[str, ...] = ()
     ignores_of: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
-    first: bool = False
     adopts: str = "computed"
     holds: Mapping[Target, Sequence[DType]] | None = None
     fit: Mapping[str, str] | None = None
+
+    def makes_array(self, place: int) -> bool:
+        """Whether the operand at a place counts as an array of the dtype that it has by itself."""
+        return self.arrays == "all" or (self.arrays == "first" and place == 0)
 
     @property
     def has_constants(self) -> bool:

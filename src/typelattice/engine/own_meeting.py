@@ -8,14 +8,25 @@ from dataclasses import replace
 from functools import lru_cache
 
 from typelattice.engine.combine import combine
+from typelattice.engine.joining import own_dtype
 from typelattice.engine.operations import Covers, Op, said_of
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Defaulted, Joined, Lowered, Operated, RefusalError, Replaced, Step
+from typelattice.engine.steps import (
+    Defaulted,
+    Joined,
+    Lowered,
+    Misfit,
+    Operated,
+    RefusalError,
+    Replaced,
+    Step,
+)  # fmt: skip
 from typelattice.engine.taking import default_of, entry
-from typelattice.facts.dtypes import DType, Node
+from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.dtypes import weak as weak_node
 from typelattice.facts.order import Order
-from typelattice.operands.operand import Operand
+from typelattice.facts.range import fitted
+from typelattice.operands.operand import BOOL, Operand
 
 
 def counts_as(rules: Rules, op: Op, o: Operand) -> DType | None:
@@ -38,11 +49,38 @@ def _counted(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
     return replace(o, dtype=counts, kind=counts.kind, weak=False, tier=tier, value=None)
 
 
+def as_arrays(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> Sequence[Operand]:
+    """The operands, of which the operation makes arrays by themselves, before any meets another."""
+    if op.arrays == "none":
+        return operands
+    return [
+        _array(rules, op, o, trail) if o.tier != "array" and op.makes_array(i) else o
+        for i, o in enumerate(operands)
+    ]
+
+
+def _array(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
+    """The array of its own dtype that an operand without dimensions counts as. Raises RefusalError."""
+    own = own_dtype(rules, o) or (BOOL if o.kind is Kind.BOOL else None)
+    if own is None:
+        return o
+    if rules.combine == "value":
+        from typelattice.engine import numpy1  # one library alone goes by values
+
+        own = numpy1.at_least(o, own)
+    if o.dtype is None and o.value is not None and not fitted(o.value, own)[0]:
+        reason = f"{o.value} is out of range for {own}"
+        raise RefusalError(reason, "use a value within it", Misfit((own,), None, o.kind.word))
+    if o.tier in rules.tiers:
+        trail.append(Operated((o.dtype or weak_node(o.kind),), own, entry(rules, op, "arrays")))
+    return replace(o, dtype=own, kind=own.kind, weak=False, tier="array", value=None)
+
+
 def joined(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, DType, bool]:
     """(the node at which operands join, its dtype, whether that is weak), each as the operation counts it."""
     counted = [_counted(rules, op, o, trail) for o in operands] if op.before else operands
     if not op.order:
-        return combine(rules, counted, trail, op.first)
+        return combine(rules, counted, trail)
     own = replace(rules, order=_order(op.order), ties={}, overrides={}, refusals={}, combine="join")
     met = tuple(o.dtype or weak_node(o.kind) for o in counted)
     said = entry(rules, op, "order")
@@ -50,7 +88,7 @@ def joined(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
     steps: list[Step] = []
     last = (Replaced, Defaulted)  # what becomes of the node at which they meet
     try:
-        found = combine(own, counted, steps, op.first)
+        found = combine(own, counted, steps)
     except RefusalError as e:
         raise RefusalError(e.reason, e.remedy, Operated(met, None, said)) from None
     finally:

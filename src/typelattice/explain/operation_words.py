@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operate import ignores_right, op_of
 from typelattice.engine.operations import Domain
-from typelattice.engine.own_meeting import counts_as
+from typelattice.engine.own_meeting import as_arrays, counts_as
 from typelattice.engine.taking import PLACES
 from typelattice.facts.dtypes import DType, Kind
 
@@ -28,6 +28,10 @@ def operation_words(p: Promotion) -> list[str]:
         lines.append("it does not promote: its operands have to be of one dtype")
     if p.node is not None and ignores_right(rule, p.promoting):
         lines.append(f"{p.promoting[1]} on its right is an integer, which takes no part in the promotion")
+    if p.compute is not None:  # so that each of them is one
+        made = zip(p.promoting, as_arrays(p.system, rule, p.promoting, []), strict=True)
+        arrays = {o: a.dtype for o, a in made if a is not o and o.tier in p.system.tiers}
+        lines += [f"{o} is made an array of {d} before its operands meet" for o, d in arrays.items()]
     counted = {o.dtype or o.kind: counts_as(p.system, rule, o) for o in p.promoting} if rule.before else {}
     lines += [f"{o} counts as {d} before its operands meet" for o, d in counted.items() if d]
     if rule.order and p.node is not None:

@@ -38,7 +38,7 @@ from typelattice.files.text import FormatError, Line
 
 Lines = tuple[Line, ...]
 Left = Callable[[Rules, Lines], Rules]  # the rules that are left without some lines of the order
-ENTERED = (Entered, Widened, Outgrown)  # steps that give an operand a dtype to join the others with
+ENTERED = (Entered, Widened, Outgrown, Operated)  # steps that give an operand a dtype to join the others with
 # Keys that an answer may rest on though none of its steps names them.
 FURTHER = ("defaults", "weak", "tiers", "combine", "instead")
 # Keys that other lines of a file may need, and what they are where none gives them.

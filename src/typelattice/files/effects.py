@@ -267,9 +267,11 @@ _NEEDS: dict[str, _Need] = {
         'gives says nothing of single dtypes beside into = "cast", by which none is computed in',
         lambda o, op, without, rules: op.into != "cast",
     ),
-    "first": (
-        'first says nothing of one operand, or where `tiers` does not tell "scalar" apart',
-        lambda o, op, without, rules: o.most != 1 and "scalar" in rules.tiers,
+    "arrays": (
+        'arrays says nothing of one operand, of what is so already, or where `tiers` tells nothing apart',
+        lambda o, op, without, rules: (
+            o.most != 1 and op.arrays != without.arrays and {*rules.tiers} > {"array"}
+        ),
     ),
     "computes": (
         "an empty `computes` empties nothing here; leave it out",

@@ -150,13 +150,6 @@ def phrase(value: object) -> str:
     return text(value)
 
 
-def flag(value: object) -> bool:
-    """A value that is true or false."""
-    if not isinstance(value, bool):
-        raise ValueError(f"this should be true or false, is {article(type(value))}")
-    return value
-
-
 def items(table: object) -> Iterable[tuple[str, object]]:
     """The entries of a value that is a table."""
     if not isinstance(table, Mapping):

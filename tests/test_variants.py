@@ -38,6 +38,37 @@ def test_replaced_entries_mean_what_they_mean_in_a_file_that_extends(tmp_path: P
     assert (variant.explain("int8", "int8", op="divide").rule, rule.file) == (rule, "numpy.toml")
 
 
+@pytest.mark.parametrize(
+    ("name", "keys", "op", "operands", "rule"),
+    [
+        ("numpy", {"ops": {"add": {"takes": "float"}}}, "add", ("int8", "int8"), "add of ops"),
+        ("numpy", {"ops": {"sum": {"computes": {"int": "i32"}}}}, "sum", ("int8",), "sum of ops"),
+        ("torch", {"ops": {"add, sum": {"takes": "float"}}}, "add", ("int8", "int8"), "add of ops"),
+        ("torch", {"ops": {"arithmetic": {"takes": "float"}}}, "add", ("int8", "int8"), "arithmetic of ops"),
+        ("torch", {"refusals": {"i8 + i16": "no"}}, None, ("int8", "int16"), "i8 + i16 of refusals"),
+        ("polars", {"overrides": {"u8 + i8": "f64"}}, None, ("int8", "uint8"), "u8 + i8 of overrides"),
+        ("torch", {"fit": {"int": "raise"}}, "add", ("uint8", 300), "int of fit"),
+        ("numpy", {"defaults": {"int": "i32"}}, None, (1,), "int of defaults"),
+        ("numpy", {"defaults": {}}, None, (1,), "int of defaults"),
+        ("jax", {"combine": "comparable"}, None, ("int8", "uint8"), "combine"),
+    ],
+)  # fmt: skip
+def test_what_a_variant_replaces_is_named_where_it_decides(
+    name: str, keys: dict[str, object], op: str | None, operands: tuple[object, ...], rule: str
+) -> None:
+    p = tl.system(name).replace(**keys).explain(*operands, op=op)
+    assert str(p.rule) == f"{name}.toml with {', '.join(keys)} replaced, {rule}"
+    assert str(p.rule) in str(p)
+
+
+def test_a_variant_of_a_variant_names_the_one_that_decides() -> None:
+    s = tl.system("numpy").replace(ops={"add": {"takes": "float"}}).replace(defaults={"int": "i32"})
+    assert str(s.explain("int8", "int8", op="add").rule) == "numpy.toml with ops replaced, add of ops"
+    last = "numpy.toml with ops replaced with defaults replaced, int of defaults"
+    assert str(s.explain(1).rule) == last
+    assert s.explain("int8", "int16").rule.file == "numpy.toml"  # what decides stands on a line there
+
+
 def test_a_variant_has_variants() -> None:
     wide = {"kind": "float", "max": 1e308, "precision": 113, "min_exponent": -900}
     variant = tl.system("jax").replace(defaults={"float": "f32", "int": "i32"})

@@ -17,16 +17,21 @@ from typelattice.operands.operand import Operand
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The lines of a file that an answer rests on: without them it is another. `quoted` is their text."""
+    """The lines of a file that an answer rests on: without them it is another. `quoted` is their text.
+
+    What a program has replaced stands on no line; `entry` is that of the key, if the key is a table.
+    """
 
     file: str
     key: str
     lines: tuple[int, ...]
     quoted: tuple[str, ...] = ()
+    entry: str | None = None
 
     def __str__(self) -> str:
-        lines = f"line{'s' * (len(self.lines) > 1)} {', '.join(map(str, self.lines))}"
-        return f"{self.file}, {lines if self.lines else self.key}"
+        if self.lines:
+            return f"{self.file}, line{'s' * (len(self.lines) > 1)} {', '.join(map(str, self.lines))}"
+        return f"{self.file}, {f'{self.entry} of ' if self.entry else ''}{self.key}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,10 +81,10 @@ def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list
 def _signed(rules: Rules, d: DType, trail: list[Step]) -> DType:
     """What an unsigned dtype counts as beside a negative int, as uint8 counts as int16 and uint64 as int64.
 
-    It is the next wider signed dtype of `joins`, or where there is none that of as many bits. A dtype that
-    `joins` has not, or nothing signed for, counts as itself.
+    It is the next wider signed dtype of `joins`, or where there is none that of as many bits; where there is
+    none of either, the dtype itself.
     """
-    signed = [s for s in rules.joins if s.kind is Kind.SIGNED and s in rules.order and d in rules.joins]
+    signed = [s for s in rules.joins if s.kind is Kind.SIGNED and s in rules.order]
     wider = [s for s in signed if _bits(s) > _bits(d)] or [s for s in signed if _bits(s) == _bits(d)]
     if not wider:
         return d

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import chain, combinations, pairwise
 from typing import Any
 
@@ -29,14 +29,13 @@ from typelattice.engine.steps import (
     Widened,
 )  # fmt: skip
 from typelattice.facts import operations as facts
-from typelattice.facts.dtypes import Node
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.order import Order, OrderError
+from typelattice.facts.order import OrderError
+from typelattice.files.lacking import Lacking, Lines
 from typelattice.files.order_entries import Covers
 from typelattice.files.spec import Spec
-from typelattice.files.text import FormatError, Line
+from typelattice.files.text import Text
 
-Lines = tuple[Line, ...]
 Left = Callable[[Rules, Lines], Rules]  # the rules that are left without some lines of the order
 ENTERED = (Entered, Widened, Outgrown, Operated)  # steps that give an operand a dtype to join the others with
 # Keys that an answer may rest on though none of its steps names them.
@@ -49,11 +48,8 @@ class Deciding:
     """Finds the lines behind the answers of one system, whose files `build` makes a system of."""
 
     def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], Rules]) -> None:
-        self.spec, self.covers, self.build = spec, covers, build
-        # An explanation tries each line, and the next explanation mostly the same ones.
-        self._without_covers = lru_cache(maxsize=256)(self._cut_covers)
-        self._without_nodes = lru_cache(maxsize=256)(self._cut_nodes)
-        self._rules_without = lru_cache(maxsize=256)(self._make_rules)
+        self.spec, self.covers = spec, covers
+        self.left = Lacking(spec, covers, build)
         self._told_by = lru_cache(maxsize=256)(self._find_told_by)
 
     def rule(self, p: Promotion) -> Rule:
@@ -65,7 +61,7 @@ class Deciding:
         """The line of a key, or of an entry under it."""
         text = self.spec.text_of_entry(key, entry)
         line = text.line(key, entry)
-        return self._rule(text.file, key, (line,) if line else ())
+        return self._rule(text.file, key, (line,)) if line else self._unlined(text, key, entry)
 
     def _behind(self, step: Step) -> Sequence[Rule]:
         """The lines that a step names."""
@@ -79,14 +75,14 @@ class Deciding:
         """The lines of all entries that speak of an operation, or of a class; no line if none does."""
         text = self.spec.text_of_entry("ops", op)
         lines = text.lines("ops", op)
-        return [self._rule(text.file, "ops", (line,)) for line in lines] or [self._rule(text.file, "ops", ())]
+        return [self._rule(text.file, "ops", (line,)) for line in lines] or [self._unlined(text, "ops", op)]
 
     def matters(self, rule: Rule, p: Promotion) -> bool:
-        """Whether the system that is left without the lines of a rule answers differently.
+        """Whether the system that is left without a rule answers differently.
 
         Where other lines need those, the key is as in a system that does not give it.
         """
-        rules = self._rules_without(rule.file, rule.lines) if rule.lines else None
+        rules = self.left.without(rule)
         if rule.lines and rules is None and rule.key in NOT_GIVEN:
             rules = replace(p.system, **{rule.key: NOT_GIVEN[rule.key]})
         return rules is not None and outcome(self._again(rules, p)) != outcome(p)
@@ -121,7 +117,7 @@ class Deciding:
                 yield standard
         names = entries(p.op) if p.op and "ops" in self.spec.texts else ()
         yield from (rule for rule in self._before_joining(p, names) if self.matters(rule, p))
-        order = self._order_lines(p, self._without_covers)
+        order = self._order_lines(p, self.left.without_covers)
         if order:
             yield order
         if not isinstance(step, Joined) or step.node is not None:
@@ -185,7 +181,7 @@ class Deciding:
 
     def _presence(self, p: Promotion) -> Rule:
         """The lines by which dtypes of the question are in the order; all of the order if they are not."""
-        found = self._order_lines(p, self._without_nodes)
+        found = self._order_lines(p, self.left.without_nodes)
         if found:
             return found
         naming = [line for line, said in self.covers.items() if {a for a, _ in said} & {*p.decision.nodes}]
@@ -238,32 +234,9 @@ class Deciding:
         """The same question under other rules."""
         return ask(rules, p.operands, p.op, p.find_rule)
 
-    def _cut_covers(self, rules: Rules, lines: Lines) -> Rules:
-        """Rules whose order has all its nodes, and lacks what some lines say of one above another."""
-        stated = [(a, b) for line in lines for a, b in self.covers[line] if b]
-        return replace(rules, order=self._whole.without(stated))
-
-    def _cut_nodes(self, rules: Rules, lines: Lines) -> Rules:
-        """Rules whose order lacks some lines, and the nodes that no other line names."""
-        stated = [pair for line in lines for pair in self.covers[line]]
-        named = {a for line, others in self.covers.items() if line not in lines for a, _ in others}
-        gone = {a for a, _ in stated} - named
-        return replace(rules, order=self._whole.without([(a, b) for a, b in stated if b], gone))
-
-    @cached_property
-    def _whole(self) -> Order[Node]:
-        """The order that all lines state."""
-        stated: dict[Node, list[Node]] = {}
-        for a, b in chain.from_iterable(self.covers.values()):
-            stated.setdefault(a, []).extend([b] if b else [])
-        return Order(stated)
-
-    def _make_rules(self, file: str, lines: tuple[int, ...]) -> Rules | None:
-        """The rules without some lines of one of the files; None where what is left is no system file."""
-        try:
-            return self.build(self.spec.without(file, lines))
-        except FormatError:
-            return None
+    def _unlined(self, text: Text, key: str, entry: str | None) -> Rule:
+        """The rule of a key that stands on no line: nothing says it, or a program."""
+        return Rule(text.file, key, (), entry=None if text.is_toml else entry)
 
     def _rule(self, file: str, key: str, lines: tuple[int, ...]) -> Rule:
         text = self.spec.text_of(file)

@@ -141,6 +141,18 @@ class Spec:
             own = {key: value for key, value in _values(text).items() if key != "extends"}
         return replace(base.with_keys(own, text), whole=False)
 
+    def unreplaced(self, file: str, key: str, entry: str | None) -> Spec:
+        """What is left without a key that a program has replaced, or without its entry, if it gives that."""
+        if self.base is None:
+            return self
+        base, own = self.base.unreplaced(file, key, entry), dict(self.own)
+        said = own.get(key)
+        if self.main.file == file and isinstance(said, dict) and said and entry is not None:
+            own[key] = {word: value for word, value in said.items() if word != entry}
+        elif self.main.file == file:
+            own.pop(key, None)
+        return replace(base.with_keys(own, self.main), whole=False)
+
 
 def read(where: str | PathLike[str], trail: tuple[str, ...] = (), at: Release | None = None) -> Spec:
     """The keys of a file, where `trail` are the paths of those that extend it, and `at` an older release.

@@ -82,7 +82,7 @@ def test_every_step_comes_out_as_the_librarys_system_says(name: str, tmp_path: A
 
 def test_a_librarys_own_system_is_that_of_its_own_dtypes() -> None:
     pytest.importorskip("torch")
-    head = "import numpy as np, torch\nx = np.ones(3, np.float32) + 1\nt = torch.ones(3, dtype=torch.bfloat16)\n"
+    head = "import numpy as np, torch\nx, t = np.ones(3), torch.ones(3, dtype=torch.bfloat16)\n"
     assert followed("t + t", head)[1].systems["numpy"].partition("@")[0] == "numpy"
     pytest.importorskip("ml_dtypes")
     head = "import numpy as np, ml_dtypes\nx = np.ones(3, ml_dtypes.bfloat16)\n"

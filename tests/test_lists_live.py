@@ -72,3 +72,21 @@ def test_a_list_beside_an_array_counts_as_is_said(name: str) -> None:
         if real != (said if said in DTYPES or said.rstrip("*") == real else "refused"):
             wrong.append(f"{code} with {dtype}: said {said}, {name} gives {real}")
     assert asked > 40 and not wrong, "\n".join(wrong[:20])
+
+
+INDICES = ("x[[0, 1]]", "x[[0, 1], 1]", "x[:, [0, 1]]", "x[[0, 1], [1, 0]]")
+SHAPES = {("dask", "x[[0, 1], [1, 0]]")}  # for which it has no several lists, whatever their dtypes
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_list_as_an_index_is_taken_or_refused_as_is_said(name: str) -> None:
+    xp, make = maker(name)
+    wrong = []
+    for code in INDICES:
+        if (name, code) in SHAPES:
+            continue
+        said = str(tl.program(code, x="float32[3,4]").under(name)[-1])
+        real = really(xp, code, make(np.ones((3, 4), "float32")))
+        if real != said:
+            wrong.append(f"{code}: said {said}, {name} gives {real}")
+    assert not wrong, "\n".join(wrong)

@@ -31,6 +31,29 @@ def test_shapes_follow_from_those_of_operands(text: str, shape: tuple[int, ...])
     assert made.shape == shape
 
 
+@pytest.mark.parametrize(
+    ("index", "shape"),
+    [
+        ("[0, 2]", (2, 4)),
+        ("[]", (0, 4)),
+        ("..., [0, 2, 1]", (3, 3)),
+        (":2, [3]", (2, 1)),
+        ("None, [2, 0], 1:", (1, 2, 3)),
+        ("[0, 2], 1", None),
+        ("[0, 2], [1, 0]", None),
+        ("[True, False, True]", None),
+        ("[[0, 1], [1, 2]]", None),
+        ("0, 2", ()),
+    ],
+)
+def test_a_list_among_indices_is_as_long_as_its_axis(index: str, shape: tuple[int, ...] | None) -> None:
+    step = tl.program(f"m[{index}]", m="float32[3,4]").steps[-1]
+    assert step.shape == shape
+    assert shape is None or eval(f"np.ones((3, 4))[{index}]", {"np": np}).shape == shape
+    made = tl.program(f"m[{index}] * w", m="float64[3,4]", w="float32").under("torch")[-1]
+    assert str(made) == ("float32" if shape == () else "float64")
+
+
 SHAPES = [(3,), (2, 3), (2, 1, 3), (1,), ()]
 
 

@@ -325,3 +325,24 @@ def test_a_shape_that_is_none_is_refused() -> None:
     for text in ("eye(())", "zeros(-1)", "full((2, -3), 1)"):
         with pytest.raises(tl.ProgramError, match="shape"):
             tl.program(text)
+
+
+IN_AN_INDEX = ("[0, 2]", "[True, False, True]", ":, [1, 0, 1]", "[0, 1], [2, 0]", "[[0], [1]]")
+
+
+@pytest.mark.parametrize("index", IN_AN_INDEX)
+def test_lists_in_an_index_stay_lists_where_a_program_is_written_and_run(index: str) -> None:
+    p = tl.program(f"x[{index}]", x="float32[3,3]")
+    assert f"x[{index}]" in str(p)
+    assert tl.Program.from_json(p.to_json()).steps == p.steps
+    x = np.arange(9.0).reshape(3, 3)
+    assert np.array_equal(p.run(np, x=x), eval(f"x[{index}]", {"x": x}))
+    called = tl.program(lambda x: eval(f"x[{index}]", {"x": x}), x="float32[3,3]")
+    assert [step.lists for step in called.steps[1:]] == [p.steps[1].lists]
+
+
+def test_how_lists_stand_in_an_index_is_read_as_one_of_the_words_for_it() -> None:
+    told = json.loads(tl.program("x[[0]]", x="float32[3]").to_json())
+    told["steps"][-1]["lists"] = "some"
+    with pytest.raises(tl.TypelatticeError, match="unknown; it is one of index, indices"):
+        tl.Program.from_json(json.dumps(told))

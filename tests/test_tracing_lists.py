@@ -6,7 +6,7 @@ import pytest
 from followed import followed
 
 import typelattice as tl
-from typelattice.programs.step import Call, Created, Input, Opaque
+from typelattice.programs.step import Call, Created, Index, Input, Opaque
 from typelattice.tracing.divergences import divergences
 from typelattice.tracing.plain_data import run_data
 from typelattice.tracing.ran import ran
@@ -177,3 +177,29 @@ def test_lists_of_a_program_are_written_and_read_again() -> None:
     again = tl.Program.from_json(program.to_json())
     assert [step.lists for step in again.steps if isinstance(step, Call)] == [(1,)]
     assert str(again.under("torch")[-1]) == "refused"
+
+
+@pytest.mark.parametrize(
+    ("code", "refusing"),
+    [
+        ("m[[0, 1]] + 1", {"jax", "ndonnx", "array-api"}),
+        ("m[[True, False, True]]", {"jax", "ndonnx", "array-api"}),
+        ("m[:, [0, 1]]", {"ndonnx", "array-api", "tensorflow"}),
+        ("m[[0, 1], [1, 0]]", {"ndonnx", "array-api", "tensorflow"}),
+        ("m[np.ones(2, np.int64)]", set()),
+        ("m[0, 1]", set()),
+    ],
+)
+def test_a_list_as_an_index_is_refused_where_the_library_takes_none(code: str, refusing: set[str]) -> None:
+    y, run = followed(code, f"{ARRAYS}m = np.ones((3, 4), np.float32)\n")
+    assert y.dtype == "float32" and not run.mismatches and not run.opaque
+    for system in ("numpy", "torch", "jax", "ndonnx", "array-api", "tensorflow", "mlx", "tinygrad", "dask"):
+        found = [p for p in divergences(ran(run), run.under(system)) if p.cost == "raises"]
+        assert [run.program.steps[p.steps[0]].op for p in found] == ["getitem"] * (system in refusing), system
+        assert all("no list" in str(p.outcome.reason) for p in found)
+
+
+def test_one_place_tells_lists_from_other_indices() -> None:
+    _, run = followed("[x[k] for k in ([0, 1], slice(2), (slice(2),), ([0, 1],))]", ARRAYS)
+    lists = [step.lists for step in run.program.steps if isinstance(step, Index)]
+    assert lists == ["index", "", "indices"]

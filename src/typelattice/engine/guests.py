@@ -16,9 +16,12 @@ WORDS = (ARRAY, NUMBER, FLOAT, OTHER)
 """What a guest counts as: an array of its dtype, a Python number of its kind, a Python float, or an array of
 the dtype of the first operand that is no guest. Any other text is the reason of a refusal. A list that counts
 as a number is an array of such a dtype where it stands alone, or where an operation wants dimensions."""
-FORMS = ("array", "scalar", "left", "assigned")
+INDICES = ("index", "indices")
+"""How a list may stand in an index: it is the whole of it, as in `x[[0, 2]]`, or one of several, as in
+`x[:, [0, 2]]`."""
+FORMS = ("array", "scalar", "left", "assigned", *INDICES)
 """The guests that a file tells apart, beside scalars of one dtype: arrays, scalars, whichever stands at the
-left of an operator, and whichever is assigned to elements."""
+left of an operator, whichever is assigned to elements, and lists in an index."""
 
 
 def hosted(
@@ -74,6 +77,15 @@ def _said(rules: Rules, o: Operand, form: str) -> str:
     if not o.guest.endswith(SCALAR):
         return said.get("array", "")
     return said.get(o.dtype) or said.get("scalar", "")
+
+
+def index_refusal(rules: Rules, form: str) -> str | None:
+    """Why a library takes no list where it stands in an index; None where it takes one, as an array.
+
+    There nothing is promoted, and so a file states refusals alone.
+    """
+    word = rules.guests.get(LISTS, {}).get(form, ARRAY)
+    return None if word in WORDS else word
 
 
 def _needs_dimensions(rules: Rules, op: str | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from typelattice.engine.guests import INDICES
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation, OpError, operation
 from typelattice.facts.range import Value
@@ -202,20 +203,23 @@ class Draft(KnownSteps):
             )
         )
 
-    def index(self, site: Site, x: Ref, key: Argument) -> Ref:
-        """Elements of an array."""
-        key = self.static(key)
+    def index(self, site: Site, x: Ref, key: Argument, lists: str = "") -> Ref:
+        """Elements of an array; `lists` says how lists stand in the key, as of an Index."""
+        key = self.static((key,) if lists == INDICES[0] else key)
         shapes = {
             k.step: self.shape(k) for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)
         }
         try:
-            shape = indexed_shape(self.shape(x), key, shapes)
+            shape = indexed_shape(self.shape(x), key, shapes, bool(lists))
         except ShapeError as e:
             raise site.refuse(f"{e}; give fewer") from None
         owner = self.owner(site, (x.step,))
         return self.add(
-            Index(x.step, key, text=clipped(site.text, LONGEST), place=site.place, shape=shape, owner=owner)
-        )
+            Index(
+                x.step, key, lists,
+                text=clipped(site.text, LONGEST), place=site.place, shape=shape, owner=owner,
+            )
+        )  # fmt: skip
 
     def item(self, site: Site, x: Ref) -> Ref:
         """An element of an array as a Python number."""

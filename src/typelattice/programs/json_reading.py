@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from json import loads
 from typing import Any
 
+from typelattice.engine.guests import INDICES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.suggest import clipped, nearest, short
@@ -203,7 +204,10 @@ def _step(x: _Reader) -> Step:
                 raise x.at("to").wrong("no dtype; give one")
             return Cast(x.at("source").earlier(), to, **common)
         case "index":
-            return Index(x.at("source").earlier(), x.at("key").argument(), **common)
+            listed = x.at("lists", "").text(None)
+            if listed not in ("", *INDICES):
+                raise x.at("lists").wrong(f"unknown; it is one of {', '.join(INDICES)}")
+            return Index(x.at("source").earlier(), x.at("key").argument(), listed, **common)
         case "item":
             return Item(x.at("source").earlier(), **common)
         case "opaque":

@@ -66,6 +66,8 @@ def step_data(step: Step) -> dict[str, object]:
             found |= {"source": source, "to": argument_data(to)}
         case Index(source=source, key=key):
             found |= {"source": source, "key": argument_data(key)}
+            if step.lists:
+                found["lists"] = step.lists
         case Item(source=source):
             found["source"] = source
         case Created():

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from typelattice.engine.guests import INDICES
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.dictionaries import looked_up
 from typelattice.programs.draft import Draft
@@ -209,4 +210,12 @@ class Meanings(ABC):
                 raise self.site(node).refuse(f"Python refuses it: {e}; give another index") from None
         if not isinstance(x, Ref):
             raise self.site(node).refuse("a number has no elements; index an array")
-        return self.draft.index(self.site(node), x, self.argument(node, at))
+        return self.draft.index(self.site(node), x, self.argument(node, at), _lists_in(node.slice))
+
+
+def _lists_in(index: ast.expr) -> str:
+    """How lists stand in an index, as a step has it."""
+    if isinstance(index, ast.List):
+        return INDICES[0]
+    several = isinstance(index, ast.Tuple) and any(isinstance(x, ast.List) for x in index.elts)
+    return INDICES[1] if several else ""

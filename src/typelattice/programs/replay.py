@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.guests import index_refusal
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.operations import OPERATIONS
@@ -161,9 +162,11 @@ class _Replay:
                 return Outcome(self.system.operand(value))
             case Input(given=given) | Opaque(given=given):
                 return Outcome(_shaped(self.system.operand(given), step.shape))
-            case Index(source=source):
+            case Index(source=source, lists=lists):
                 o = found[source].operand
                 assert o is not None
+                if lists and (why := index_refusal(self.system, lists)):
+                    return Outcome(None, None, why)
                 return Outcome(replace(o, tier=_tier(step, (o,)), value=None))
             case Cast(source=source, to=to):
                 o = found[source].operand

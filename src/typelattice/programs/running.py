@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from typelattice.engine.guests import INDICES
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.suggest import nearest
 from typelattice.namespaces.array import Array
@@ -77,8 +78,8 @@ class _Runner:
                 return value
             case Cast(source=source, to=to):
                 return self.cast(self.values[source], self.dtype(to))
-            case Index(source=source, key=key):
-                return self.values[source][self.argument(key)]
+            case Index(source=source, key=key, lists=lists):
+                return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
             case Item(source=source):
                 x = self.values[source]
                 return PYTHONS[operand(x).kind.word](x)
@@ -187,6 +188,11 @@ class _Runner:
             return self.xp._context.dtype(asked.name)
         return getattr(self.xp, asked.name, asked.name)
 
+    def lists(self, key: Argument, form: str) -> Any:
+        """An index with lists in it, which are tuples in a step."""
+        found = [_list(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
+        return found[0] if form == INDICES[0] else tuple(found)
+
     def argument(self, x: Argument) -> Any:
         """An argument with the values of earlier steps."""
         match x:
@@ -199,3 +205,8 @@ class _Runner:
             case tuple():
                 return tuple(map(self.argument, x))
         return x
+
+
+def _list(x: Any) -> Any:
+    """Tuples within each other as lists."""
+    return [_list(each) for each in x] if type(x) is tuple else x

@@ -82,12 +82,18 @@ def _part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
 
 
 def indexed_shape(
-    shape: Shape | None, key: Argument, index_shapes: Mapping[int, Shape | None]
+    shape: Shape | None, key: Argument, index_shapes: Mapping[int, Shape | None], listed: bool = False
 ) -> Shape | None:
-    """The shape of `x[key]`; None where arrays or unknown numbers are among several indices."""
+    """The shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
+
+    `listed`: a tuple among the indices is a list. One list of numbers leaves its axis as long as it is.
+    """
     if shape is None:
         return None
     keys = key if isinstance(key, tuple) else (key,)
+    lengths = [_listed(k) for k in keys if listed and isinstance(k, tuple)]
+    if None in lengths or len(lengths) > 1 or (lengths and any(type(k) is int for k in keys)):
+        return None
     if [k for k in keys if isinstance(k, Ref)]:
         return (
             index_shapes[keys[0].step] if len(keys) == 1 == len(shape) and isinstance(keys[0], Ref) else None
@@ -106,7 +112,13 @@ def indexed_shape(
             found.append(_sliced(next(left), k))
         else:
             next(left)
+            found += lengths if isinstance(k, tuple) else ()
     return tuple(found)
+
+
+def _listed(items: tuple[Argument, ...]) -> int | None:
+    """The length of a list of indices; None of one that chooses by truth values, or holds other things."""
+    return len(items) if all(type(x) is int for x in items) else None
 
 
 def size(shape: Shape | None) -> int | None:

@@ -160,10 +160,14 @@ class Cast(Step):
 
 @dataclass(frozen=True, slots=True)
 class Index(Step):
-    """Elements of an earlier step: `x[key]`, of the dtype and the weakness of x."""
+    """Elements of an earlier step: `x[key]`, of the dtype and the weakness of x.
+
+    `lists` says how lists stand in the key: "index" if it is one, "indices" if one is among several.
+    """
 
     source: int
     key: Argument
+    lists: str = ""
 
     @property
     def op(self) -> str:

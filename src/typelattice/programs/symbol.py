@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from types import EllipsisType
 from typing import Any, NoReturn
 
+from typelattice.engine.guests import INDICES
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
@@ -146,7 +147,9 @@ class Symbol:
 
     def __getitem__(self, key: Any) -> Symbol:
         draft = self._xp.draft
-        return Symbol(self._xp, draft.index(here(), self._ref, argument(self._xp, key)))
+        several = type(key) is tuple and list in map(type, key)
+        lists = INDICES[0] if type(key) is list else INDICES[1] if several else ""
+        return Symbol(self._xp, draft.index(here(), self._ref, argument(self._xp, key), lists))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         draft = self._xp.draft

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from typelattice.engine.guests import INDICES
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value
 from typelattice.operands.operand import Operand
@@ -83,8 +84,8 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             yield f"{name} = {_called(step, names)}"
         case Cast(source=source, to=to):
             yield f"{name} = astype({names[source]}, {_argument(to, names)})"
-        case Index(source=source, key=key):
-            yield f"{name} = {names[source]}[{_index(key, names)}]"
+        case Index(source=source, key=key, lists=lists):
+            yield f"{name} = {names[source]}[{_lists(key, lists, names) if lists else _index(key, names)}]"
         case Item(source=source):
             yield f"{name} = {names[source]}.item()"
         case Created(dtype=dtype):
@@ -128,6 +129,18 @@ def _argument(x: Argument, names: Sequence[str]) -> str:
         case bool() | int() | float() | complex():
             return number(x)
     return "..." if x is ... else repr(x)
+
+
+def _lists(key: Argument, lists: str, names: Sequence[str]) -> str:
+    """What stands between brackets where lists do, which are tuples in a step."""
+    keys = key if isinstance(key, tuple) else (key,)
+    texts = [_list(k, names) if isinstance(k, tuple) else _index(k, names) for k in keys]
+    return ", ".join(texts) + "," * (len(texts) == 1 and lists != INDICES[0])
+
+
+def _list(items: tuple[Argument, ...], names: Sequence[str]) -> str:
+    """A list, and the lists in it."""
+    return f"[{', '.join(_list(x, names) if isinstance(x, tuple) else _argument(x, names) for x in items)}]"
 
 
 def _index(key: Argument, names: Sequence[str]) -> str:

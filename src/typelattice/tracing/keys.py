@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from typelattice.engine.guests import INDICES
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import SCALARS
 from typelattice.tracing.fields import Fields
@@ -82,13 +83,17 @@ class Keys(Fields):
         return cls.__name__
 
     def index(self, key: Any) -> Hashable:
-        """The arrays of an index, which are parts of the step."""
+        """The arrays of an index, which are parts of the step, and how lists stand in it."""
         if type(key) is not tuple:
+            if type(key) is list:
+                return INDICES[:1]
             return self.part(key, 1) if self.kinds[type(key)] is not None else ()
         found: tuple[Hashable, ...] = ()
         for x in key:
             if self.kinds[type(x)] is not None:
                 found = *found, self.part(x, 1)
+            elif type(x) is list:
+                found = *found, INDICES[1]
         return found
 
     def callee(self, function: Any) -> Any:

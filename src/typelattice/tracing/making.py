@@ -45,14 +45,14 @@ def in_place(draft: Draft, name: str, same: bool) -> Make:
     return lambda site, args: draft.in_place(site, name, *args)
 
 
-def item(draft: Draft) -> Make:
-    """An index: of an array, and of the arrays among the indices."""
+def item(draft: Draft, lists: str) -> Make:
+    """An index: of an array, and of the arrays among the indices; `lists` says how lists stand there."""
 
     def made(site: Site, args: Sequence[Argument]) -> Argument:
         source, *others = args
         assert isinstance(source, Ref)
         return draft.add(
-            Index(source.step, tuple(others), text=site.text, place=site.place, owner=site.owner)
+            Index(source.step, tuple(others), lists, text=site.text, place=site.place, owner=site.owner)
         )
 
     return made

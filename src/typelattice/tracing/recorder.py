@@ -78,7 +78,8 @@ class Recorder:
         part, _, arrays = key
         indices = arrays if isinstance(arrays, tuple) else (arrays,)
         parts = (part, *(i for i in indices if type(i) is StepNumber))
-        return self.noted(at, key, result, making.item(self.draft), parts)
+        lists = next((i for i in indices if type(i) is str), "")
+        return self.noted(at, key, result, making.item(self.draft, lists), parts)
 
     def attribute(self, at: Witness, key: Any, result: Any) -> Note | None:
         """The step of an attribute that computes an array."""

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tiny import Tiny
+
+from typelattice.conformance.recorder import record
+from typelattice.recorded.recording import Recording
 
 # A machine that does other work besides is slow, and not wrong.
 settings.register_profile("untimed", deadline=None)
@@ -29,3 +33,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path
     for name in [name for name in sys.modules if name.startswith("traced_")]:
         del sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Recording:
+    """What a recorder finds when it asks a library three of whose calls go wrong."""
+    return record(Tiny, limit=1.0, several=10)

@@ -6,15 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from jep9407 import DOCUMENT
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.dtypes import Kind
 from typelattice.study.criteria import CRITERIA, Criteria, width
 from typelattice.study.survey import survey
 
 OPTIONS = [f"jep9407-{n}" for n in range(4)]
-DOCUMENT = [n for n in tl.system("jep9407-3-bf16").order.nodes if isinstance(n, DType)]
 INTS = (Kind.UNSIGNED, Kind.SIGNED)
 
 

@@ -1,5 +1,4 @@
 """Orders against brute force, on random acyclic graphs."""
-
 from __future__ import annotations
 
 import copy
@@ -7,56 +6,15 @@ import pickle
 import re
 import tracemalloc
 from functools import reduce
-from itertools import chain, combinations, pairwise, permutations, product
+from itertools import pairwise, permutations, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_orders import Covers, dags, dags_and_nodes, reachable
 
 from typelattice import Order, OrderError
-from typelattice.facts.order import collect, statements
 from typelattice.facts.paths import paths
-
-Covers = dict[int, list[int]]
-MANY = 10  # nodes of a random order, at most
-
-
-def reachable(covers: Covers, a: int) -> set[int]:
-    """All that lies above a, a included: the definition, by walking."""
-    found, todo = {a}, [a]
-    while todo:
-        for b in covers[todo.pop()]:
-            if b not in found:
-                found.add(b)
-                todo.append(b)
-    return found
-
-
-def reduced(covers: Covers) -> Covers:
-    """Without the covers that others imply."""
-    return {
-        a: [b for b in bs if not any(c != b and b in reachable(covers, c) for c in bs)]
-        for a, bs in covers.items()
-    }
-
-
-@st.composite
-def dags(draw: st.DrawFn) -> Covers:
-    """The covers of a random order: pairs a < b of a random sequence, without the implied ones."""
-    names = draw(st.permutations(range(draw(st.integers(1, MANY)))))
-    pairs = list(combinations(names, 2))
-    kept = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=3 * len(names))) if pairs else []
-    full: Covers = {a: [] for a in draw(st.permutations(names))}
-    for a, b in kept:
-        full[a].append(b)
-    return reduced(full)
-
-
-@st.composite
-def dags_and_nodes(draw: st.DrawFn) -> tuple[Covers, list[int]]:
-    """An order and some of its nodes, perhaps repeated."""
-    covers = draw(dags())
-    return covers, draw(st.lists(st.sampled_from(sorted(covers)), min_size=1, max_size=5))
 
 
 def common(covers: Covers, nodes: list[int]) -> set[int]:
@@ -330,57 +288,8 @@ def test_falsy_nodes_count_as_nodes() -> None:
 
 
 @given(dags())
-def test_parse_reads_what_the_covers_say(covers: Covers) -> None:
-    upper = {*chain.from_iterable(covers.values())}
-    text = "; ".join(
-        " -> ".join([str(a), *[", ".join(map(str, bs))] * bool(bs)])
-        for a, bs in covers.items()
-        if bs or a not in upper
-    )
-    order = Order.parse(text)
-    assert {a: set(order.covers(a)) for a in order.nodes} == {
-        str(a): set(map(str, bs)) for a, bs in covers.items()
-    }
-
-
-@given(dags())
 def test_copies_answer_alike(covers: Covers) -> None:
     order = Order(covers)
     for again in (copy.copy(order), copy.deepcopy(order), pickle.loads(pickle.dumps(order))):
         assert again.nodes == order.nodes
         assert all(again.join(a, b) == order.join(a, b) for a, b in product(covers, repeat=2))
-
-
-def test_lists_lines_and_lone_nodes_in_arrow_text() -> None:
-    order = Order.parse("a, b -> c, d\n\n  d -> e ;; f")
-    assert order.nodes == ("a", "b", "c", "d", "e", "f")
-    assert {n: order.covers(n) for n in order.nodes} == {
-        "a": ("c", "d"), "b": ("c", "d"), "c": (), "d": ("e",), "e": (), "f": (),
-    }  # fmt: skip
-    assert [number for number, _ in statements("a\n\nb; c")] == [0, 2, 2]
-
-
-@pytest.mark.parametrize(
-    "text", ["a ->", "-> a", "a -> -> b", "a,, b", "a b", "a -> b c -> d", ",", "a - > b"]
-)
-def test_arrow_text_that_cannot_be_read(text: str) -> None:
-    with pytest.raises(OrderError, match=r"^cannot read .*; write a, b -> c$"):
-        Order.parse(text)
-
-
-def test_of_a_long_statement_the_beginning_is_shown() -> None:
-    with pytest.raises(OrderError, match=f"^cannot read 'a {'b' * 58}'; write"):
-        Order.parse(f"a {'b' * 59}")
-
-
-@pytest.mark.parametrize("text", ["a, a -> b", "c, a, a -> b", "a -> b; a", "a; a"])
-def test_a_node_named_twice(text: str) -> None:
-    with pytest.raises(OrderError, match=r"^a is named twice$"):
-        Order.parse(text)
-
-
-def test_a_node_is_no_cover_of_itself() -> None:
-    with pytest.raises(OrderError, match=r"^a cycle: a -> a; an order has none$"):
-        Order.parse("a -> a")
-    with pytest.raises(OrderError, match=r"^a cycle: "):
-        Order(collect([[["a"], ["b"], ["a"]]]))

@@ -13,17 +13,9 @@ import typelattice as tl
 from typelattice.facts.operations import OPERATIONS
 
 SYSTEMS = (
-    "array-api",
-    "numpy",
-    "numpy-ml-dtypes",
-    "numpy1",
-    "jax",
-    "jax-x32",
-    "jax-strict",
-    "torch",
-    "tensorflow-all",
-    "mlx",
-)
+    "array-api", "numpy", "numpy-ml-dtypes", "numpy1", "jax", "jax-x32", "jax-strict", "torch",
+    "tensorflow-all", "mlx",
+)  # fmt: skip
 ELEMENTWISE = [
     name for name, op in OPERATIONS.items() if op.form in ("elementwise", "whole") and op.most == 2
 ]

@@ -21,35 +21,13 @@ pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 LIBRARIES = ("numpy", "torch", "jax.numpy", "dask.array")
 OWN = {"numpy": "numpy", "torch": "torch", "jax.numpy": "jax", "dask.array": "dask"}
 SYSTEMS = (
-    *(
-        "array-api",
-        "numpy",
-        "numpy1",
-        "jax",
-        "jax-x32",
-        "jax-strict",
-        "torch",
-        "tensorflow-all",
-        "tensorflow-legacy",
-    ),
-    *("mlx", "dask", "keras-jax", "tinygrad", "ndonnx", "polars", "c", "jep9407-1"),
-)
+    "array-api", "numpy", "numpy1", "jax", "jax-x32", "jax-strict", "torch", "tensorflow-all",
+    "tensorflow-legacy", "mlx", "dask", "keras-jax", "tinygrad", "ndonnx", "polars", "c", "jep9407-1",
+)  # fmt: skip
 DTYPES = (
-    *(
-        "bool",
-        "uint8",
-        "int8",
-        "uint16",
-        "int16",
-        "uint32",
-        "int32",
-        "uint64",
-        "int64",
-        "float16",
-        "bfloat16",
-    ),
-    *("float32", "float64", "complex64", "complex128"),
-)
+    "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
 NOT_ASKED = {"setitem"}  # which writes into an array
 ELEMENTWISE = [
     op for op in OPERATIONS.values()

@@ -49,7 +49,7 @@ def _counted(
         step = Hosted((o.dtype,), None, library)
         raise RefusalError(reason, "make it one of the library's own first", step)
     # An operation that makes an array of what stands there does so with a guest, too.
-    as_array = op is not None and not is_operator and find(op, rules.ops).makes_array(place)
+    as_array = op is not None and find(op, rules.ops).makes_array(place)
     counts = replace(o, guest="")
     if word == NUMBER and o.guest == LISTS and (own is None or _needs_dimensions(rules, op)):
         word = OTHER  # which has dimensions, as the list has

@@ -140,6 +140,8 @@ def test_an_array_that_an_operation_makes_is_told_and_is_weak_no_longer() -> Non
     assert steps(s, "int8", 1, op="append")[0] == ("ops", "append", ("i*",), "int32")
     assert steps(s, "int8", "int16:0d", op="append")[0] == ("ops", "append", ("int16",), "int16")
     assert steps(s, "int8", "int16", op="append")[0][0] == "order"
+    alike = make(CHAIN, **NUMPYLIKE, ops=MAKING_ARRAYS)  # which does not tell 0-d arrays apart
+    assert steps(alike, "int8", "int16:0d", op="append")[0][0] == "order"
     p = s.explain("int8", 1, op="append")
     assert "1 is made an array of int32 before its operands meet" in str(p)
     assert "made an array" not in str(s.explain("int8", 1, op="kron"))

@@ -22,11 +22,11 @@ from typelattice.engine.steps import (
     Step,
 )  # fmt: skip
 from typelattice.engine.taking import default_of, entry
-from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.dtypes import weak as weak_node
 from typelattice.facts.order import Order
 from typelattice.facts.range import fitted
-from typelattice.operands.operand import BOOL, Operand
+from typelattice.operands.operand import Operand
 
 
 def counts_as(rules: Rules, op: Op, o: Operand) -> DType | None:
@@ -61,14 +61,14 @@ def as_arrays(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Ste
 
 def _array(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
     """The array of its own dtype that an operand without dimensions counts as. Raises RefusalError."""
-    own = own_dtype(rules, o) or (BOOL if o.kind is Kind.BOOL else None)
+    own = own_dtype(rules, o)
     if own is None:
-        return o
+        return o  # a bool, which counts as an array of bool everywhere, or a scalar that has no dtype alone
     if rules.combine == "value":
         from typelattice.engine import numpy1  # one library alone goes by values
 
         own = numpy1.at_least(o, own)
-    if o.dtype is None and o.value is not None and not fitted(o.value, own)[0]:
+    if o.value is not None and not fitted(o.value, own)[0]:
         reason = f"{o.value} is out of range for {own}"
         raise RefusalError(reason, "use a value within it", Misfit((own,), None, o.kind.word))
     if o.tier in rules.tiers:

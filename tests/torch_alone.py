@@ -111,6 +111,24 @@ def test_inside_of_a_module_autocast_casts_are_steps() -> None:
     ]
 
 
+@pytest.mark.parametrize("cast", [False, True])
+def test_inside_of_a_module_the_steps_are_the_same_in_inference_mode(cast: bool) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.LayerNorm(4)).eval()
+    x = torch.ones(3, 4)
+
+    def function(x: Any) -> Any:
+        return torch.nn.functional.mse_loss(net(x), x)
+
+    def steps(without_gradients: Any) -> list[tuple[str | None, str]]:
+        with without_gradients(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=cast):
+            run = tl.trace(function, x).run
+        assert not run.mismatches and not run.left_alone
+        return [(step.op, str(seen.operand)) for step, seen in run]
+
+    found = steps(torch.inference_mode)
+    assert found == steps(torch.no_grad) and "linear" not in dict(found)
+
+
 def test_to_look_inside_changes_nothing() -> None:
     net = torch.nn.Sequential(torch.nn.BatchNorm1d(4), torch.nn.Dropout(0.5))
     before = net[0].running_mean.clone()

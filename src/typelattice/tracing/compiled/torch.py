@@ -25,6 +25,7 @@ LIBRARY = "torch"
 COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
 FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # the modules of functions that are taken apart
 HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # by which a program's own code may run in a module
+OPERATORS = "aten"  # the namespace of PyTorch's operators on tensors
 NUMBER = "number"  # what a schema calls a parameter that takes a Python number as an operand
 
 
@@ -217,7 +218,9 @@ def _log(reader: _Reader) -> Any:
 @cache
 def _mode() -> Any:
     """The class of such a mode, for which PyTorch has to be there."""
-    base: Any = sys.modules["torch"].utils._python_dispatch.TorchDispatchMode
+    torch = sys.modules["torch"]
+    base: Any = torch.utils._python_dispatch.TorchDispatchMode
+    composite = torch._C.DispatchKey.CompositeImplicitAutograd  # the kernel of what is made of others
 
     class Log(base):  # type: ignore[misc]  # its base is known at run time alone
         def __init__(self, reader: _Reader) -> None:
@@ -225,6 +228,9 @@ def _mode() -> Any:
             self.reader = reader
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if function.namespace == OPERATORS and function.has_kernel_for_dispatch_key(composite):
+                with self:  # it was not taken apart before, as in inference mode
+                    return function.decompose(*args, **(kwargs or {}))
             made = function(*args, **(kwargs or {}))
             self.reader.told(function, args, made)
             return made

@@ -136,7 +136,9 @@ def test_what_is_computed_in_a_wider_float_than_it_is_written_in_widens_nothing(
     said = "1 place computes in a wider float than it writes: that widens nothing, but takes time"
     assert f"{said} code.py:5: {line}: computes in float64, writes float32" in told
     write(run, (), tmp_path)
-    assert "1 place computes in a wider float" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "1 place computes in a wider float" in page
+    assert ">No float was widened by another</h2>" in page and "0 places" not in page
 
 
 @pytest.mark.parametrize(

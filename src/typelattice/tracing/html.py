@@ -84,9 +84,8 @@ def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -
 
 def _causes(found: Findings, names: dict[str, str]) -> Iterator[str]:
     causes = found.causes
-    yield element("h2", text(f"Floats were widened from {counted(len(causes), 'place')}"), id="causes")
-    if not causes:
-        yield element("p", text("No float was widened by another."))
+    heading = f"Floats were widened from {counted(len(causes), 'place')}"
+    yield element("h2", text(heading if causes else "No float was widened by another"), id="causes")
     for cause in causes[:MOST]:
         yield _cause(found, cause, names)
     yield from _others(len(causes))

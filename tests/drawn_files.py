@@ -118,7 +118,7 @@ def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[s
     draws: dict[str, Callable[[], object]] = {
         "takes": lambda: _domain(dice, dtypes),
         "each": lambda: _domain(dice, dtypes),
-        "scalars": lambda: dice.choice(["beside", "right", "none"]),
+        "scalars": lambda: dice.choice(["beside", "right", "last", "none"]),
         "natural": lambda: dice.choice(["scalar", "0d, scalar"]),
         "computes": lambda: {dice.choice(dtypes): dice.choice(dtypes), "bool": dice.choice(dtypes)},
         "gives": lambda: dice.choice(["real", "complex", "joined", "b", *dtypes, {dice.choice(dtypes): "b"}]),

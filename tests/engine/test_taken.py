@@ -144,6 +144,24 @@ def test_python_scalars_may_stand_where_the_file_says(
     assert said(s, "int8:0d", "int8", op="add") == "int8"
 
 
+@pytest.mark.parametrize(
+    ("operands", "answer"),
+    [
+        (("float32", "float32", 0.5), "float32"),
+        (("float16", "float16", 100000), "float16"),
+        (("complex64", "complex64", 2j), "complex64"),
+        (("float64:0d", "float64", True), "float64"),
+        (("float32", "float32", 2j), "- lerp does not promote: operands have to be of one dtype"),
+        (("float32", "float64", 0.5), "- lerp does not promote: operands have to be of one dtype"),
+        (("int32", "int32", 1), "- lerp takes no signed"),
+        (("float32", 1.0, "float32"), "- lerp takes a Python scalar only as the last operand"),
+        (("float32", 1.0, 0.5), "- lerp takes a Python scalar only as the last operand"),
+    ],
+)
+def test_a_python_scalar_may_be_the_last_operand_only(operands: tuple[object, ...], answer: str) -> None:
+    assert said(tl.system("torch"), *operands, op="lerp") == answer  # PyTorch says the same
+
+
 def test_an_operation_of_one_operand_beside_an_array_takes_no_python_scalar() -> None:
     s = make(CHAIN, **NUMPYLIKE, ops={"computing": {"scalars": "beside"}})
     assert said(s, 1.5, op="sqrt") == "- sqrt takes a Python scalar only beside an array"

@@ -15,6 +15,7 @@ PLACES = {
     "beside": "a Python scalar only beside an array",
     "strong": "a Python scalar, and a weak array, only beside an array that is not weak",
     "right": "a Python scalar only on the right of an array",
+    "last": "a Python scalar only as the last operand",
     "none": "no Python scalar",
 }
 
@@ -66,6 +67,7 @@ def _check_scalars(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
         "beside": not all(standing),
         "strong": not all(o.tier == "scalar" or o.weak for o in operands),
         "right": not standing[0],
+        "last": not any(standing[:-1]),
         "none": not any(standing),
     }
     if not taken[op.scalars]:

@@ -33,8 +33,8 @@ def test_a_condition_and_indices_do_not_promote() -> None:
             tl.program(text, x="int8")
     with pytest.raises(tl.ProgramError, match="clip takes 1 to 3 operands, not 4"):
         tl.program("clip(x, 1, 2, 3)", x="int8")
-    with pytest.raises(tl.OpError, match="take takes integers for indices, not float32"):
-        tl.program("take(x, x)", x="float32").under("numpy")
+    outcome = tl.program("take(x, x)", x="float32").under("numpy").result
+    assert outcome.refused and "take takes integers for indices, not float32" in str(outcome.reason)
 
 
 def test_a_default_that_is_named_changes_nothing() -> None:
@@ -42,3 +42,10 @@ def test_a_default_that_is_named_changes_nothing() -> None:
     for text in ("sum(a)*b", "sum(a, axis=None)*b", "prod(a, keepdims=False)*b"):
         assert str(tl.program(text, a="float64", b="float32").under(torch)[-1]) == "float32"
     assert str(tl.program("sum(a, axis=0)*b", a="float64", b="float32").under(torch)[-1]) == "float64"
+
+
+def test_a_method_that_libraries_order_otherwise_goes_by_the_library_or_is_refused() -> None:
+    with pytest.raises(tl.ProgramError, match=r"of a method where libraries take the operands in different"):
+        tl.program("x.where(c, y)", x="int8", y="int16", c="bool")
+    source = "import torch\ndef f(x, c, y):\n    return torch.abs(x).where(c, y)\n"
+    assert str(tl.program(source, x="int8", y="int16", c="bool").under("torch").dtype) == "int16"

@@ -129,6 +129,34 @@ def test_the_backward_pass_is_named_in_a_new_function_and_read_in_one_that_was_c
     assert second.opaque == 0
 
 
+PARAMETERS = {"w": jnp.ones((4, 3)), "b": jnp.zeros(3)}
+
+
+def loss_of(p: Any, x: Any) -> Any:
+    return jnp.mean(x @ p["w"] + p["b"])
+
+
+def derived(x: Any) -> Any:
+    loss, gradient = jax.value_and_grad(loss_of)(PARAMETERS, x)
+    rows = jax.vmap(lambda row: row + 1)(x)
+    return rows, loss * 2, gradient["w"]
+
+
+def test_where_a_derivative_is_taken_and_nothing_compiled_steps_take_the_programs_own_arrays() -> None:
+    run = tl.trace(derived, jnp.ones((8, 4))).run
+    rows(run)
+    steps = run.program.steps
+    at = {step.text: i for i, step in enumerate(steps) if run.seen[i].count}
+    product, moved = at['x @ p["w"]'], at['x @ p["w"] + p["b"]']
+    x, w = steps[product].parts
+    own, b = steps[moved].parts
+    assert own == product and len({x, w, b}) == 3
+    mean = at['jnp.mean(x @ p["w"] + p["b"])']
+    assert steps[mean].parts == (moved,)
+    assert steps[at["loss * 2"]].parts[0] == mean
+    assert steps[at["row + 1"]].parts[0] == x
+
+
 def controlled(x: Any) -> Any:
     c, ys = jax.lax.scan(lambda c, a: (c + a, a * 2), 0.0, x)
     d = jax.lax.cond(x[0] > 0, lambda a: a * 2, lambda a: a / 3, x)

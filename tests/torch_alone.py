@@ -44,6 +44,46 @@ def test_methods_that_write_in_place_are_steps_that_later_ones_take() -> None:
     assert [str(o) for o in run.under("jax")][at["x + 1"]] == "float32"
 
 
+OWN = """x.to(torch.float64)
+x.to("cpu", torch.float16)
+x.to(dtype=torch.float64, copy=True)
+x.to(y)
+x.type(torch.bfloat16)
+x.type_as(y)
+x.new_zeros(3)
+x.new_full((2,), 1, dtype=torch.float64)
+x.to("cpu", copy=True)
+torch.randn_like(x, dtype=torch.float64)
+torch.from_numpy(x.numpy())
+x.t()
+x.select(0, 1)
+x.expand(2, 3, 3)
+x.gather(0, i)
+x.index_select(0, i[0])
+x.masked_fill(x > 0, 0)
+x.view_as(y)
+x.chunk(2)[0]
+x.unbind()[1]
+x.topk(2)[1]
+x.sort()[1]
+x.median(0)[1]
+x.mm(x)
+x.clamp_min(0.5)
+i.clamp_max(1.5)
+i.where(x > 0, 1.5)
+torch.where(x > 0, i, 1.5)
+torch.meshgrid([x[0], x[1]], indexing="ij")[1]""".splitlines()
+
+
+@pytest.mark.parametrize("call", OWN)
+def test_functions_and_methods_that_are_pytorchs_own_are_described(call: str, tmp_path: Path) -> None:
+    script = tmp_path / "own.py"
+    made = "import torch\nx = torch.ones(3, 3)\ny = x.double()\ni = torch.zeros(3, 3, dtype=torch.int64)\n"
+    script.write_text(f"{made}print(({call}).dtype)\n", encoding="utf-8")
+    run = run_script(str(script), (), ()).run
+    assert rows(run) and not run.opaque and not run.left_alone
+
+
 def test_what_autocast_casts_is_named_and_is_no_mistake_of_the_rules() -> None:
     def function(x: Any) -> Any:
         with torch.autocast("cpu", dtype=torch.bfloat16):

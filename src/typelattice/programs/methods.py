@@ -10,7 +10,7 @@ from typelattice.programs.arranging import ARRANGERS
 from typelattice.programs.draft import Draft
 from typelattice.programs.functions import FUNCTIONS, call_function
 from typelattice.programs.makers import MAKERS, asked_dtype, bits_of
-from typelattice.programs.names import dtype_named, meaning
+from typelattice.programs.names import dtype_named, meaning, names
 from typelattice.programs.several import Several
 from typelattice.programs.shapes import size
 from typelattice.programs.site import Site
@@ -58,7 +58,21 @@ def call_method(
     plain = name.removesuffix("_")
     if plain != name and (plain in FUNCTIONS or plain in METHODS or plain in ("fill", "zero", "copy")):
         raise site.refuse(f"{name} writes into the array; give the result a name: x = x.{plain}(...)")
-    return call_function(draft, site, name, [x, *args], given)
+    return call_function(draft, site, name, _in_order(site, name, [x, *args]), given)
+
+
+def _in_order(site: Site, name: str, operands: Sequence[Argument]) -> Sequence[Argument]:
+    """The operands of a method in the order of the function of its name. Raises ProgramError."""
+    by_library = {library: said for (library, method), said in names("second").items() if method == name}
+    if not by_library:
+        return operands
+    if site.owner is None:
+        raise site.refuse(
+            f"of a method {name} libraries take the operands in different orders; write {name}(mask, x, y)"
+        )
+    if by_library.get(site.owner) == "yes":
+        return [*operands[1:2], *operands[:1], *operands[2:]]
+    return operands
 
 
 def is_method(name: str) -> bool:

@@ -10,7 +10,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.guests import index_refusal
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import OPERATIONS, OpError
 from typelattice.facts.range import fitted
 from typelattice.operands.operand import BOOL, LISTS, WORDS, Operand, Tier, of, scalar
 from typelattice.programs.python_numbers import computed
@@ -242,7 +242,11 @@ class _Replay:
         name = step.name
         if name in WRITES:
             return self.in_place(name, operands, tier)
-        p = self.system.explain(*operands, op=(OPERATIONS[name].operator or name) if step.operator else name)
+        asked_of = (OPERATIONS[name].operator or name) if step.operator else name
+        try:
+            p = self.system.explain(*operands, op=asked_of)
+        except OpError as e:  # for indices that are integers under another system
+            return Outcome(None, reason=str(e))
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         given, why = result_of(self.system, p, step, operands, tier)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from typelattice.programs.functions import FUNCTIONS
@@ -13,26 +13,30 @@ ALL_PARTS = ("nonzero", "unstack", "split", "divmod")  # operations whose severa
 
 
 @cache
-def _table() -> Mapping[str, str]:
+def _table() -> Mapping[tuple[str, str], Sequence[str]]:
     with open(TABLE, encoding="ascii") as rows:
-        return dict(row.split() for row in rows if not row.startswith("#"))
+        words = [row.split() for row in rows if not row.startswith("#")]
+    return {(library, name): operations for library, name, *operations in words}
 
 
-def alike(name: str, number: int, count: int) -> str:
-    """The operation whose dtype the result of a number has, of a function of so many arguments; "" for none.
+def alike(name: str, number: int, count: int, library: str | None) -> str:
+    """The operation whose dtype the result of a number has, of a library's function of so many arguments.
 
-    >>> alike("transpose", 0, 1), alike("where", 0, 1), alike("svd", 1, 1)
+    It is "" where there is none.
+
+    >>> alike("transpose", 0, 1, None), alike("where", 0, 1, "numpy"), alike("svd", 1, 1, "numpy")
     ('permute_dims', 'nonzero', '')
+    >>> alike("select", 0, 3, "numpy"), alike("select", 0, 3, "torch"), alike("sort", 1, 1, "torch")
+    ('select', 'reshape', 'argsort')
     """
     if name == "where" and count == 1:
         return "nonzero"
-    found = _table().get(name, name)
-    if number == 0 or found in ALL_PARTS:
-        return found
-    op = FUNCTIONS.get(found)
-    if op is not None and op.form == "each":
-        return found
-    return "argmax" if found in ("max", "min") and number == 1 else ""
+    stated = _table().get((library or "*", name)) or _table().get(("*", name)) or (name,)
+    if number < len(stated):
+        return stated[number]
+    op = FUNCTIONS.get(stated[0])
+    same = op is not None and (op.form == "each" or op.name in ALL_PARTS)
+    return stated[0] if same else ""
 
 
 @cache
@@ -43,4 +47,4 @@ def written(name: str) -> str:
     ('mul', 'copy', '', '')
     """
     plain = name.removesuffix("_")
-    return plain if plain != name and (plain in ASSIGNED or alike(plain, 0, 1) in FUNCTIONS) else ""
+    return plain if plain != name and (plain in ASSIGNED or alike(plain, 0, 1, "torch") in FUNCTIONS) else ""

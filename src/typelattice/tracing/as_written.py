@@ -28,7 +28,7 @@ def operation_words(step: Step) -> str:
     path, count = _called(step.text)
     if not path:
         return name
-    function = alike(path[-1], 0, count)
+    function = alike(path[-1], 0, count, step.owner)
     if name == WRITING:  # what is no function of its own writes into its array, as PyTorch's mul_
         return f"{path[-1]} into out" if function in FUNCTIONS else path[-1]
     if is_ufunc_method(path):

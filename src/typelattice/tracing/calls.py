@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -16,7 +16,7 @@ from typelattice.programs.functions import FUNCTIONS, call_function, is_function
 from typelattice.programs.names import meaning
 from typelattice.programs.several import Several
 from typelattice.programs.site import Site
-from typelattice.programs.step import Argument, Ref
+from typelattice.programs.step import Argument, DTypeOf, Ref
 from typelattice.programs.ufuncs import POSITIONS, REDUCED
 from typelattice.tracing.alike import ASSIGNED, alike, written
 from typelattice.tracing.arguments import (
@@ -30,11 +30,13 @@ from typelattice.tracing.arguments import (
     parameters,
 )  # fmt: skip
 from typelattice.tracing.arrays import MADE, SHAPED, SPACED, ArrayMaker
+from typelattice.tracing.kinds import is_dtype
 from typelattice.tracing.spot import Spot
 
 KEPT = ("dtype", "min", "max", "a_min", "a_max", "axis", "ddof", "correction")  # those that a step keeps
 ELSEWHERE = (".control_flow.", ".scimath")  # modules whose functions are others than their names say
 ARRAY_SECOND = ("compress", "extract")  # functions whose array follows a condition; no methods
+CASTING = ("to", "type", "type_as")  # methods that cast, to a dtype or to that of an array
 BEYOND_RULES = {"eigen": Kind.FLOAT, "interp": Kind.COMPLEX}  # kinds of results that the values decide
 STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
 
@@ -62,9 +64,9 @@ class CallReader(ArrayMaker):
             raise UnknownCallError("it is no library's")
         positional, named = arguments(spot, given)
         positional = [*who.owner, *positional]
-        if who.name in ARRAY_SECOND and not who.owner:
+        if meaning("second", who.name, who.library) == "yes" if who.owner else who.name in ARRAY_SECOND:
             positional[:2] = reversed(positional[:2])
-        op = FUNCTIONS.get(alike(who.name, number, len(positional)))
+        op = FUNCTIONS.get(alike(who.name, number, len(positional), who.library))
         count = operand_count(op)
         further = count is not None and len(positional) > count
         names = who.parameters() if further else ()  # which takes long to find out
@@ -88,8 +90,13 @@ class CallReader(ArrayMaker):
             name, out = written(name), who.owner[0]
             if name in ASSIGNED:
                 return self.draft.put(site, self.argument(out), None, self.argument(positional[1]))
+        if who.owner and name in CASTING:
+            return self.cast(site, name, positional, named)
         site = Site(site.text, site.place, who.library if who.library != STANDARDS_OWN else site.owner)
-        made = self.made(site, alike(name, number, len(positional)), positional, named, number, result)
+        if op is not None and op.of_class == "like" and who.owner:
+            positional = positional[:1]  # a shape may follow, as in x.new_zeros(3)
+        name = alike(name, number, len(positional), who.library)
+        made = self.made(site, name, positional, named, number, result)
         if isinstance(out, tuple) and len(out) == 1:
             out = out[0]
         if out is None:
@@ -106,6 +113,8 @@ class CallReader(ArrayMaker):
         result: Operand,
     ) -> Argument:
         """The step of the function of a name."""
+        if positional and meaning("same", name, site.owner):
+            return self.argument(positional[0])
         function = meaning("function", name, site.owner) or name
         own = SHAPED.get(name) or SHAPED.get(function)
         if own:
@@ -118,11 +127,14 @@ class CallReader(ArrayMaker):
             raise UnknownCallError("no operation has its name")
         op = FUNCTIONS.get(name)
         if op is not None and op.form == "each":
-            return self.draft.call(site, FUNCTIONS["reshape"], [self.argument(positional[number])])
+            several = positional[0] if isinstance(positional[0], (list, tuple)) else positional
+            return self.draft.call(site, FUNCTIONS["reshape"], [self.argument(several[number])])
         if op is not None and op.of_class == "like":
             at = 2 if op.name == "full_like" else 1  # where NumPy's functions take a dtype by position
             named = dict(zip(("dtype",), positional[at : at + 1], strict=False)) | named
         if op is not None and op.form == "cases":
+            if not isinstance(positional[1], (list, tuple)):
+                raise UnknownCallError("its cases are in no list")
             choices = [*positional[1], named.get("default", positional[2] if len(positional) > 2 else 0)]
             return self.draft.call(site, op, [self.argument(x) for x in choices])
         args = [
@@ -147,6 +159,22 @@ class CallReader(ArrayMaker):
         if found.count is not None and number >= found.count:
             raise UnknownCallError(f"{name} gave more arrays than are known of")
         return found[number]
+
+    def cast(self, site: Site, name: str, positional: Sequence[Any], named: Mapping[str, Any]) -> Argument:
+        """What a method that casts gives: `x.to("cuda", float16)`, `x.type_as(y)`.
+
+        What else it is given says where the array is to be, or how.
+        """
+        x, *given = (*positional, *named.values())
+        asked = next((each for each in given if is_dtype(type(each)) or self.part(each) is not None), None)
+        if asked is None and name != "to":  # a text that names a dtype, x.type("torch.DoubleTensor")
+            raise UnknownCallError("the dtype that it casts to is not known")
+        source = self.argument(x)
+        assert isinstance(source, Ref)
+        if asked is None:
+            return source
+        number = self.part(asked)
+        return self.draft.cast(site, source, self.dtype(asked) if number is None else DTypeOf(int(number)))
 
 
 def called(function: Any) -> Called:

@@ -37,6 +37,7 @@ SUMMARISED = (
     "dtypes: of each operation {} are told apart by where their operands come from"
 )
 UNREAD = "what is done with arrays of {} is no step: that is no dtype of ours"
+UNREADABLE = "our reading of it failed ({}: {}); please report it"
 LET_GO = "{:,} arrays were let go: {:,} are remembered at a time"
 
 
@@ -160,7 +161,9 @@ class Recorder:
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")
                 check(kind.library, self.draft.steps, range(before, made.step + 1), self.notes, operand)
-            except (TypelatticeError, UnknownCallError) as e:
+            except Exception as e:  # the program goes on, whatever we make of it
+                if not isinstance(e, (TypelatticeError, UnknownCallError)):
+                    self.left_alone[f"{site.text} ({site.place})"] = UNREADABLE.format(type(e).__name__, e)
                 del self.draft.steps[max(before, len(self.notes)) :]  # but for the inputs that it has met
                 steps = steps_of(parts)
                 if steps:
@@ -201,9 +204,10 @@ class Recorder:
                 return linked
             base = getattr(x, "base", None) if kind.library == "numpy" else None
             found = self.links.live.get(id(base)) if base is not None else None
-            known = self.inside.step_of(kind.variable(x)) if kind.variable is not None else None
+            inner = kind.variable(x) if kind.variable is not None else None
+            known = self.inside.step_of(inner) or self.links.step_of(inner) if inner is not None else None
             if known is not None and self.notes[known].operand.dtype is operand.dtype:
-                self.link(x, kind, known)  # another tracer of the same variable
+                self.link(x, kind, known)  # another tracer of the same variable, or of the same array
                 return known
             number: StepNumber
             if found and found[0]() is base and self.notes[found[1]].operand.dtype is operand.dtype:
@@ -229,10 +233,16 @@ class Recorder:
             return number
 
     def link(self, x: Any, kind: ArrayKind, number: StepNumber) -> None:
-        """Notes the step of an array; while a function is compiled, that of its variable, too."""
+        """Notes the step of an array, and of what it stands for while a function is compiled or derived."""
         self.links.add(x, number, kind.weak)
-        if kind.variable is not None:
-            self.inside.saw(kind.variable(x), number)
+        inner = kind.variable(x) if kind.variable is not None else None
+        if inner is None:
+            return
+        own = self.kinds[type(inner)]
+        if own is not None and own.variable is None:
+            self.links.add(inner, number, own.weak)
+        else:
+            self.inside.saw(inner, number)
 
     # -- what they are
 

@@ -19,6 +19,7 @@ from typelattice.tracing.stops import Casting, Stop, stop
 from typelattice.tracing.widths import narrowed
 from typelattice.tracing.words import counted, place, size
 
+ASKED = ", as the code asks"
 ALSO = 3
 """Other places at which a cause widened floats that are shown; of the rest it is said how many there are."""
 
@@ -76,7 +77,7 @@ def deed(ran: Ran, i: int) -> str:
         case Cast():
             return f"casts {operands_words(ran, i)} to {given} explicitly"
         case Created():
-            return f"makes {given}"
+            return f"makes {given}{'' if step.dtype is None else ASKED}"
         case Opaque() if _with_a_list(ran, i):
             return f"{operation_words(step)} of {operands_words(ran, i)} and a list or the like gives {given}"
         case Opaque() if ran.parts[i]:
@@ -88,8 +89,10 @@ def deed(ran: Ran, i: int) -> str:
     if step.op == "setitem":
         into, value = (ran.observed(p) for p in ran.parts[i][:2])
         return f"writes {value} into {into}"
-    always = ", as it does of narrower floats" if ran.is_always_wide(i) else ""
-    return f"{operation_words(step)} of {operands_words(ran, i)} gives {given}{always}"
+    why = ", as it does of narrower floats" if ran.is_always_wide(i) else ""
+    if isinstance(step, Call) and step.dtype is not None:
+        why = ASKED
+    return f"{operation_words(step)} of {operands_words(ran, i)} gives {given}{why}"
 
 
 def operands_words(ran: Ran, i: int) -> str:

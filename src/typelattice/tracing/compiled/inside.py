@@ -40,7 +40,8 @@ class Inside:
     def call(self, at: Any, library: Compiler, function: Any, given: Sequence[Any]) -> bool:
         """A call of a compiled function, which has returned; whether all that it gave is known now."""
         recorder, links = self.recorder, self.recorder.links
-        if library.is_own(function) and alike(getattr(function, "__name__", ""), 0, 1) in FUNCTIONS:
+        name = getattr(function, "__name__", "")
+        if library.is_own(function) and alike(name, 0, 1, library.LIBRARY) in FUNCTIONS:
             return False  # an operation, which it is of little help to take apart
         results = library.leaves(given[-1])
         kinds = [recorder.kinds[type(x)] for x in results]

@@ -55,13 +55,15 @@ def is_tracer(cls: type) -> bool:
 
 
 def variable(x: Any) -> Any:
-    """The variable of the jaxpr that a tracer stands for, within transformations too; None if it has none."""
+    """What a tracer stands for, within transformations too: a variable of a jaxpr, or an array where nothing
+    is compiled, as of `grad` alone; None if it is neither.
+    """
     for _ in range(16):
         inner = getattr(x, "primal", None)
         if inner is None:
             inner = getattr(x, "val", None)
         if inner is None or not is_tracer(type(inner)):
-            return inner if type(inner).__name__ == "Var" else None
+            return inner
         x = inner
     return None
 

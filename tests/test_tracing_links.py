@@ -8,8 +8,7 @@ import pytest
 from traced_modules import followed, texts
 
 from typelattice.programs.step import Input
-from typelattice.tracing.links import Links, StepNumber
-from typelattice.tracing.recorder import MOST_AT_ONE
+from typelattice.tracing.links import MOST_AT_ONE, Links, StepNumber
 from typelattice.tracing.run import Run
 
 

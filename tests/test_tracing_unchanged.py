@@ -22,8 +22,8 @@ import pytest
 import typelattice as tl
 from typelattice.tracing.importing import Compiler
 from typelattice.tracing.kinds import Kinds
-from typelattice.tracing.links import MANY, MOST_CONSTANTS, MOST_KEPT
-from typelattice.tracing.recorder import MOST_AT_ONE, MOST_KEYS, Recorder
+from typelattice.tracing.links import MANY, MOST_AT_ONE, MOST_CONSTANTS, MOST_KEPT
+from typelattice.tracing.recorder import MOST_KEYS, Recorder
 
 MODULE = '''
 """A module of a program.

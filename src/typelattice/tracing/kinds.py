@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
@@ -39,6 +40,10 @@ class ArrayKind:
     variable: Callable[[Any], Any] | None
     direct: bool
     kept: bool
+
+    def stands_for(self, x: Any) -> Any:
+        """What `variable` gives; None where there is none."""
+        return self.variable(x) if self.variable is not None else None
 
 
 class Kinds(dict[type, "ArrayKind | None"]):
@@ -132,9 +137,11 @@ def _size(cls: type) -> Callable[[Any], int]:
 
 
 def _checked(x: Any) -> int:
-    """The bytes of an array; 0 where it does not say, as an array of unknown lengths."""
-    n = x.nbytes
-    return n if type(n) is int else 0
+    """The bytes of an array; 0 where it does not say, as one of unknown lengths, or PyTorch's sparse ones."""
+    with suppress(Exception):  # the program goes on, whatever a library makes of the question
+        n = x.nbytes
+        return n if type(n) is int else 0
+    return 0
 
 
 class Asked(dict[type, T]):

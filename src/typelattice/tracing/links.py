@@ -14,6 +14,7 @@ from typelattice.operands.operand import SCALARS, Operand
 MOST_CONSTANTS = 1_024  # dtypes and the like that are remembered
 MOST_KEPT = 2_048  # NumPy's scalars take no weak reference; so many of the last are kept alive
 MANY = 50_000  # links, from which on those of arrays that are gone are looked for
+MOST_AT_ONE = 8  # steps at one place of the source that differ in their operands' steps alone
 MOST_LINKS = 1_000_000  # arrays whose steps are remembered
 
 

@@ -21,24 +21,18 @@ from typelattice.tracing.children import Children
 from typelattice.tracing.compiled.compilers import compiler_by_module, compiler_of_functions
 from typelattice.tracing.compiled.inside import Inside
 from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, argument_sort, is_function, is_many, joining
+from typelattice.tracing.left_out import left_out
 from typelattice.tracing.libraries import own_system
-from typelattice.tracing.links import MOST_LINKS, Links, Note, StepNumber, steps_of, without_steps
+from typelattice.tracing.links import MOST_AT_ONE, Links, Note, StepNumber, steps_of, without_steps
 from typelattice.tracing.own_casts import OwnCastError, check
 from typelattice.tracing.reading import ArrayReader
 from typelattice.tracing.run import LeftAlone, Run, Seen
 from typelattice.tracing.source import Source
 from typelattice.tracing.witness import Witness
 
-MOST_AT_ONE = 8  # steps at one place of the source that differ in their operands' steps alone
 MOST_KEYS = 256  # by which one place knows its steps again
 MOST_STEPS = 200_000  # from then on a place gets no step that differs in that alone
-SUMMARISED = (
-    "{:,} results, such as those of loops, are counted with an earlier run of the same line on the same "
-    "dtypes: of each operation {} are told apart by where their operands come from"
-)
-UNREAD = "what is done with arrays of {} is no step: that is no dtype of ours"
 UNREADABLE = "our reading of it failed ({}: {}); please report it"
-LET_GO = "{:,} arrays were let go: {:,} are remembered at a time"
 
 
 class Recorder:
@@ -204,8 +198,7 @@ class Recorder:
                 return linked
             base = getattr(x, "base", None) if kind.library == "numpy" else None
             found = self.links.live.get(id(base)) if base is not None else None
-            inner = kind.variable(x) if kind.variable is not None else None
-            known = self.inside.step_of(inner) or self.links.step_of(inner) if inner is not None else None
+            known = self.step_of(kind.stands_for(x))
             if known is not None and self.notes[known].operand.dtype is operand.dtype:
                 self.link(x, kind, known)  # another tracer of the same variable, or of the same array
                 return known
@@ -235,14 +228,17 @@ class Recorder:
     def link(self, x: Any, kind: ArrayKind, number: StepNumber) -> None:
         """Notes the step of an array, and of what it stands for while a function is compiled or derived."""
         self.links.add(x, number, kind.weak)
-        inner = kind.variable(x) if kind.variable is not None else None
-        if inner is None:
-            return
+        inner = kind.stands_for(x)
         own = self.kinds[type(inner)]
         if own is not None and own.variable is None:
             self.links.add(inner, number, own.weak)
-        else:
+        elif inner is not None:
             self.inside.saw(inner, number)
+
+    def step_of(self, inner: Any) -> StepNumber | None:
+        """The step of what stands for an array; None where it is not known."""
+        found = self.inside.step_of(inner)
+        return self.links.step_of(inner) if found is None and inner is not None else found
 
     # -- what they are
 
@@ -274,7 +270,7 @@ class Recorder:
                 seen,
                 {library: own_system(library, steps) for library in self.arrays.libraries},
                 tuple(LeftAlone(name, why) for name, why in self.left_alone.items()),
-                tuple(self.summaries()),
+                tuple(left_out(self.notes, self.arrays.unread, self.links.let_go)),
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
                 self.children.started,
             )
@@ -285,17 +281,6 @@ class Recorder:
             step = self.draft.steps[i]
             known = read_operand(step.value) if isinstance(step, Number) else scalar(SCALARS[float])
             self.notes.append(Note(StepNumber(i), known, None))
-
-    def summaries(self) -> list[str]:
-        """What was left out, in sentences."""
-        said = []
-        if summarised := sum(note.alike.count for note in self.notes if note.alike):
-            said.append(SUMMARISED.format(summarised, MOST_AT_ONE))
-        if self.arrays.unread:
-            said.append(UNREAD.format(" and of ".join(sorted(self.arrays.unread))))
-        if self.links.let_go:
-            said.append(LET_GO.format(self.links.let_go, MOST_LINKS))
-        return said
 
 
 def _dimensions(x: Any) -> int:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
-from importlib import import_module
+from importlib import import_module, metadata
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -30,7 +31,8 @@ def own_system(library: str, steps: Sequence[Step]) -> str:
         own = next((name for name, entry in recordings().items() if entry.library == library), library)
     if own not in systems():
         own = "array-api"
-    return release_of(own, version(library))
+    installed = version(library)
+    return release_of(own, installed) if installed else own
 
 
 def casting(library: str) -> str:
@@ -53,13 +55,17 @@ def _file(library: str) -> ModuleType | None:
 
 
 def version(library: str) -> str:
-    """The version of a library that the program has imported."""
+    """The version of a library that the program has imported; "" where neither it nor pip says."""
     known = libraries().get(library)
-    for module in known.modules if known else ():
-        found = getattr(sys.modules.get(module), "__version__", None)
+    modules = [module for module in (known.modules if known else ()) if module in sys.modules]
+    for module in modules:
+        found = getattr(sys.modules[module], "__version__", None)
         if isinstance(found, str):
             return found
-    return "0"
+    for module in modules:  # MLX and tinygrad do not say
+        with suppress(metadata.PackageNotFoundError):
+            return metadata.version(module)
+    return ""
 
 
 def dtype_text(text: str) -> str:

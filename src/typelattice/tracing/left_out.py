@@ -1,0 +1,26 @@
+"""What a run leaves out so that its memory is bounded, or because it is no dtype of ours, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from typelattice.tracing.links import MOST_AT_ONE, MOST_LINKS, Note
+
+SUMMARISED = (
+    "{:,} results, such as those of loops, are counted with an earlier run of the same line on the same "
+    "dtypes: of each operation {} are told apart by where their operands come from"
+)
+UNREAD = "what is done with arrays of {} is no step: that is no dtype of ours"
+LET_GO = "{:,} arrays were let go: {:,} are remembered at a time"
+
+
+def left_out(notes: Sequence[Note], unread: Collection[str], let_go: int) -> Iterator[str]:
+    """The sentences, of the notes of a run, of dtypes that could not be read, and of how many arrays were let
+    go.
+    """
+    if summarised := sum(note.alike.count for note in notes if note.alike):
+        yield SUMMARISED.format(summarised, MOST_AT_ONE)
+    if unread:
+        yield UNREAD.format(" and of ".join(sorted(unread)))
+    if let_go:
+        yield LET_GO.format(let_go, MOST_LINKS)

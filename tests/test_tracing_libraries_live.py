@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from importlib import import_module, metadata
 from typing import Any
 
 import pytest
 from followed import followed
 
 import typelattice as tl
+from typelattice.facts.releases import release_of
+from typelattice.tracing.libraries import own_system, version
 
 pytestmark = pytest.mark.live
 
@@ -87,3 +89,13 @@ def test_a_librarys_own_system_is_that_of_its_own_dtypes() -> None:
     pytest.importorskip("ml_dtypes")
     head = "import numpy as np, ml_dtypes\nx = np.ones(3, ml_dtypes.bfloat16)\n"
     assert followed("x + x", head)[1].systems["numpy"].partition("@")[0] == "numpy-ml-dtypes"
+
+
+@pytest.mark.parametrize("library", ["mlx", "tinygrad", "numpy", "dask"])
+def test_a_run_goes_by_the_release_that_is_installed(library: str) -> None:
+    """MLX and tinygrad have no __version__."""
+    module = pytest.importorskip(library)
+    found = own_system(library, ())
+    installed = metadata.version(module.__name__)
+    assert version(library) == installed
+    assert found == release_of(found.partition("@")[0], installed)

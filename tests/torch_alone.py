@@ -84,6 +84,14 @@ def test_functions_and_methods_that_are_pytorchs_own_are_described(call: str, tm
     assert rows(run) and not run.opaque and not run.left_alone
 
 
+def test_a_sparse_tensor_which_tells_no_size_is_followed() -> None:
+    def function(x: Any) -> Any:
+        return x.to_sparse() * 2.5
+
+    run = tl.trace(function, torch.ones(3, 3)).run
+    assert rows(run)["x.to_sparse() * 2.5"] == ("multiply", "float32", 1)
+
+
 def test_what_autocast_casts_is_named_and_is_no_mistake_of_the_rules() -> None:
     def function(x: Any) -> Any:
         with torch.autocast("cpu", dtype=torch.bfloat16):

@@ -129,7 +129,7 @@ def _plain_mark(base: Any) -> Callable[[Any], Hashable] | None:
 
 def _size(cls: type) -> Callable[[Any], int]:
     found = getattr(cls, "nbytes", None)
-    if type(found) is GetSetDescriptorType:  # written in C: a number
+    if type(found) is GetSetDescriptorType and not hasattr(cls, "is_sparse"):  # written in C: a number
         return attrgetter("nbytes")
     if found is None and hasattr(cls, "_num_elements"):  # TensorFlow's
         return lambda x: x._num_elements() * x.dtype.size

@@ -99,3 +99,12 @@ def test_a_run_goes_by_the_release_that_is_installed(library: str) -> None:
     installed = metadata.version(module.__name__)
     assert version(library) == installed
     assert found == release_of(found.partition("@")[0], installed)
+
+
+def test_a_scalar_of_numpys_beside_an_array_of_mlxs_counts_as_mlx_says() -> None:
+    pytest.importorskip("mlx.core")
+    run = followed("x * n", "import numpy as np, mlx.core as mx\nx, n = mx.ones(3), np.float64(2)\n")[1]
+    *_, (step, seen) = run
+    assert (step.text, str(seen.operand.dtype)) == ("x * n", "float32")
+    assert not run.mismatches
+    assert str(run.under("mlx").result) == "float64"  # an array, where all is MLX's

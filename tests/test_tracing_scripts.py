@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import zipapp
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import typelattice as tl
+from typelattice.tracing.script import run_script
 
 MAIN = """
 import sys
@@ -111,6 +113,32 @@ def test_an_interrupt_while_threads_are_waited_for_leaves_the_report_and_the_sta
     plain, followed = both(tmp_path, "main.py")
     assert plain.returncode == followed.returncode == 0
     assert "\n 1  main.py:2: np.ones(3, np.float32) * np.float64(2)" in followed.stderr
+
+
+POOL = """
+import time
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+def doubled(x):
+    time.sleep(0.1)
+    print(str((x * np.float64(2)).dtype) + "\\n", end="")
+pool = ThreadPoolExecutor(1)
+for _ in range(2):
+    pool.submit(doubled, np.ones(2, np.float32))
+print("end")
+"""
+
+
+def test_a_pool_of_threads_that_is_left_open_does_its_work_and_ends(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(POOL, encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py")
+    assert plain.returncode == followed.returncode == 0
+    assert plain.stdout == followed.stdout == "end\nfloat64\nfloat64\n"
+    assert "main.py:7: x * np.float64(2)" in followed.stderr
+    with ThreadPoolExecutor(1) as own:  # of who runs a script in its own process, and goes on
+        assert own.submit(abs, -1).result() == 1
+        assert not run_script(str(tmp_path / "main.py"), (), ()).status
+        assert own.submit(abs, -1).result() == 1
 
 
 STARTS = """

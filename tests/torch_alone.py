@@ -84,6 +84,15 @@ def test_functions_and_methods_that_are_pytorchs_own_are_described(call: str, tm
     assert rows(run) and not run.opaque and not run.left_alone
 
 
+def test_a_scalar_of_numpys_beside_a_tensor_counts_as_pytorch_says(tmp_path: Path) -> None:
+    script = tmp_path / "beside.py"
+    made = "import torch, numpy as np\nx, n = torch.tensor(1.5), np.float64(2)\n"
+    script.write_text(f"{made}x * n\ntorch.add(x, n)\n", encoding="utf-8")
+    found = rows(run_script(str(script), (), ()).run)
+    assert found["x * n"] == ("multiply", "float32", 1)
+    assert found["torch.add(x, n)"] == ("add", "float32", 1)
+
+
 def test_a_sparse_tensor_which_tells_no_size_is_followed() -> None:
     def function(x: Any) -> Any:
         return x.to_sparse() * 2.5

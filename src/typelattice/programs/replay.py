@@ -12,7 +12,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.operations import OPERATIONS, OpError
 from typelattice.facts.range import fitted
-from typelattice.operands.operand import BOOL, LISTS, WORDS, Operand, Tier, of, scalar
+from typelattice.operands.operand import BOOL, LISTS, SCALAR, WORDS, Operand, Tier, of, scalar
 from typelattice.programs.python_numbers import computed
 from typelattice.programs.results import result_of
 from typelattice.programs.step import (
@@ -84,7 +84,7 @@ def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ..
     Raises DTypeError or OperandError for an input that is no operand, ProgramError for a step that has no
     owner.
     """
-    engine = engine_of(system)
+    engine = engine_of(system, steps)
     found: list[Outcome] = []
     for step in steps:
         found.append(engine(step).outcome(step, found))
@@ -113,12 +113,13 @@ def _known(given: Outcome, found: Outcome) -> bool:
     return own is not None and own.value is not None and o == replace(own, value=None)
 
 
-def engine_of(system: System | Systems) -> Engine:
+def engine_of(system: System | Systems, steps: Sequence[Step]) -> Engine:
     """The replay of each step: under the one system, or under that of the library that owns it."""
     if isinstance(system, System):
         one = _Replay(system)
         return lambda step: one
-    engines = {name: _Replay(s) for name, s in system.items()}
+    owners = [step.owner for step in steps]
+    engines = {name: _Replay(s, owners) for name, s in system.items()}
     return lambda step: _owner(engines, step)
 
 
@@ -134,10 +135,13 @@ def _owner(engines: Mapping[str, _Replay], step: Step) -> _Replay:
 
 
 class _Replay:
-    """The steps of one program under one system; like questions are asked of it once."""
+    """The steps of one program under one system; like questions are asked of it once.
 
-    def __init__(self, system: System) -> None:
-        self.system = system
+    `owners` are the libraries of all steps where others have systems of their own.
+    """
+
+    def __init__(self, system: System, owners: Sequence[str | None] = ()) -> None:
+        self.system, self.owners = system, owners
         self.known: dict[object, Outcome] = {}
 
     def outcome(self, step: Step, found: Found) -> Outcome:
@@ -148,9 +152,10 @@ class _Replay:
         match step:
             case Call(name, _, _, operands):
                 made = tuple([o for i in operands if (o := found[i].operand)])
-                if step.lists:
+                guests = self.guests(step, made)
+                if guests:
                     beside = zip(operands, made, strict=True)
-                    made = tuple([replace(o, guest=LISTS) if i in step.lists else o for i, o in beside])
+                    made = tuple([replace(o, guest=guests.get(i, o.guest)) for i, o in beside])
                 asked = None if step.dtype is None else self.dtype(step.dtype, found)
                 number = step.keywords[-1] if step.keywords else None
                 key = name, made, step.operator, asked, number, _tier(step, made)
@@ -179,6 +184,18 @@ class _Replay:
             case Created():
                 return self.created(step, found)
         raise TypeError(f"a {type(step).__name__} is no step")
+
+    def guests(self, step: Call, operands: Sequence[Operand]) -> Mapping[int, str]:
+        """The operands that are guests, by their steps: lists, and scalars of a library of which the system
+        says what they count as, as np.float64(2) beside an array of MLX's.
+        """
+        found = dict.fromkeys(step.lists, LISTS)
+        if self.owners and len(operands) > 1:
+            for i, o in zip(step.operands, operands, strict=True):
+                owner = self.owners[i]
+                if owner and owner != step.owner and owner in self.system.guests and o.tier == "0d":
+                    found[i] = owner + SCALAR
+        return found
 
     def dtype(self, asked: AnyDType, found: Found) -> DType | Operand:
         """The dtype that is asked for; a Python scalar where one stands for its kind's default dtype."""

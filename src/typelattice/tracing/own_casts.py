@@ -32,7 +32,7 @@ def check(
     under = casting(library)
     if not under:
         return
-    engine = engine_of(find_system(own_system(library, ())))
+    engine = engine_of(find_system(own_system(library, ())), steps)
     found: dict[int, Outcome] = {}
     for i in added:
         for part in steps[i].parts:

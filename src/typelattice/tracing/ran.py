@@ -85,7 +85,7 @@ def ran(run: Run) -> Ran:
     steps = run.program.steps
     found = {owner: find_system(name) for owner, name in run.systems.items()}
     systems: System | Systems = found if len(found) != 1 else next(iter(found.values()))
-    engine = engine_of(systems)
+    engine = engine_of(systems, steps)
     parts = [step.parts for step in steps]
     made_into: list[list[int]] = [[] for _ in steps]
     for i, those in enumerate(parts):

@@ -7,7 +7,7 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.abc import FileLoader
@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 from zipimport import zipimporter
 
 from typelattice.disk.read import read_bytes
@@ -26,6 +26,10 @@ from typelattice.tracing.run import Run
 from typelattice.tracing.tracing import Tracing
 
 MOST = 10_000_000  # bytes of a script
+POOLS = {  # modules of pools of threads and of processes, their flag, and their threads
+    "concurrent.futures.thread": ("_shutdown", "_threads_queues"),
+    "concurrent.futures.process": ("_global_shutdown", "_threads_wakeups"),
+}
 
 
 class ScriptError(TypelatticeError, ValueError):
@@ -78,6 +82,7 @@ def run_script(
         tracing.stop()
         sys.path[:] = path
         raise
+    before = threading.enumerate()
     ours, words = sys.modules["__main__"], sys.argv
     sys.argv = [name, *argv]
     sys.modules["__main__"] = module
@@ -85,12 +90,31 @@ def run_script(
         with _told_of_exit(tracing, leaving):
             status = _ran(code, module)
             with suppress(KeyboardInterrupt):  # which ends the wait, and has no say in the status
-                for thread in threading.enumerate():
-                    if thread is not threading.current_thread() and not thread.daemon:
-                        thread.join()
+                _wait_for_threads(before)
     finally:  # who called this in its own process goes on
         sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
     return Ended(tracing.stop(), status, os.getpid() != pid)
+
+
+def _wait_for_threads(before: Collection[threading.Thread]) -> None:
+    """Waits for the threads that a script left, as Python does before it exits; not for those from before.
+
+    Python first tells pools, which then do the work that they have and end their threads. Their modules know
+    by a flag that it is too late for more, which is set back for who called us in its own process.
+    """
+    for name, (flag, threads) in POOLS.items():
+        pools: Any = sys.modules.get(name)
+        if pools is not None:
+            was, known = getattr(pools, flag), getattr(pools, threads)
+            others = {thread: known.pop(thread) for thread in before if thread in known}
+            try:
+                pools._python_exit()
+            finally:  # an interrupt ends the wait
+                known.update(others)
+                setattr(pools, flag, was)
+    for thread in threading.enumerate():
+        if thread not in before and not thread.daemon:
+            thread.join()
 
 
 @contextmanager

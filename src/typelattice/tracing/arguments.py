@@ -114,7 +114,7 @@ def check_further(
 def _promotes(op: Operation, x: Any, part: Callable[[Any], int | None]) -> bool:
     """Whether an argument may take part: an array, a library's scalar, a complex number, a dtype."""
     if type(x) in (list, tuple):
-        return any(_promotes(op, each, part) for each in x[:LONG])
+        return op.name in SPACED_BY or any(_promotes(op, each, part) for each in x[:LONG])
     if part(x) is None:
         return type(x) is complex or is_dtype(type(x))
     o = operand(x)

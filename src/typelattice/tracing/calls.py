@@ -11,6 +11,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.libraries import library_of
+from typelattice.facts.operations import Operation
 from typelattice.operands.operand import SCALARS, Operand
 from typelattice.programs.functions import FUNCTIONS, call_function, is_function
 from typelattice.programs.names import meaning
@@ -73,18 +74,12 @@ class CallReader(ArrayMaker):
         positional, named = by_name(names, count, positional, named)
         out = named.pop("out", None)
         if who.takes is not None and len(positional) > who.takes:
-            out = positional[who.takes]
+            out = tuple(positional[who.takes :])
             positional = positional[: who.takes]
         if who.name == "view" and ("dtype" in named or any(not _lengths(x) for x in positional[1:])):
             raise UnknownCallError("its bits are taken for those of another dtype")
         if op is not None:
-            check_further(op, positional[count or len(positional) :], named, self.part)
-            if result.kind is BEYOND_RULES.get(op.name, BEYOND_RULES.get(op.of_class)):
-                raise UnknownCallError("its values decide of which kind its result is")
-        if op is not None and op.of_class == "quantile":
-            shares = named.get("q", positional[1] if len(positional) > 1 else None)
-            if type(shares) not in SCALARS:
-                raise UnknownCallError("the shares that it is asked for are an array, and promote")
+            self.check(op, positional, named, result)
         name = who.name
         if who.owner and written(name):
             name, out = written(name), who.owner[0]
@@ -97,11 +92,24 @@ class CallReader(ArrayMaker):
             positional = positional[:1]  # a shape may follow, as in x.new_zeros(3)
         name = alike(name, number, len(positional), who.library)
         made = self.made(site, name, positional, named, number, result)
-        if isinstance(out, tuple) and len(out) == 1:
-            out = out[0]
+        if isinstance(out, tuple):
+            out = out[number] if number < len(out) else None
         if out is None:
             return made
         return self.draft.put(site, self.argument(out), None, made)
+
+    def check(self, op: Operation, given: Sequence[Any], named: Mapping[str, Any], result: Operand) -> None:
+        """Raises UnknownCallError of a call of an operation whose dtype more than its rule decides."""
+        count = operand_count(op)
+        check_further(op, given[count or len(given) :], named, self.part)
+        if result.kind is BEYOND_RULES.get(op.name, BEYOND_RULES.get(op.of_class)):
+            raise UnknownCallError("its values decide of which kind its result is")
+        if op.of_class == "quantile":
+            shares = named.get("q", given[1] if len(given) > 1 else None)
+            if type(shares) not in SCALARS:
+                raise UnknownCallError("the shares that it is asked for are an array, and promote")
+            if op.name == "quantile" and type(shares) is int:
+                raise UnknownCallError("NumPy gives integers for a share of 0 or 1 that is one itself")
 
     def made(
         self,
@@ -127,7 +135,7 @@ class CallReader(ArrayMaker):
             raise UnknownCallError("no operation has its name")
         op = FUNCTIONS.get(name)
         if op is not None and op.form == "each":
-            several = positional[0] if isinstance(positional[0], (list, tuple)) else positional
+            several = positional if number < len(positional) else positional[0]  # a list, as PyTorch takes
             return self.draft.call(site, FUNCTIONS["reshape"], [self.argument(several[number])])
         if op is not None and op.of_class == "like":
             at = 2 if op.name == "full_like" else 1  # where NumPy's functions take a dtype by position

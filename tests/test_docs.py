@@ -148,6 +148,8 @@ def test_runs_page_lists_exactly_the_keys_of_the_document() -> None:
     assert first_column(page, "The document") == {*found}
     assert first_column(page, "A step") == {*found["steps"][0]}
     assert first_column(page, "A mismatch") == {*mismatch}
+    (departure,) = run_data(tl.trace(lambda n: np.positive(n), 2**63).run)["departures"]
+    assert first_column(page, "A departure") == {*departure}
 
 
 def test_links_lead_to_files_of_the_project() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,30 @@ def summed(x: Any) -> Any:
     return np.sum(x, dtype=np.float64) + np.zeros_like(x, dtype=np.float64) + np.ones(3, np.float64)
 
 
+def parted(x: Any, y: Any, out: Any) -> Any:
+    return np.divmod(x, y, out)
+
+
 def widened(x: Any) -> Any:
     return x * np.ones(3, np.float64)
+
+
+def positive(n: int) -> Any:
+    return np.positive(n)
+
+
+def test_what_a_library_is_known_to_do_against_its_rule_is_no_mismatch_and_is_told() -> None:
+    traced = tl.trace(positive, 2**63)
+    assert not traced.run.mismatches
+    (departure,) = traced.run.departures
+    why = "alone, a Python int beyond int64 becomes uint64, then object; elsewhere it is an int64 or raises"
+    assert departure.reason == why
+    told = " ".join(str(traced).split())
+    assert "1 step came out as the library is known to, and not as its rule says" in told
+    assert f"gave uint64:0d, by the rule refused: {why}" in told
+    assert told.endswith("every other operation came out as its library's system says")
+    data = json.loads(traced.to_json())
+    assert data["mismatches"] == [] and [each["reason"] for each in data["departures"]] == [why]
 
 
 def test_the_program_goes_on_where_our_reading_of_a_call_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,3 +77,9 @@ def test_what_gives_a_dtype_that_the_code_asks_for_is_said_to() -> None:
     assert "zeros_like of float32 gives float64, as the code asks" in told
     told = " ".join(str(tl.trace(widened, X)).split())
     assert "makes float64, as the code asks" in told
+
+
+def test_of_several_results_one_that_is_no_out_has_its_own_dtype() -> None:
+    run = tl.trace(parted, np.arange(3), np.ones(3), np.zeros(3, np.complex128)).run
+    (seen,) = [seen for step, seen in run if step.op == "divmod" and seen.count]
+    assert str(seen.operand.dtype) == "float64" and not run.mismatches

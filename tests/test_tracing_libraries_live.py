@@ -108,3 +108,10 @@ def test_a_scalar_of_numpys_beside_an_array_of_mlxs_counts_as_mlx_says() -> None
     assert (step.text, str(seen.operand.dtype)) == ("x * n", "float32")
     assert not run.mismatches
     assert str(run.under("mlx").result) == "float64"  # an array, where all is MLX's
+
+
+def test_a_library_whose_functions_give_anothers_arrays_has_its_system_too() -> None:
+    """Keras's functions give arrays of its backend."""
+    pytest.importorskip("keras")
+    run = followed("keras.ops.add(x, 1)", "import keras\nx = keras.ops.ones(3)\n")[1]
+    assert "keras" in run.systems and not run.mismatches

@@ -135,7 +135,8 @@ class CallReader(ArrayMaker):
             raise UnknownCallError("no operation has its name")
         op = FUNCTIONS.get(name)
         if op is not None and op.form == "each":
-            several = positional if number < len(positional) else positional[0]  # a list, as PyTorch takes
+            listed = meaning("listed", name, site.owner) and isinstance(positional[0], (list, tuple))
+            several = positional[0] if listed else positional
             return self.draft.call(site, FUNCTIONS["reshape"], [self.argument(several[number])])
         if op is not None and op.of_class == "like":
             at = 2 if op.name == "full_like" else 1  # where NumPy's functions take a dtype by position

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from typelattice.disk.read import explained
@@ -26,6 +26,7 @@ from typelattice.tracing.sentences import (
     cast_back_words,
     cause_sections,
     divergence_lines,
+    otherwise_words,
 )
 from typelattice.tracing.source_page import source_page
 from typelattice.tracing.words import counted, place, shown, size
@@ -77,6 +78,7 @@ def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -
     body += _cast_back(found, names)
     for system, divergences in found.divergences.items():
         body += _divergences(found, system, divergences, names)
+    body += _departures(found, names)
     body += _mismatches(found, names)
     body += _files(found, files, names)
     return page(TITLE, "\n".join(body))
@@ -125,17 +127,32 @@ def _divergences(
     yield from _others(len(divergences))
 
 
+def _departures(found: Findings, names: dict[str, str]) -> Iterator[str]:
+    known = found.ran.departures
+    if known:
+        many = counted(len(known), "step")
+        yield element("h2", text(f"{many} came out as the library is known to, and not as its rule says"))
+        yield from _otherwise(found, [*known], names, known)
+
+
 def _mismatches(found: Findings, names: dict[str, str]) -> Iterator[str]:
     wrong = found.ran.mismatches
     if not wrong:
-        yield element("p", text("Every operation came out as its library's system says."))
+        other = " other" if found.ran.departures else ""
+        yield element("p", text(f"Every{other} operation came out as its library's system says."))
         return
     yield element(
         "h2", text(f"{counted(len(wrong), 'mismatch', 'mismatches')}: typelattice's rules are wrong here")
     )
     yield element("p", text("Please report these: the library did otherwise than our rules say."))
+    yield from _otherwise(found, wrong, names, {})
+
+
+def _otherwise(
+    found: Findings, wrong: Sequence[int], names: dict[str, str], reasons: Mapping[int, str]
+) -> Iterator[str]:
     for i in wrong[:MOST]:
-        said = f"it gave {found.ran.observed(i)}, by our rules {found.ran.said[i]}"
+        said = f"it {otherwise_words(found.ran, i, reasons)}"
         yield element(
             "section",
             element("h3", _linked(found, i, names)) + element("p", text(said)),

@@ -14,10 +14,12 @@ VERSION = 1  # of the document, which docs/runs.md describes
 
 
 def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
-    """A run: each step with what was observed of it, and what it comes to under each system; the mismatches.
+    """A run: each step with what was observed of it, and what it comes to under each system; what came out
+    otherwise than the library's own system says.
 
     Of a system the dtype is None where it refuses the step, or one before it.
     """
+    otherwise = run.otherwise()
     replays = {replay.name: replay for replay in map(run.under, systems)}
     steps = [
         {
@@ -39,7 +41,18 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         "steps": steps,
         "mismatches": [
             {"step": m.number, "observed": dtype_text(m.seen.operand), "system": _said(m.outcome)}
-            for m in run.mismatches
+            for m in otherwise
+            if m.reason is None
+        ],
+        "departures": [
+            {
+                "step": m.number,
+                "observed": dtype_text(m.seen.operand),
+                "system": _said(m.outcome),
+                "reason": m.reason,
+            }
+            for m in otherwise
+            if m.reason is not None
         ],
         "libraries": dict(run.systems),
         "opaque": run.opaque,

@@ -12,7 +12,7 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.replay import NOT_REACHED, Engine, Outcome, Systems, engine_of, replay_singly
 from typelattice.programs.step import Call, Cast, Step
 from typelattice.tracing.as_written import WRITING
-from typelattice.tracing.run import Run, agrees, is_operation, left_open
+from typelattice.tracing.run import Run, agrees, is_operation, known_reason, left_open
 from typelattice.tracing.widths import as_narrow, is_integer, width
 
 
@@ -70,14 +70,23 @@ class Ran:
     @property
     def mismatches(self) -> tuple[int, ...]:
         """The steps that came out otherwise than their library's own system says of such operands."""
-        return tuple(
-            i
+        return tuple(i for i, reason in self.otherwise().items() if reason is None)
+
+    @property
+    def departures(self) -> Mapping[int, str]:
+        """The steps that came out as their library is known to, and not as its rule says: why."""
+        return {i: reason for i, reason in self.otherwise().items() if reason is not None}
+
+    def otherwise(self) -> Mapping[int, str | None]:
+        """Both, with the reason of a departure."""
+        return {
+            i: known_reason(self.said[i], seen.operand)
             for i, (step, seen) in enumerate(self.run)
             if seen.count
             and is_operation(step)
             and not agrees(self.said[i], seen.operand)
             and not left_open(step, self.said[i])
-        )
+        }
 
 
 def ran(run: Run) -> Ran:

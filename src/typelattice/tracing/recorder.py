@@ -265,10 +265,11 @@ class Recorder:
             seen = tuple(Seen(note.operand, *note.totals) for note in self.notes)
             results = (len(steps) - 1,) if steps else ()
             named = {step.place.file for step in steps if step.place}
+            libraries = {*self.arrays.libraries, *(step.owner for step in steps if step.owner)}
             return Run(
                 Program(steps, results, "a run"),
                 seen,
-                {library: own_system(library, steps) for library in self.arrays.libraries},
+                {library: own_system(library, steps) for library in sorted(libraries)},
                 tuple(LeftAlone(name, why) for name, why in self.left_alone.items()),
                 tuple(left_out(self.notes, self.arrays.unread, self.links.let_go)),
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},

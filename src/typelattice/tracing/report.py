@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
-from typelattice.programs.replay import Outcome
 from typelattice.programs.step import Opaque
 from typelattice.rendering.layout import Layout
 from typelattice.tracing.as_written import operation_words
@@ -21,6 +19,7 @@ from typelattice.tracing.sentences import (
     cause_sections,
     divergence_lines,
     operands_words,
+    otherwise_words,
 )
 from typelattice.tracing.words import counted, place, size
 
@@ -51,6 +50,7 @@ def report(run: Run, systems: Sequence[AnySystem], width: int = 80) -> Iterator[
     yield from _cast_back(found, page)
     for name, divergences in found.divergences.items():
         yield from _divergences(found.ran, name, divergences, page)
+    yield from _departures(found.ran, page)
     yield from _mismatches(found.ran, page)
 
 
@@ -137,23 +137,33 @@ def _by_cost(divergences: Sequence[Divergence]) -> str:
     return ", ".join(f"{n} {cost}" for cost in COSTS if (n := sum(p.cost == cost for p in divergences)))
 
 
+def _departures(ran: Ran, page: Layout) -> Iterator[str]:
+    """The steps that came out as their library is known to depart from its rule."""
+    found = ran.departures
+    if found:
+        yield ""
+        many = counted(len(found), "step")
+        yield page.bold(f"{many} came out as the library is known to, and not as its rule says")
+        yield from _otherwise(ran, [*found], page, found)
+
+
 def _mismatches(ran: Ran, page: Layout) -> Iterator[str]:
     """The steps that our own rules say otherwise."""
     found = ran.mismatches
     yield ""
     if not found:
-        yield page.folded("every operation came out as its library's system says")
+        other = " other" if ran.departures else ""
+        yield page.folded(f"every{other} operation came out as its library's system says")
         return
     many = counted(len(found), "mismatch", "mismatches")
     yield page.bold(f"{many}: our rules say otherwise than was observed; please report it")
+    yield from _otherwise(ran, found, page, {})
+
+
+def _otherwise(ran: Ran, found: Sequence[int], page: Layout, reasons: Mapping[int, str]) -> Iterator[str]:
     for i in found[:SHOWN]:
         step = ran.steps[i]
-        said: Outcome = ran.said[i]
-        seen: Operand | None = ran.observed(i)
-        yield page.folded(
-            f"{place(step.place)}: {step.text}: {operation_words(step)} of {operands_words(ran, i)} "
-            f"gave {seen}, by our rules {said}",
-            margin=2,
-        )
+        done = f"{operation_words(step)} of {operands_words(ran, i)} {otherwise_words(ran, i, reasons)}"
+        yield page.folded(f"{place(step.place)}: {step.text}: {done}", margin=2)
     if len(found) > SHOWN:
         yield page.folded(f"and {len(found) - SHOWN:,} more", margin=2)

@@ -35,12 +35,16 @@ class LeftAlone:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A step that the library's own system says otherwise than it was observed: a mistake in the system."""
+    """A step that the library's own system says otherwise than it was observed: a mistake in the system.
+
+    Of a departure it is none: there the library is known to depart from its rule, and `reason` says why.
+    """
 
     number: int
     step: Step
     seen: Seen
     outcome: Outcome
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +97,17 @@ class Run:
     def mismatches(self) -> tuple[Mismatch, ...]:
         """The steps that the libraries' own systems say otherwise than they were observed.
 
-        Those that follow from such a step are not among them.
+        Those that follow from such a step are not among them, nor are departures.
         """
+        return tuple(m for m in self.otherwise() if m.reason is None)
+
+    @property
+    def departures(self) -> tuple[Mismatch, ...]:
+        """The steps that came out as their library is known to, and not as its rule says."""
+        return tuple(m for m in self.otherwise() if m.reason is not None)
+
+    def otherwise(self) -> tuple[Mismatch, ...]:
+        """The mismatches and the departures."""
         if not self.systems:
             return ()
         found: list[Mismatch] = []
@@ -105,7 +118,7 @@ class Run:
                 wrong.add(i)  # what follows from a mistake is none of its own
             elif is_operation(step) and seen.count and not agrees(outcome, seen.operand):
                 wrong.add(i)
-                found.append(Mismatch(i, step, seen, outcome))
+                found.append(Mismatch(i, step, seen, outcome, known_reason(outcome, seen.operand)))
         return tuple(found)
 
 
@@ -129,3 +142,9 @@ def left_open(step: Step, outcome: Outcome) -> bool:
 def agrees(outcome: Outcome, observed: Operand) -> bool:
     """Whether a step comes to the dtype that was observed."""
     return outcome.operand is not None and outcome.operand.dtype is observed.dtype
+
+
+def known_reason(outcome: Outcome, observed: Operand) -> str | None:
+    """Why a library departs from its rule, where it is known to give what was observed; else None."""
+    known = outcome.departure
+    return known.reason if known is not None and known.dtype is observed.dtype else None

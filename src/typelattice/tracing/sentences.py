@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ast import BinOp, parse, unparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from typelattice.engine.answer import Promotion
 from typelattice.explain.english import loss_words
@@ -93,6 +93,14 @@ def deed(ran: Ran, i: int) -> str:
     if isinstance(step, Call) and step.dtype is not None:
         why = ASKED
     return f"{operation_words(step)} of {operands_words(ran, i)} gives {given}{why}"
+
+
+def otherwise_words(ran: Ran, i: int, reasons: Mapping[int, str]) -> str:
+    """What a step gave that its library's own system says otherwise, with the reason of a departure."""
+    gave, said = ran.observed(i), ran.said[i]
+    if i in reasons:
+        return f"gave {gave}, by the rule {said}: {reasons[i]}"
+    return f"gave {gave}, by our rules {said}"
 
 
 def operands_words(ran: Ran, i: int) -> str:

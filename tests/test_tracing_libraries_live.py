@@ -110,6 +110,15 @@ def test_a_scalar_of_numpys_beside_an_array_of_mlxs_counts_as_mlx_says() -> None
     assert str(run.under("mlx").result) == "float64"  # an array, where all is MLX's
 
 
+def test_what_pandas_computes_is_taken_as_seen() -> None:
+    """No system has its rules."""
+    pytest.importorskip("pandas")
+    lines = "import numpy as np, pandas as pd\ni, s = pd.Index([1, 2]), pd.Series([1.5, 2.5])\n"
+    run = followed("s.to_numpy() + 1", f"{lines}i.append([i]); i[[0, 1]]; s * 2; s.mean()\n")[1]
+    assert not run.mismatches and not run.left_alone and run.opaque >= 4
+    assert [step.op for step, seen in run if step.op and seen.count][-1] == "add"
+
+
 def test_a_library_whose_functions_give_anothers_arrays_has_its_system_too() -> None:
     """Keras's functions give arrays of its backend."""
     pytest.importorskip("keras")

@@ -32,6 +32,7 @@ from typelattice.tracing.arguments import (
 )  # fmt: skip
 from typelattice.tracing.arrays import MADE, SHAPED, SPACED, ArrayMaker
 from typelattice.tracing.kinds import is_dtype
+from typelattice.tracing.libraries import has_rules
 from typelattice.tracing.spot import Spot
 
 KEPT = ("dtype", "min", "max", "a_min", "a_max", "axis", "ddof", "correction")  # those that a step keeps
@@ -61,8 +62,8 @@ class CallReader(ArrayMaker):
     ) -> Argument:
         """The step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
         who = called(function)
-        if who.library is None:
-            raise UnknownCallError("it is no library's")
+        if who.library is None or not has_rules(who.library):
+            raise UnknownCallError("it is no library's, or one's whose rules no system has")
         positional, named = arguments(spot, given)
         positional = [*who.owner, *positional]
         if meaning("second", who.name, who.library) == "yes" if who.owner else who.name in ARRAY_SECOND:

@@ -22,7 +22,7 @@ from typelattice.tracing.compiled.compilers import compiler_by_module, compiler_
 from typelattice.tracing.compiled.inside import Inside
 from typelattice.tracing.kinds import ArrayKind, Asked, Kinds, argument_sort, is_function, is_many, joining
 from typelattice.tracing.left_out import left_out
-from typelattice.tracing.libraries import own_system
+from typelattice.tracing.libraries import has_rules, own_system
 from typelattice.tracing.links import MOST_AT_ONE, Links, Note, StepNumber, steps_of, without_steps
 from typelattice.tracing.own_casts import OwnCastError, check
 from typelattice.tracing.reading import ArrayReader
@@ -151,6 +151,8 @@ class Recorder:
             site = self.site(at, kind.library)
             before = len(self.draft.steps)
             try:
+                if not has_rules(kind.library):
+                    raise UnknownCallError(f"no system has the rules of {kind.library}")
                 made = make(site, [making.argument(part) for part in parts])
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")

@@ -35,6 +35,16 @@ def own_system(library: str, steps: Sequence[Step]) -> str:
     return release_of(own, installed) if installed else own
 
 
+@cache
+def has_rules(library: str) -> bool:
+    """Whether a system says what a library's operations give, as none does of pandas.
+
+    A library that we do not know has the standard's.
+    """
+    known = any(entry.library == library for entry in recordings().values()) or library in systems()
+    return known or library not in libraries()
+
+
 def casting(library: str) -> str:
     """What of a library casts operands of its own accord, here and now; nothing where nothing does."""
     found = getattr(_file(library), "casting", None)

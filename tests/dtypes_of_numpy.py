@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -12,12 +13,12 @@ ML = [np.dtype(t) for t in vars(ml_dtypes).values() if isinstance(t, type) and i
 
 
 @cache
-def as_numpy(d: DType) -> np.dtype | None:  # type: ignore[type-arg]
+def as_numpy(d: DType) -> np.dtype[Any] | None:
     """NumPy's or ml_dtypes' dtype of that name."""
     return next((n for n in [np.dtype(bool), *ML, *np_numbers()] if n.name == d.name), None)
 
 
-def np_numbers() -> list[np.dtype]:  # type: ignore[type-arg]
+def np_numbers() -> list[np.dtype[Any]]:
     """Of C's types, some of which are the same."""
     return [np.dtype(c) for c in "BHILbhilefdFD"] + [np.dtype(c) for c in "Qq"]
 

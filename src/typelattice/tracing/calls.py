@@ -14,10 +14,11 @@ from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation
 from typelattice.operands.operand import SCALARS, Operand
 from typelattice.programs.functions import FUNCTIONS, call_function, is_function
+from typelattice.programs.methods import call_method
 from typelattice.programs.names import meaning
 from typelattice.programs.several import Several
 from typelattice.programs.site import Site
-from typelattice.programs.step import Argument, DTypeOf, Ref
+from typelattice.programs.step import Argument, Ref
 from typelattice.programs.ufuncs import POSITIONS, REDUCED
 from typelattice.tracing.alike import ASSIGNED, alike, written
 from typelattice.tracing.arguments import (
@@ -176,15 +177,12 @@ class CallReader(ArrayMaker):
         What else it is given says where the array is to be, or how.
         """
         x, *given = (*positional, *named.values())
-        asked = next((each for each in given if is_dtype(type(each)) or self.part(each) is not None), None)
-        if asked is None and name != "to":  # a text that names a dtype, x.type("torch.DoubleTensor")
-            raise UnknownCallError("the dtype that it casts to is not known")
+        asked = [self.argument(y) for y in given if is_dtype(type(y)) or self.part(y) is not None]
         source = self.argument(x)
         assert isinstance(source, Ref)
-        if asked is None:
-            return source
-        number = self.part(asked)
-        return self.draft.cast(site, source, self.dtype(asked) if number is None else DTypeOf(int(number)))
+        made = call_method(self.draft, site, name, source, asked, {})
+        assert not isinstance(made, Several)
+        return made
 
 
 def called(function: Any) -> Called:

@@ -10,6 +10,7 @@ from typelattice.conformance.library import (
     CannotAskError,
     Library,
     NoSuchOperandError,
+    NotAskedError,
     OperandString,
     in_order,
     python_answer,
@@ -17,6 +18,9 @@ from typelattice.conformance.library import (
 
 INFO = "__array_namespace_info__"
 """The function by which a namespace says which dtypes it has; it is in the standard since 2023."""
+
+OF_NUMBERS = ("arange", "full", "linspace")
+"""Operations that make arrays of Python numbers; the standard says nothing of arrays among these."""
 
 
 class ArrayNamespace(Library):
@@ -64,4 +68,16 @@ class ArrayNamespace(Library):
             "take": lambda x: xp.take(x, xp.asarray([0])),
         }
         found = functions((xp, *extensions), xp.ones(2, dtype=self._dtypes["bool"]))
-        return found | {op: call for op, call in by_keyword.items() if op in found}
+        found |= {op: call for op, call in by_keyword.items() if op in found}
+        return found | {op: _of_numbers(found[op]) for op in OF_NUMBERS if op in found}
+
+
+def _of_numbers(function: Callable[..., object]) -> Callable[..., object]:
+    """Ask a function of Python numbers only, as the standard has it."""
+
+    def call(*operands: object) -> object:
+        if not all(isinstance(x, (bool, int, float, complex)) for x in operands):
+            raise NotAskedError("the standard has it take Python numbers only")
+        return function(*operands)
+
+    return call

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.questions import TAKE_SEVERAL, candidates
 from typelattice.facts.operations import operation
-from typelattice.facts.suggest import short
+from typelattice.facts.suggestions import short
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
 MESSAGE = 160
@@ -27,7 +27,7 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What a library has: operands and operations. Those in `several` take three operands and more."""
+    """The operands and operations of a library. Those in `several` take three operands or more."""
 
     name: str
     versions: Mapping[str, str]
@@ -40,7 +40,7 @@ class Catalogue:
 
 
 class Asker:
-    """A library to which calls are put; the objects that operand strings name are made once.
+    """A library that is asked calls; the objects that operand strings name are made once.
 
     Raises CannotAskError, as all its methods do, if the library does not keep to the protocol.
     """
@@ -51,7 +51,7 @@ class Asker:
         self._made: dict[str, object] = {}
 
     def catalogue(self) -> Catalogue:
-        """What the library says it has."""
+        """Ask the library for its catalogue."""
         library = self._library
         dtypes = _texts("dtypes()", library.dtypes())
         extra = _texts("extra_operands", getattr(library, "extra_operands", ()))
@@ -70,7 +70,7 @@ class Asker:
         )
 
     def has(self, operand: str) -> bool:
-        """Whether the library makes such an operand."""
+        """Return True if the library can make this operand."""
         try:
             if operand not in self._made:
                 self._made[operand] = self._library.make(operand)
@@ -135,14 +135,14 @@ def _text(what: str, given: object) -> str:
 
 
 def _raised(what: str, error: BaseException) -> CannotAskError:
-    """The error for a library whose own code fails before it is asked anything."""
+    """Return the error for a library whose own code fails before it is asked anything."""
     return CannotAskError(
         f"the library cannot be asked: {what} raises {type(error).__name__}: {_message(error)}"
     )
 
 
 def _message(error: BaseException) -> str:
-    """The message of an exception on one line, what cannot be printed escaped, and cut."""
+    """Return the message of an exception on one line, cut, with unprintable characters escaped."""
     try:
         words = " ".join(str(error).split())
     except Exception:

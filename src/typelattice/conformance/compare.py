@@ -45,11 +45,11 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a comparison found.
+    """The result of a comparison.
 
-    `compared` and `broken` count calls: those compared, and those at which the library broke down.
-    `listed` holds the mismatches that a known departure covers, `mismatches` all others. Calls of `unknown`
-    operations, which are in no table of ours, are left out.
+    `compared` counts the calls that were compared, `broken` those at which the library broke down.
+    `listed` holds the mismatches that a known departure covers, `mismatches` all others. `unknown` names the
+    operations that no table of ours lists; their calls are left out.
     """
 
     compared: int
@@ -74,10 +74,10 @@ class Report:
 
 
 def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] = ()) -> Report:
-    """How a system does over calls; `listed` are known departures.
+    """Compare a system's answers with those of calls; `listed` are known departures.
 
-    Calls of Python's numbers alone that Python itself answered, as `1 == 2`, are no questions to the library,
-    and are left out.
+    If all operands are Python numbers and Python itself answered, as in `1 == 2`, the call says nothing about
+    the library. Such calls are left out.
     """
     compared = broken = 0
     found: list[Mismatch] = []

@@ -8,40 +8,14 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from typelattice.calls.table import signature
 from typelattice.conformance.library import NotAskedError, python_answer
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
 Function = Callable[..., object]
 
-MATRIX_CLASSES = ("linear", "matrix-power", "spectrum", "eigen", "rank")
-MATRICES = ("trace", "tril", "triu", "diagonal", "matrix_transpose", "matrix_norm", "rot90", "addmm")
-"""Operations on matrices: those of these classes, and these. Any other takes arrays of one dimension."""
-
-ARGUMENTS: Mapping[str, tuple[object, ...]] = {
-    "tensordot": (1,),
-    "matrix_power": (2,),
-    "full_like": (1,),
-    "repeat": (2,),
-    "tile": ((2,),),
-    "broadcast_to": ((2, 2),),
-    "reshape": ((2,),),
-    "roll": (1,),
-    "moveaxis": (0, 0),
-    "permute_dims": ((0,),),
-    "cumsum": (0,),
-    "cumprod": (0,),
-    "softmax": (0,),
-    "log_softmax": (0,),
-    "logsumexp": (0,),
-    "quantile": (0.5,),
-    "percentile": (50,),
-    "histogram": (2,),
-    "pad": (1,),
-    "swapaxes": (0, 0),
-    "split": (2,),
-    "linspace": (3,),
-}
-"""What operations take behind their operands."""
+MATRICES = ("addmm", "matrix_rank", "solve")
+"""Operations that are asked of matrices, as are those whose operands need two dimensions."""
 
 BY_HAND = ("promote_types", "cond", "cross", "squeeze", "meshgrid", "broadcast_arrays", "take_along_axis")
 """Operations whose arguments differ between libraries: a library's own file defines those that are asked."""
@@ -98,7 +72,7 @@ def as_is(x: Any) -> Any:
 
 
 def into_array(function: Function) -> Function:
-    """A function whose first operand is an array: it is not asked of a Python scalar."""
+    """Wrap a function whose first operand must be an array, so that it is not asked of a Python scalar."""
 
     @functools.wraps(function)
     def call(x: object, *more: object) -> object:
@@ -153,7 +127,7 @@ def _of_operands(
     op: Operation, function: Callable[..., Any], condition: object, matrix: Callable[[Any], object], main: Any
 ) -> Function:
     """The function of an operation as one of its operands alone, and of its first result."""
-    more = ARGUMENTS.get(op.name, ())
+    more = signature(op, None).asked
     if op.form == "choice":
         return lambda x, y: function(condition, x, y)
     if op.form == "several":
@@ -168,6 +142,6 @@ def _of_operands(
         return lambda x: function(x, first(main.nonzero(condition)))
     if op.name == "clip":
         return into_array(lambda x, low=None, high=None: function(x, low, high))
-    if op.of_class in MATRIX_CLASSES or op.name in MATRICES:
+    if op.dimensions > 1 or op.name in MATRICES:
         return lambda *arrays: first(function(*map(matrix, arrays), *more))
     return lambda *operands: first(function(*operands, *more))

@@ -1,4 +1,4 @@
-"""One library's arrays and scalars among another's own: what that makes of each, asked and recorded."""
+"""Recordings of what a library makes of foreign arrays and scalars among its own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from typelattice.conformance.asker import Asker
 from typelattice.conformance.library import Library
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import SCALAR
-from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER
-from typelattice.recorded.messages import Messages
-from typelattice.recorded.recording import Recording
-from typelattice.recorded.rows import Square
+from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER, Messages
+from typelattice.recorded.recording import Answers, Recording, encode
 
 CHOSEN = re.compile(r"bool|u?int8|int(32|64)|float(16|32|64)")
 """The dtypes that are asked: few, as a guest counts by its dtype or by its kind."""
@@ -24,7 +22,7 @@ OPERATIONS = ("add", "+", "*", "/", "<", "divide", "maximum")
 
 
 class Host:
-    """A library whose operands may be a guest's as well: `float32:numpy`."""
+    """A library whose operands may also be foreign arrays or scalars: `float32:numpy`."""
 
     def __init__(self, library: Library, guest: Library) -> None:
         self.library, self.guest = library, guest
@@ -35,7 +33,7 @@ class Host:
         return self.library.dtypes()
 
     def make(self, operand: str) -> object:
-        """An array of the library's own; one of the guest's where the string ends with its name."""
+        """Make an array of the library itself; a foreign one if the string ends with its library's name."""
         of_library, _, mark = operand.rpartition(":")
         if mark == self.guest.name:
             return self.guest.make(of_library)
@@ -44,7 +42,7 @@ class Host:
         return self.library.make(operand)
 
     def read(self, result: object) -> str:
-        """What the library reads; of an array of the guest's, that it took the call over."""
+        """Read a result with the library; return TAKEN_OVER if it belongs to the foreign library."""
         owner = library_of(type(result).__module__.partition(".")[0])
         return TAKEN_OVER if owner == self.guest.name else self.library.read(result)
 
@@ -54,9 +52,9 @@ class Host:
 
 
 def guests_of(library: Library, guest: Library) -> Recording:
-    """The recording of what a library makes of a guest's arrays and scalars beside its own arrays.
+    """Record what a library makes of foreign arrays and scalars beside its own arrays.
 
-    Calls of operands that are not one of each are not asked.
+    Each call has one foreign operand and one of the library's own; others are not asked.
     """
     host = Host(library, guest)
     asker = Asker(host)
@@ -64,27 +62,20 @@ def guests_of(library: Library, guest: Library) -> Recording:
     marks = (f":{guest.name}", f":0d:{guest.name}", f":{guest.name}{SCALAR}")
     guests = [d + mark for mark in marks for d in guest.dtypes() if CHOSEN.fullmatch(d)]
     operands = tuple(filter(asker.has, (*own, *guests)))
-    answers = {NOT_ASKED: 0}
     messages = Messages()
-    squares: dict[str, Square] = {}
+    found: dict[str, Answers] = {}
     for op in host.operations():
-        rows = [[0] * len(operands) for _ in operands]
-        for (i, a), (j, b) in product(enumerate(operands), repeat=2):
+        found[op] = dict.fromkeys(product(operands, operands), NOT_ASKED)
+        for a, b in found[op]:
             if (a in own) is not (b in own):
-                kept = messages.kept(*asker.ask(op, (a, b)))
-                rows[i][j] = answers.setdefault(kept, len(answers))
-        squares[op] = Square(tuple(range(len(operands))), tuple(map(tuple, rows)))
-    return Recording(
-        library=host.name,
-        versions=host.versions,
-        python=python_version(),
-        date=date.today().isoformat(),
-        how=host.how,
-        operands=operands,
-        answers=tuple(answers),
-        errors=messages.errors,
-        binary=squares,
-        unary={},
-        nary=(),
-        seed=0,
-    )
+                found[op][a, b] = messages.name(*asker.ask(op, (a, b)))
+    head = {
+        "library": host.name,
+        "versions": dict(host.versions),
+        "python": python_version(),
+        "date": date.today().isoformat(),
+        "how": host.how,
+        "operands": list(operands),
+        "seed": 0,
+    }
+    return encode(head, messages.errors, found)

@@ -30,7 +30,7 @@ class NotAskedError(TypelatticeError, TypeError):
 
 
 class UnknownLibraryError(TypelatticeError, LookupError):
-    """No recording goes by this name."""
+    """No recording has this name."""
 
 
 class Library(Protocol):
@@ -65,7 +65,7 @@ Scalar = bool | int | float | complex
 
 @dataclass(frozen=True, slots=True)
 class OperandString:
-    """An operand string taken apart; dtype is None for a Python scalar, value 1 where none is given."""
+    """The parts of an operand string; dtype is None for a Python scalar, value 1 where none is given."""
 
     dtype: str | None
     tier: str

@@ -47,7 +47,7 @@ def shrunk(asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[
 
 
 def _smaller(call: Call) -> Iterator[Question]:
-    """The calls of one operand less, and those of which one operand is a plain array."""
+    """Yield the calls with one operand less, then those with one operand replaced by a plain array."""
     if len(call.operands) > max(2, NAMES[call.op].least):
         yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
     for i, operand in enumerate(call.operands):

@@ -33,10 +33,11 @@ STARTING = 30
 
 
 class LibraryProcess:
-    """A library in another process; on leaving, that process is ended.
+    """A library in another process, which ends when the context is left.
 
-    `make` is called in the other process, so it must be picklable; `limit`: seconds that a call may take.
-    Raises CannotAskError, or what `make` raises of ours, if the library cannot be asked at all.
+    `make` is called in the other process, so it must be picklable. `limit` is the number of seconds that a
+    call may take. If the library cannot be asked at all, this raises CannotAskError, or an error of ours that
+    `make` raised.
     """
 
     def __init__(self, make: Callable[[], Library], limit: float = LIMIT) -> None:
@@ -74,7 +75,7 @@ class LibraryProcess:
                 answered += 1
                 yield answer
         finally:
-            if answered < len(questions):  # it is dead, stuck, or about to answer what is not asked any more
+            if answered < len(questions):  # it is dead, stuck, or about to answer a dropped question
                 self._end()
 
     def _next(self) -> Answer:
@@ -90,7 +91,7 @@ class LibraryProcess:
         return str(answer), str(message)
 
     def _start(self) -> Catalogue:
-        """Starts a process; what the library in it says it has."""
+        """Start a process; return the catalogue of the library in it."""
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(self._make, theirs), daemon=True)

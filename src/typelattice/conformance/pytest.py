@@ -42,7 +42,7 @@ def compare_all(
     listed: Sequence[Departure] = (),
     op: str | None = None,
 ) -> Report:
-    """How a library and a system differ, over every call or those of `op`; `listed` are known departures."""
+    """Compare a library with a system, over every call or those of `op`; `listed` are known departures."""
     return compare(find_system(system), calls(library, op), listed)
 
 
@@ -75,7 +75,7 @@ def promotion_tests(
     baseline: str | Path | None = None,
     undefined: bool = False,
 ) -> Callable[[str], None]:
-    """A pytest test of each operation of a library: it fails for a mismatch that the baseline does not list.
+    """Return a pytest test of each operation of a library; it fails for mismatches not in the baseline.
 
     `library`: a namespace of the array API standard, or a callable that makes a `library.Library`.
     `undefined`: the library may answer what the system refuses, as the standard allows. `baseline`: a TOML

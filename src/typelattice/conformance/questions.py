@@ -150,7 +150,7 @@ def _tiers(op: str) -> tuple[str, ...]:
 
 
 def _arrays(op: str, operands: Sequence[str]) -> tuple[int, ...]:
-    """The arrays among the operands of which an operation is asked; all operands if there is none."""
+    """Return the arrays among the operands of an operation's calls; all operands if there are none."""
     asked = asked_of(op, operands)
     arrays = tuple(i for i in asked if OperandString.parse(operands[i]).tier == "array")
     return arrays or asked
@@ -182,16 +182,19 @@ def _pool(op: str, operands: Sequence[str]) -> list[str]:
 
 
 def _of_every_tier(op: str) -> bool:
-    """Whether random calls ask an operation of every tier: not of one that writes, and so needs an array."""
+    """Return True if random calls of an operation use every tier.
+
+    An operation that writes into an operand does not: it needs an array.
+    """
     known = NAMES[op]
     return known.function in EVERY_DTYPE and not known.in_place and not _takes_arrays_only(op)
 
 
 def _takes(op: str, count: int, several: Sequence[str]) -> bool:
-    """Whether an operation is asked of so many operands, one or two.
+    """Return True if calls of an operation with `count` operands, one or two, are asked.
 
-    It is asked of one if no other promotes with it, or if it takes `several` and one is enough; of two if
-    these promote together and are enough.
+    One operand: no other promotes with it, or the operation is one of `several` and needs no more.
+    Two operands: they promote together, and the operation needs no more.
     """
     known = NAMES[op]
     if count == 1:
@@ -204,7 +207,7 @@ def _most(op: str) -> int:
 
 
 def _takes_arrays_only(op: str) -> bool:
-    """Whether no Python scalar may stand for an array, and no array without dimensions."""
+    """Return True if an operation takes neither Python scalars nor 0-d arrays."""
     known = NAMES[op]
     return known.name == "promote_types" or (
         known.form in ("whole", "several", "told", "cases") and not known.alone

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 
 from typelattice.conformance.asker import Answer, Catalogue
 from typelattice.conformance.library import Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
-from typelattice.conformance.questions import PlannedCalls, Question, planned_calls
-from typelattice.recorded.answers import LACKED
-from typelattice.recorded.messages import Messages
-from typelattice.recorded.recording import Recording
-from typelattice.recorded.rows import Line, Row, Square
+from typelattice.conformance.questions import Question, planned_calls
+from typelattice.recorded.answers import LACKED, Messages
+from typelattice.recorded.recording import Answers, Recording, encode
 
 Progress = Callable[[int, int, str], None]
 """Told how many calls are done, how many are planned, and the operation."""
 
 
 def in_silence(done: int, planned: int, op: str) -> None:
-    """Tells no one."""
+    """Report nothing."""
 
 
 def record(
@@ -59,7 +57,7 @@ def asked_everything(
     """The recording of all that a library in a process has; the options are those of `record`."""
     has = asked.catalogue
     planned = planned_calls(has.operands, has.operations, has.several, several, seed)
-    return _recording(asked, has.operands, planned, seed, progress, earlier)
+    return _recording(asked, has.operands, list(planned.questions(has.operands)), seed, progress, earlier)
 
 
 def asked_again(
@@ -69,65 +67,43 @@ def asked_again(
     earlier: Recording | None = None,
 ) -> Recording:
     """The recording of the calls that another recording asked, as a library in a process answers them."""
-    planned = PlannedCalls(
-        unary={op: line.operands for op, line in like.unary.items()},
-        binary={op: square.operands for op, square in like.binary.items()},
-        nary=tuple((op, operands) for op, operands, _ in like.nary),
-    )
-    return _recording(asked, like.operands, planned, like.seed, progress, earlier)
+    questions = [(op, operands) for op in like.operations for operands in like.answers(op)]
+    return _recording(asked, like.operands, questions, like.seed, progress, earlier)
 
 
 def _recording(
     asked: LibraryProcess,
-    named: tuple[str, ...],
-    planned: PlannedCalls,
+    operands: Sequence[str],
+    questions: Sequence[Question],
     seed: int,
     progress: Progress,
     earlier: Recording | None,
 ) -> Recording:
-    """The recording of planned calls of operands that are named."""
+    """Ask the questions that no earlier recording answers, and record all answers."""
     has = asked.catalogue
-    questions = list(planned.questions(named))
     known = _known(earlier, has)
     known |= {question: LACKED for question in questions if not _has(has, *question)}
     answers = asked.answers([question for question in questions if question not in known])
-    index: dict[str, int] = {}
     messages = Messages()
-    told = []
-    for done, question in enumerate(questions):
-        answer, message = known.get(question) or next(answers)
-        kept = messages.kept(answer, message) if message else answer
-        told.append(index.setdefault(kept, len(index)))
-        progress(done + 1, len(questions), question[0])
-    plain = {kept: earlier.errors[kept] for kept in index if earlier and kept in earlier.errors}
-    untold = iter(told)
-
-    def row(length: int) -> Row:
-        return tuple(next(untold) for _ in range(length))
-
-    unary = {op: Line(chosen, row(len(chosen))) for op, chosen in planned.unary.items()}
-    binary = {
-        op: Square(chosen, tuple(row(len(chosen)) for _ in chosen)) for op, chosen in planned.binary.items()
+    found: dict[str, Answers] = {}
+    for done, (op, of) in enumerate(questions, 1):
+        answer, message = known.get((op, of)) or next(answers)
+        found.setdefault(op, {})[of] = messages.name(answer, message)
+        progress(done, len(questions), op)
+    head = {
+        "library": has.name,
+        "versions": dict(has.versions),
+        "python": has.python,
+        "date": date.today().isoformat(),
+        "how": has.how,
+        "operands": list(operands),
+        "seed": seed,
     }
-    nary = tuple((op, operands, next(untold)) for op, operands in planned.nary)
-    return Recording(
-        library=has.name,
-        versions=has.versions,
-        python=has.python,
-        date=date.today().isoformat(),
-        how=has.how,
-        operands=named,
-        answers=tuple(index),
-        errors=plain | messages.errors,
-        binary=binary,
-        unary=unary,
-        nary=nary,
-        seed=seed,
-    )
+    return encode(head, messages.errors, found)
 
 
 def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
-    """Whether a library has what a call is made of."""
+    """Return True if a library has the operation and the operands of a call."""
     able = op in (catalogue.operations if len(operands) < 3 else catalogue.several)
     return able and set(operands) <= {*catalogue.operands}
 

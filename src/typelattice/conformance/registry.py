@@ -55,7 +55,10 @@ def _known(name: str) -> Library:
 
 
 def _remedy(name: str, module: str = "") -> str:
-    """What pip installs: the library, or the one whose module is missing, which may be a backend of that."""
+    """Return a hint to install the library with pip, or the library of the missing module.
+
+    The latter may be a backend of the former. The hint is empty if no packages are known.
+    """
     entry = recordings()[name]
     missing = library_of(module) or entry.library
     packages = libraries()[missing].packages.get(entry.environment, ())

@@ -1,4 +1,4 @@
-"""What has changed in an installed library since it was recorded: the same questions, asked again."""
+"""Changes in an installed library since it was recorded, found by asking the same questions again."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typelattice.study.changes import Changes, changes_between, given
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What has changed in a library since a recording of it was made.
+    """The changes in a library since it was recorded.
 
-    `now` has its answers to the recorded questions. `gone` and `new` are dtypes and operations that it lacks
-    by now, or that it was not recorded to have.
+    `now` has its answers to the recorded questions. `gone` lists dtypes and operations that it no longer has,
+    `new` those that the recording does not have.
     """
 
     then: Recording
@@ -33,9 +33,9 @@ class News:
 
 
 def watch(asked: LibraryProcess, name: str, then: Recording, progress: Progress = in_silence) -> News:
-    """What is news of a library, beside a recording that goes by a name.
+    """Compare a library with its recording `then`, which is called `name`.
 
-    An older release was asked what the newest has, so what it has beside that is none.
+    An older release was asked only for what the newest release has, so nothing counts as new in it.
     """
     now = asked_again(asked, then, progress)
     found = changes_between(f"{name} (recorded)", given(then), f"{told(now)} (installed)", given(now))

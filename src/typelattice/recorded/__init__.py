@@ -1,1 +1,1 @@
-"""What the real libraries answered, as data."""
+"""The answers of the real libraries, as data."""

@@ -1,31 +1,111 @@
-"""How a recording writes what a library was asked, and an answer that is no dtype."""
+"""Answers of libraries as recordings keep them: dtypes, numbers of Python, exceptions with their messages."""
+
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
+
+from typelattice.facts.frozen import field, frozen
 
 UNKNOWN: Mapping[str, int | float | complex] = {"int": 1, "float": 1.0, "complex": 1j}
-"""Python scalars whose value does not matter, and the value that a library is asked."""
+"""Python scalars by kind, and the value that stands for each kind in a call."""
 
 EXCEPTION = "!"
-"""How an exception begins: `!TypeError`."""
+"""The first character of an exception: `!TypeError`."""
 
 NOT_ASKED = "!NotAsked"
-"""What stands in place of an answer for a call that was not made."""
+"""The answer of a call that nobody made."""
 
 LACKED = NOT_ASKED, "not in this release"
-"""What stands for a call of an operand or operation that an older release does not have."""
+"""The answer and message of a call whose operation or operand an older release lacks."""
 
 BROKEN: Mapping[str, str] = {"!hang": "no answer within the time limit", "!crash": "the process died"}
 """Answers of a library that broke down, and what they mean."""
 
 TAKEN_OVER = "!guest"
-"""What stands for a call that another library took over, whose array was among the library's own."""
+"""The answer of a call that the library of a foreign array took over."""
 
 OF_PYTHON = "py:"
-"""How an answer begins that is one of Python's own numbers: `py:int`."""
+"""The first characters of a Python number: `py:int`."""
 
 OF_OBJECTS = "object"
-"""The dtype of an array of Python objects, as NumPy makes of an int beyond uint64: none of numbers."""
+"""The dtype of an array of Python objects, such as NumPy's for an int beyond uint64."""
 
 NO_NUMBERS = (EXCEPTION, OF_PYTHON, OF_OBJECTS)
-"""How answers begin that are no dtype of an array of numbers; a system, which has no such dtypes, refuses."""
+"""The first characters of answers that are no dtype of numbers; a system refuses such calls."""
+
+SEPARATOR = "#"
+"""The character between the class of an exception and the number of its message: `!TypeError#2`."""
+
+MOST = 1_000
+"""Messages in a recording; beyond them it keeps the class of an exception alone."""
+
+VARYING = (
+    r"\b(?-i:U?Int|Float|Complex|Bool|Long|Short|Char|Byte|Half|Double)+(\d\w*|DType)?\b"  # torch's, NumPy's
+    r"|\b(?-i:TyArray[A-Z]\w*)\b"  # ndonnx's
+    r"|\b(weak|q|u|b)*(int|float|complex|bool|bits|string|datetime|timedelta)_?(\d\w*|dtype)\b"
+    r"|\b(c10::)?(half|double|u?long|weakint|weakfloat|boolean|variant|resource)\b|(?<!\w)\b[biufc]\d+\b"
+    r"|\b(u?char|u?short|fp8e\dm\d)\b"  # tinygrad's
+    r"|\bInputs: .*"  # MAX's, which describe each operand
+    r"|(?<![\w.])[+-]?\d[\d.]*(e[+-]?\d+)?j?\b"
+)
+"""The parts of a message that vary with the operands: names of dtypes, and numbers."""
+
+ALIKE = r"…('?, '?…)+"
+"""Several such parts in a row, which one `…` replaces."""
+
+
+@lru_cache(MOST)  # a comparison reads a recording call by call, and most say one of a few messages
+def outline(message: str) -> str:
+    """Replace the parts of a message that vary with the operands.
+
+    >>> outline("Python integer 300 out of bounds for uint8")
+    'Python integer … out of bounds for …'
+    >>> outline("expected both vectors to have same dtype, but found Float and Double")
+    'expected both vectors to have same dtype, but found … and …'
+    """
+    return re.sub(ALIKE, "…", re.sub(VARYING, "…", message, flags=re.IGNORECASE))
+
+
+def answer_of(kept: str) -> str:
+    """Drop the number of a message: comparisons use the class of an exception.
+
+    >>> answer_of("!TypeError#2"), answer_of("int8")
+    ('!TypeError', 'int8')
+    """
+    return kept.partition(SEPARATOR)[0]
+
+
+def split_message(kept: str, errors: Mapping[str, str]) -> tuple[str, str]:
+    """Split a kept answer into the answer and its message; the message may be empty.
+
+    >>> split_message("!TypeError#2", {"!TypeError#2": "no kernel"})
+    ('!TypeError', 'no kernel')
+    """
+    answer = answer_of(kept)
+    return answer, errors.get(kept, "") if kept != answer else ""
+
+
+@frozen()
+class Messages:
+    """A collection of messages: `errors` has each by its name in the recording, `!TypeError#2`.
+
+    `first` is the number of the first message.
+    """
+
+    first: int = 1
+    errors: dict[str, str] = field(default_factory=dict)
+    _names: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def name(self, answer: str, message: str) -> str:
+        """Name an exception with its message; any other answer stays as it is."""
+        if not answer.startswith(EXCEPTION) or not message:
+            return answer
+        text = outline(message)
+        if (answer, text) not in self._names:
+            if len(self.errors) >= MOST:
+                return answer
+            self._names[answer, text] = f"{answer}{SEPARATOR}{self.first + len(self.errors)}"
+            self.errors[self._names[answer, text]] = text
+        return self._names[answer, text]

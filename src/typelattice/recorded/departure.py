@@ -1,11 +1,11 @@
-"""A departure: calls in which a library goes its own way, with the reason and where that can be read."""
+"""A departure: calls in which a library departs from its rule, with the reason and the source."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from typelattice.engine.operations import entries
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.frozen import frozen
 from typelattice.operands.operand import Operand
 from typelattice.recorded.operand_classes import Asked, OperandPattern
 from typelattice.recorded.recording import Call
@@ -15,7 +15,7 @@ class DepartureError(TypelatticeError, ValueError):
     """A list of departures that cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Operations:
     """Operations, named as entries of `ops` in a system's file are: each by itself, its class or its group.
 
@@ -32,7 +32,7 @@ class Operations:
         return not self.listed.isdisjoint(named) and self.but.isdisjoint(named)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Departure:
     """A reason why some calls of a library go their own way.
 
@@ -47,7 +47,7 @@ class Departure:
     count: int = 0
 
     def covers(self, op: str, operands: Sequence[Asked]) -> bool:
-        """Whether a call of an operation with these operands is one of these."""
+        """Return True if the departure covers a call of an operation with these operands."""
         if op not in self.ops:
             return False
         return not self.operands or any(pattern.covers(operands) for pattern in self.operands)

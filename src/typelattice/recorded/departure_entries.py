@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from typelattice.engine.operations import GROUPS
 from typelattice.facts.dtypes import Kind
+from typelattice.facts.frozen import frozen
 from typelattice.facts.libraries import recordings
-from typelattice.facts.suggest import clipped, nearest, short
+from typelattice.facts.suggestions import clipped, nearest, short
 from typelattice.files.text import article
 from typelattice.files.vocabulary import Words, check_entry, items, once, text
 from typelattice.operands.notation import NUMBER, literal
@@ -36,7 +36,7 @@ NEGATIVE, BEYOND, ZERO = "negative ", " beyond ", " zero in "
 ANY, OTHER, ALL, EVERY_SCALAR = "any", "other", "all", "*"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class DepartureEntries:
     """Reads the entries of one list, `where` the list stands. Raises DepartureError, by entry and key."""
 
@@ -150,7 +150,7 @@ def _entries(said: str) -> frozenset[str]:
 
 
 def _counts(said: object) -> Mapping[str, int]:
-    """How many recorded calls there are: of one recording, under no name, or of each by its name."""
+    """Read the numbers of recorded calls: of one recording (under an empty name), or of each by its name."""
     if not isinstance(said, dict):
         return {"": _count(said)}
     for name, _ in items(said):

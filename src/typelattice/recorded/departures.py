@@ -1,4 +1,4 @@
-"""Lists of departures: the calls in which a library departs from its rule, with reasons and sources.
+"""Lists of departures: calls that depart from a library's rule, with reasons and sources.
 
 docs/departures.md says how they are written. The files `departures/*.toml`, one of a library, hold those of
 the recordings that come along. A cause that recordings of several libraries share is stated once, in the file
@@ -15,7 +15,7 @@ from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import SIGN
-from typelattice.facts.suggest import nearest, short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.files.vocabulary import Words, items, text
 from typelattice.recorded.departure import Departure, DepartureError
 from typelattice.recorded.departure_entries import DepartureEntries
@@ -30,7 +30,8 @@ def departures(
 ) -> Sequence[Departure]:
     """The departures listed for a recording, here or in a file of your own; `own` are dtypes of your system.
 
-    For an older release they are its own, then those of the newest, of which it may have fewer or more.
+    An older release has its own departures first, then those of the newest. These may cover fewer or more of
+    its calls.
 
     Raises FileError for a file of your own that cannot be read, DepartureError for one that cannot be right.
     """
@@ -46,7 +47,10 @@ def departures(
 
 @cache
 def _kept(library: str) -> Mapping[str, Mapping[str, object]]:
-    """What the files for a library say, by their names: the one that its own extends, then its own."""
+    """Return the contents of the files for a library, by file name.
+
+    The file that the library's own file extends comes first, then its own.
+    """
     path = FOLDER / f"{library}.toml"
     if not path.is_file():
         return {}
@@ -87,7 +91,7 @@ def _words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
 
 
 def _values(path: Path) -> Mapping[str, object]:
-    """What the TOML in a file says. Raises FileError, DepartureError."""
+    """Read a TOML file. Raises FileError, DepartureError."""
     data = read_bytes(path, LIMIT_BYTES + 1)
     if len(data) > LIMIT_BYTES:
         raise DepartureError(f"{path.name}: larger than {LIMIT_BYTES:,} bytes")

@@ -1,8 +1,7 @@
-"""What a library itself answered to the very call of a promotion, as its recording has it."""
+"""The library's own answer to exactly the call of a promotion, from its recording."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -10,14 +9,14 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.ask import ask
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
+from typelattice.facts.frozen import frozen, replace
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import operation
 from typelattice.facts.range import Value
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
-from typelattice.recorded.lookup import look_up, opened
-from typelattice.recorded.recording import GUESTS, Call
+from typelattice.recorded.recording import GUESTS, Call, opened
 
 if TYPE_CHECKING:
     from typelattice.recorded.departure import Departure
@@ -27,13 +26,13 @@ FAILED = {**BROKEN, TAKEN_OVER: "an array of the guest's, which took the call ov
 ORDINARY = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Observed:
-    """What a library answered when it was asked a call.
+    """The answer of a library to a call.
 
-    `call` is the call as it was asked: a number from 1 to 100 that was not asked itself stands there as its
-    kind, `int`, and an operator that was not as its function. `departs`: whether the system answers
-    otherwise, by its rule.
+    `call` is the call as it was asked. If a number from 1 to 100 was not asked itself, its kind stands there,
+    `int`. If an operator was not asked, its function stands there. `departs` is True if the system answers
+    differently, by its rule.
 
     >>> from typelattice import system
     >>> found = observed(system("ndonnx").explain("int8", "float32", op="divide"))
@@ -49,19 +48,19 @@ class Observed:
 
     @property
     def dtype(self) -> DType | None:
-        """The dtype of the library's result; None if it refused, or gave what has none: a Python int."""
+        """The dtype of the library's result; None if it refused, or if the result has none (a Python int)."""
         return DTYPES.get(self.call.answer.removesuffix("*"))
 
     @property
     def weak(self) -> bool:
-        """Whether that result is weak."""
+        """Return True if that result is weak."""
         return self.call.answer.endswith("*")
 
     @property
     def error(self) -> str | None:
         """The exception of a refusal and its message, `RuntimeError: both inputs should have same dtype`.
 
-        What varies from call to call is left out of the message, and `…` stands for it.
+        Parts of the message that vary from call to call are replaced by `…`.
         """
         answer, message = self.call.answer, self.call.message
         if not answer.startswith(EXCEPTION):
@@ -75,7 +74,7 @@ class Observed:
 
     @property
     def source(self) -> str | None:
-        """Where that reason is documented, or can be read in the library's code."""
+        """The source of that reason: its documentation, or the library's code."""
         return self._departure.source if self._departure else None
 
     @property
@@ -84,12 +83,12 @@ class Observed:
             return None
         from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
 
-        listed = _listed(self.recording.removeprefix(f"{GUESTS}/"))  # those of its own arrays hold of guests
+        listed = _listed(self.recording.removeprefix(f"{GUESTS}/"))  # these hold for foreign arrays too
         return departure_of(self.call, [*map(parse, self.call.operands)], listed)
 
 
 def observed(p: Promotion) -> Observed | None:
-    """What the library itself answered to the very call of a promotion; None if it was never asked.
+    """Return the library's own answer to exactly the call of a promotion; None if it was never asked.
 
     Raises RecordingError if the recording was damaged.
 
@@ -157,18 +156,18 @@ def _asked(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
     page = opened(name)
     if page is None:
         return None
-    found = [next((text for text in _texts(o) if text in page.index), None) for o in operands]
+    found = [next((text for text in _texts(o) if text in page.known), None) for o in operands]
     texts = tuple(text for text in found if text is not None)
-    call = look_up(name, op, texts) if len(texts) == len(operands) else None
+    call = page.call(op, texts) if len(texts) == len(operands) else None
     if call is None:  # an operation may have been asked of the kind of a number, and not of that number
-        texts = tuple(next((t for t in [*_texts(o)][::-1] if t in page.index), "") for o in operands)
-        call = look_up(name, op, texts)
+        texts = tuple(next((t for t in [*_texts(o)][::-1] if t in page.known), "") for o in operands)
+        call = page.call(op, texts)
     of_python = all(o.tier == "scalar" for o in operands)
     return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
 
 
 def _texts(o: Operand) -> Iterator[str]:
-    """How recordings write an operand: as it is, then as others that no library tells from it."""
+    """Yield an operand as recordings write it: first itself, then others that every library treats alike."""
     yield str(o)
     yield str(o).replace("e+", "e")  # Python writes 1e39 so
     if o.value is not None and not _ordinary(o.value):
@@ -177,12 +176,12 @@ def _texts(o: Operand) -> Iterator[str]:
         yield "True" if isinstance(o.value, bool) else o.kind.word
     else:
         yield str(replace(o, value=None))
-        if o.tier == "0d":
+        if o.tier == "0d" and not o.weak:
             yield f"{o.dtype}:scalar"
 
 
 def _ordinary(value: Value) -> bool:
-    """Whether a number counts as any other of its kind does."""
+    """Return True if a number counts like any other of its kind."""
     if isinstance(value, bool):
         return True
     return abs(value) <= ORDINARY if isinstance(value, complex) else 1 <= value <= ORDINARY

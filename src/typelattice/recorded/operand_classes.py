@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.range import Value, fitted
+from typelattice.facts.frozen import frozen
+from typelattice.facts.range import Value, represent
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import UNKNOWN
 
@@ -14,7 +14,7 @@ MARKS = ("array", "0d", "scalar", "weak", STRONG)
 """How an operand that has a dtype stands: as operand strings write it; `strong` is any of these but weak."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Asked:
     """An operand of a call as it was asked, and the dtypes of the other operands.
 
@@ -43,7 +43,7 @@ class Asked:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Dtypes:
     """Operands of some dtypes and kinds; of one mark alone if there is one."""
 
@@ -56,7 +56,7 @@ class Dtypes:
         return self.mark in ("", asked.mark) or (self.mark == STRONG and asked.mark != "weak")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Other:
     """Operands of a dtype that no other operand has."""
 
@@ -64,11 +64,11 @@ class Other:
         return asked.dtype is not None and asked.dtype not in asked.others
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Scalars:
     """Python scalars of a kind: all; or the negative ones; or those out of the range of a dtype.
 
-    `beyond_other`: out of the range of the dtype that another operand has. `zero`: those of them alone that
+    `beyond_other`: only those out of the range of another operand's dtype. `zero`: of these, only those that
     wrap to 0 there.
     """
 
@@ -86,11 +86,11 @@ class Scalars:
             return False
         if not self.beyond and not self.beyond_other:
             return True
-        fates = [fitted(v, d) for d in ([self.beyond] if self.beyond else asked.others)]
+        fates = [represent(v, d) for d in ([self.beyond] if self.beyond else asked.others)]
         return any(not held and (becomes == 0 or not self.zero) for held, becomes in fates)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Number:
     """One Python scalar, as Python writes it: 1 is not 1.0, and nan is nan."""
 
@@ -103,9 +103,9 @@ class Number:
 Sort = Dtypes | Other | Scalars | Number
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class OperandClass:
-    """Operands of some sorts, but for those of others. Without a sort it is any operand."""
+    """Operands of some sorts, except those of others. Without a sort it is any operand."""
 
     sorts: tuple[Sort, ...] = ()
     but: tuple[Sort, ...] = ()
@@ -115,7 +115,7 @@ class OperandClass:
         return among and not any(asked in sort for sort in self.but)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class OperandPattern:
     """The operands of some calls: one of each class.
 
@@ -128,7 +128,7 @@ class OperandPattern:
     further: bool = False
 
     def covers(self, operands: Sequence[Asked]) -> bool:
-        """Whether the operands of a call are these."""
+        """Return True if the operands of a call match these classes."""
         further = len(operands) - len(self.classes)
         if further < 0 or (further and not self.further):
             return False
@@ -139,10 +139,10 @@ class OperandPattern:
 
 
 def _can_be_shared_out(operands: Sequence[Asked], classes: Sequence[OperandClass], further: int) -> bool:
-    """Whether the operands can be shared out among the classes, one to each, and further ones to the last.
+    """Return True if each operand can have a class of its own, and further ones the last class.
 
-    A matching in a bipartite graph is grown operand by operand: one that finds its classes taken has another
-    moved, if that one can be.
+    This grows a matching in a bipartite graph, operand by operand. If the classes of an operand are taken, it
+    moves another operand out of one, if possible.
     """
     places = [1] * (len(classes) - 1) + [1 + further]
     held: list[list[Asked]] = [[] for _ in classes]

@@ -61,7 +61,7 @@ class Keras(Framework):
         return super().read(result) if known else self.keras.backend.standardize_dtype(dtype)
 
     def result_type(self, *operands: Any) -> Any:
-        """As keras.ops call it: a Python scalar goes by its type."""
+        """Call it as keras.ops do: pass the type of a Python scalar in its place."""
         dtypes = [getattr(operand, "dtype", type(operand)) for operand in operands]
         return self.keras.backend.result_type(*dtypes)
 

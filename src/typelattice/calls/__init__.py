@@ -1,0 +1,1 @@
+"""The meaning of calls: a table of parameters, a binder, and the steps that calls become."""

@@ -1,0 +1,234 @@
+"""Functions that calls of other functions make up: the rows of compositions.txt, read and turned into steps.
+
+A row is chosen by the arguments of a call. `np.bincount(i)` is an operation, and `np.bincount(i, weights=x)`
+a composition, as its row asks for `weights`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from typelattice.calls.draft import Draft
+from typelattice.calls.inputs import described
+from typelattice.calls.several import STANDS_FOR, Several
+from typelattice.calls.shapes import size
+from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.table import TableError
+from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.facts.libraries import libraries
+from typelattice.facts.suggestions import nearest
+from typelattice.operands.operand import scalar
+
+FILE = "compositions.txt"
+Call = Callable[
+    [Draft, Excerpt, str, Sequence[Argument], Mapping[str, Argument]], "Argument | Several"
+]  # as bind.call_function
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a composition: its names, and its default, which is None where it must be given."""
+
+    names: tuple[str, ...]
+    default: str | None = None
+    by_name: bool = False
+    is_array: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """A function, and an expression for each of its results.
+
+    `open`: further arguments have no say. `is_exact`: the results have the values of the function, too.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    results: tuple[ast.expr, ...]
+    fields: tuple[str, ...] = ()
+    open: bool = False
+    is_exact: bool = False
+
+    def bound(
+        self, args: Sequence[Argument], given: Mapping[str, Argument]
+    ) -> Mapping[str, Argument] | None:
+        """The arguments of a call by parameter; None if they are not those of this row."""
+        found: dict[str, Argument] = {}
+        named = {name: p for p in self.parameters for name in p.names}
+        placed = [p for p in self.parameters if not p.by_name]
+        if len(args) > len(placed) and not self.open:
+            return None
+        for parameter, value in zip(placed, args, strict=False):
+            found[parameter.names[0]] = value
+        for name, value in given.items():
+            if name in named:
+                found[named[name].names[0]] = value
+            elif not self.open and value is not None and value is not False:
+                return None
+        for parameter in self.parameters:
+            value = found.get(parameter.names[0])
+            if parameter.is_array and not isinstance(value, Ref):
+                return None
+            if value is not None and value is not False:
+                continue
+            if parameter.default is None:
+                return None
+            found[parameter.names[0]] = ast.literal_eval(parameter.default)
+        return found
+
+
+def is_composition(name: str, library: str | None) -> bool:
+    """Return True if some call of a library's function is a composition.
+
+    >>> is_composition("bincount", "numpy"), is_composition("sqrt", "numpy")
+    (True, False)
+    """
+    return bool(_rows_of(name, library))
+
+
+def find_composition(
+    name: str, library: str | None, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> tuple[Composition, Mapping[str, Argument]] | None:
+    """Find the first row whose parameters a call has given, and the arguments by parameter; else None."""
+    for row in _rows_of(name, library):
+        bound = row.bound(args, given)
+        if bound is not None:
+            return row, bound
+    return None
+
+
+def compose(
+    draft: Draft, excerpt: Excerpt, row: Composition, bound: Mapping[str, Argument], call: Call, itself: Call
+) -> Argument | Several:
+    """Add the steps of a composition. `call` adds those of each function in it. Raises ProgramError.
+
+    `itself` adds those of the function of its own name, which is no composition there.
+    """
+
+    def value(node: ast.expr) -> Argument:
+        made = whole(node)
+        return made[0] if isinstance(made, Several) else made
+
+    def whole(node: ast.expr) -> Argument | Several:
+        match node:
+            case ast.Name(id=name) if name in bound:
+                return bound[name]
+            case ast.Name(id=name):
+                return NamedDType(name)
+            case ast.Attribute(value=of, attr=attribute):
+                return _attribute(draft, excerpt, draft.ref(excerpt, value(of)), attribute)
+            case ast.Tuple(elts=items):
+                return tuple(map(value, items))
+            case ast.Call(func=ast.Name(id="truth"), args=[of]):
+                known = scalar(Kind.BOOL)
+                return draft.opaque(excerpt, row.name, known, (draft.ref(excerpt, value(of)).step,), ())
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+                taken = [value(x) for x in args]
+                while taken and taken[-1] is None:
+                    taken.pop()
+                named = {k.arg: value(k.value) for k in keywords if k.arg}
+                made = (itself if name == row.name else call)(draft, excerpt, name, taken, named)
+                if not row.is_exact and isinstance(made, Ref):
+                    draft.stand_for(made, (STANDS_FOR, row.name))
+                return made
+        constant: Argument = ast.literal_eval(node)
+        return constant
+
+    def result(i: int) -> Argument | Several:
+        node = row.results[i]
+        fixed = _dtype_text(node)
+        if fixed:
+            what, shape = described(fixed)
+            of = [x.step for x in bound.values() if isinstance(x, Ref)]
+            return draft.opaque(excerpt, row.name, what, of, shape)
+        return whole(node)
+
+    if len(row.results) == 1:
+        return result(0)
+
+    def made(i: int) -> Ref:
+        found = result(i)
+        return draft.ref(excerpt, found[0] if isinstance(found, Several) else found)
+
+    return Several(row.name, len(row.results), row.fields, made, {})
+
+
+def _attribute(draft: Draft, excerpt: Excerpt, x: Ref, name: str) -> Argument:
+    """The dtype of an array, or what is known of its shape. Raises ProgramError of an unknown shape."""
+    shape = draft.shape(x)
+    count = size(shape)
+    if name == "dtype":
+        return DTypeOf(x.step)
+    if name == "ndim" and shape is not None:
+        return len(shape)
+    if shape is None or count is None:
+        raise excerpt.refuse("the shape is not known; give its operand a shape, e.g. float32[3,4]")
+    return shape if name == "shape" else count
+
+
+def _dtype_text(node: ast.expr) -> str:
+    """The operand string of a fixed result: `int64`, or `int32:0d` of `zero_d(int32)`; empty of any other."""
+    match node:
+        case ast.Name(id=name) if name in DTYPES:
+            return name
+        case ast.Call(func=ast.Name(id="zero_d"), args=[ast.Name(id=name)]):
+            return f"{name}:0d"
+    return ""
+
+
+def _rows_of(name: str, library: str | None) -> Sequence[Composition]:
+    found = _rows()
+    return (*found.get((library or "*", name), ()), *(found.get(("*", name), ()) if library else ()))
+
+
+@cache
+def _rows() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
+    """All rows, by library and name. Raises TableError of one that cannot be read."""
+    found: dict[tuple[str, str], tuple[Composition, ...]] = {}
+    with open(Path(__file__).parent / FILE, encoding="ascii") as lines:
+        for number, line in enumerate(lines, 1):
+            words = line.split()
+            if not words or line.startswith("#"):
+                continue
+            if len(words) < 3:
+                raise TableError(f"{FILE}, row {number}: {len(words)} columns; give 3")
+            for library in words[0].split(","):
+                if library not in ("*", *libraries()):
+                    near = nearest(library, [*libraries()])
+                    raise TableError(f"{FILE}, row {number}, column 1: unknown {library!r}{near}")
+                read = _read(words[1:], number)
+                found[library, read.name] = (*found.get((library, read.name), ()), read)
+    return found
+
+
+def _read(words: Sequence[str], number: int) -> Composition:
+    """Read the function and the results of a row. Raises TableError."""
+    name, bracket, rest = words[0].partition("(")
+    parts = [part for part in rest.removesuffix(")").split(",") if part]
+    if not bracket or not rest.endswith(")"):
+        raise TableError(f"{FILE}, row {number}, column 2: {words[0]!r} is no function; write name(x,y)")
+    parameters: list[Parameter] = []
+    by_name = False
+    for part in parts:
+        by_name = by_name or part == "*"
+        if part in ("...", "*"):
+            continue
+        names, has_default, default = part.partition("=")
+        plain = tuple(names.rstrip("?!").split("|"))
+        optional = default if has_default else "None" if names.endswith("?") else None
+        parameters.append(Parameter(plain, optional, by_name, names.endswith("!")))
+    results, fields = [], []
+    for column, word in enumerate(words[1:], 3):
+        field, _, expression = word.rpartition(":")
+        fields.append(field)
+        try:
+            results.append(ast.parse(expression.removeprefix("="), mode="eval").body)
+        except SyntaxError:
+            raise TableError(f"{FILE}, row {number}, column {column}: {word!r} is no expression") from None
+    exact = all(word.startswith("=") for word in words[1:])
+    return Composition(name, tuple(parameters), tuple(results), tuple(fields), "..." in parts, exact)
+

@@ -1,0 +1,447 @@
+"""A program in the making: steps are added to it, of operations on earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from typelattice.calls.inputs import described
+from typelattice.calls.python_numbers import computed
+from typelattice.calls.shapes import ShapeError, indexed_shape, result_shape
+from typelattice.calls.step import (
+    IN_PLACE,
+    LONGEST,
+    WRITES,
+    AnyDType,
+    Argument,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Excerpt,
+    Index,
+    Input,
+    Item,
+    Keywords,
+    NamedDType,
+    Number,
+    Opaque,
+    ProgramError,
+    Ref,
+    Shape,
+    Step,
+)  # fmt: skip
+from typelattice.engine.foreign_arrays import INDICES
+from typelattice.facts.dtypes import DTYPES, DType, DTypeError
+from typelattice.facts.libraries import library_of
+from typelattice.facts.operations import Operation, OpError, operation
+from typelattice.facts.range import Value
+from typelattice.facts.suggestions import clipped
+from typelattice.operands.notation import parse
+from typelattice.operands.objects import operand
+from typelattice.operands.operand import Operand, scalar
+
+# Libraries in which a Python number that is joined with arrays, or multiplied with them as a matrix, is an
+# array, too, of the default dtype of its kind; in others it is weak.
+NUMBERS_BECOME_ARRAYS = ("numpy", "dask", "torch", "mlx")
+GIVES_WAY = "numpy"  # the library whose arrays and scalars leave an operation to those of another library
+LONGEST_LIST = 48  # characters of the text of a list, which the source may have written in another way
+MOST = 1_000_000  # steps
+RESULT = "result"  # the keyword of a call that says which of its results is meant
+DECIDING = (RESULT, "kind")  # the keywords on which the dtype of a call's result depends
+
+
+class Draft:
+    """The steps so far, and what is known of each under any system.
+
+    `scalars` are the steps that give Python numbers, `values` the numbers that are known. In the draft of a
+    run, `observed` gives the operand that an earlier step was seen to be. Its steps keep no arguments that no
+    dtype depends on, since these differ from call to call.
+    """
+
+    def __init__(self, observed: Callable[[int], Operand | None] | None = None) -> None:
+        self.observed = observed
+        self.steps: list[Step] = []
+        self.scalars: set[int] = set()
+        self.values: dict[int, Value] = {}
+
+    def add(self, step: Step) -> Ref:
+        """Adds a step. Raises ProgramError past the number of steps that a program may have."""
+        if len(self.steps) >= MOST:
+            raise ProgramError(f"a program of more than {MOST:,} steps; take it apart")
+        self.steps.append(step)
+        ref = Ref(len(self.steps) - 1)
+        if self._gives_number(step):
+            self.scalars.add(ref.step)
+        return ref
+
+    def _gives_number(self, step: Step) -> bool:
+        """Return True if the result of a step is a Python number."""
+        match step:
+            case Call():
+                return step.operator and self.scalars.issuperset(step.operands)
+            case Number() | Item():
+                return True
+            case Input() | Opaque():
+                return isinstance(step.given, Operand) and step.given.tier == "scalar"
+        return False
+
+    def forget_shape(self, ref: Ref) -> None:
+        """Leave the shape of a step open."""
+        self.steps[ref.step] = replace(self.steps[ref.step], shape=None)
+
+    def stand_for(self, ref: Ref, mark: tuple[str, str]) -> None:
+        """Mark a call that has the dtype, and not the values, of the function that the source calls."""
+        step = self.steps[ref.step]
+        if isinstance(step, Call):
+            keywords = (*(each for each in step.keywords if each[0] != mark[0]), mark)
+            self.steps[ref.step] = replace(step, keywords=keywords, shape=None)
+
+    def state_dtype(self, ref: Ref, dtype: NamedDType) -> None:
+        """Give the last step, a call, the dtype that its text states; another step keeps its own."""
+        step = self.steps[ref.step]
+        if ref.step == len(self.steps) - 1 and isinstance(step, Call) and step.dtype is None:
+            self.steps[ref.step] = replace(step, dtype=dtype)
+
+    def static(self, x: Argument) -> Argument:
+        """A plain value in place of a step whose result is a Python number that is known."""
+        if isinstance(x, Ref):
+            return self.values.get(x.step, x)
+        return tuple(map(self.static, x)) if isinstance(x, tuple) else x
+
+    def is_scalar(self, x: Argument) -> bool:
+        """Return True if an argument is a Python number, known or not."""
+        return x.step in self.scalars if isinstance(x, Ref) else isinstance(x, (bool, int, float, complex))
+
+    def shape(self, x: Argument) -> Shape | None:
+        """The shape of a step's result; of a plain value that it has no dimensions."""
+        return self.steps[x.step].shape if isinstance(x, Ref) else ()
+
+    def dtype(self, x: AnyDType | Ref) -> DType | None:
+        """The dtype that is named, or that an earlier step is stated to have; None where the system decides.
+
+        An input is of the dtype that it is given as, a cast of the one that it names.
+        """
+        while not isinstance(x, NamedDType):
+            step = self.steps[x.step]
+            match step:
+                case Input(given=given) | Opaque(given=given):
+                    return _dtype_of(given)
+                case Cast(to=to) | Created(dtype=NamedDType() | DTypeOf() as to):
+                    x = to
+                case Call(dtype=NamedDType() | DTypeOf() as to):
+                    x = to
+                case Index(source=source):
+                    x = Ref(source)
+                case _:
+                    return None
+        return DTYPES.get(x.name)
+
+    def owner(self, excerpt: Excerpt, steps: Sequence[int]) -> str | None:
+        """The library that decides: the one that is named, else that of the arrays that Python asks.
+
+        NumPy's arrays and scalars leave an operation to those of another library.
+        """
+        if excerpt.owner:
+            return excerpt.owner
+        owner = None
+        for i in steps:
+            found = self.steps[i].owner
+            if found is not None and (owner is None or owner == GIVES_WAY):
+                owner = found
+        return owner
+
+    # -- what steps are made of
+
+    def input(self, excerpt: Excerpt, given: object) -> Ref:
+        """Add an input: an operand, a string that describes one, or an array."""
+        what, shape = described(given)
+        owner = library_of(type(given).__module__.partition(".")[0]) or excerpt.owner
+        ref = self.add(
+            Input(
+                what, text=clipped(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner
+            )
+        )
+        value = what.value if isinstance(what, Operand) and what.tier == "scalar" else None
+        if value is not None and isinstance(what, Operand) and not (what.value is True and given is bool):
+            self.values[ref.step] = value
+        return ref
+
+    def number(self, excerpt: Excerpt, value: Value) -> Ref:
+        """A Python number."""
+        operand(value)  # which refuses one that is too wide
+        shown = clipped(str(value), LONGEST)
+        ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
+        self.values[ref.step] = value
+        return ref
+
+    def ref(self, excerpt: Excerpt, x: Argument) -> Ref:
+        """The step of an operand: itself, or a new one of a Python number, of a list of them, of a dtype."""
+        if isinstance(x, Ref):
+            return x
+        if isinstance(x, (bool, int, float, complex)):
+            return self.number(excerpt, x)
+        if isinstance(x, NamedDType):
+            return self.add(Input(described(x.name)[0], text=x.name, location=excerpt.location))
+        if isinstance(x, tuple) and x:
+            return self.array_of(self.site_of(excerpt, x), x, None)
+        raise excerpt.refuse(f"{_shown(x)} takes no part in promotion; give an array or a number")
+
+    def site_of(self, excerpt: Excerpt, x: Argument) -> Excerpt:
+        """The place of an operand that is no step by itself, and its text."""
+        return Excerpt(clipped(self.written(x), LONGEST_LIST), excerpt.location, excerpt.owner)
+
+    def written(self, x: Argument) -> str:
+        """The text of an operand: of a step, of a Python number, or of a list of them."""
+        if isinstance(x, tuple):
+            return f"[{', '.join(map(self.written, x))}]"
+        return self.steps[x.step].text if isinstance(x, Ref) else str(x)
+
+    # -- steps
+
+    def operator(self, excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Argument:
+        """Add the step of a Python operator; plain Python numbers give their number instead, if known."""
+        value = None
+        if all(self.is_scalar(x) for x in operands):
+            value = self._number_of(name, [self.static(x) for x in operands])
+            if value is not None and not any(isinstance(x, Ref) for x in operands):
+                return value
+        ref = self._call(excerpt, operation(name), operands, (), (), operator=True)
+        if value is not None:
+            self.values[ref.step] = value
+        return ref
+
+    def _number_of(self, name: str, known: Sequence[Argument]) -> Value | None:
+        """The number that Python's operator makes of Python numbers; None of anything else."""
+        numbers = [operand(x) for x in known if isinstance(x, (bool, int, float, complex))]
+        made = computed(name, numbers) if len(numbers) == len(known) else None
+        return None if made is None else made.value
+
+    def in_place(
+        self, excerpt: Excerpt, name: str, x: Argument, y: Argument, *, may_rebind: bool = False
+    ) -> Argument:
+        """Add the step of `x *= y`, the operation of that name being `multiply`.
+
+        `may_rebind`: a result without dimensions is a scalar in some libraries, whose name is bound anew.
+        """
+        if self.is_scalar(x):
+            return self.operator(excerpt, name, (x, y))
+        left, right = self.ref(excerpt, x), self.ref(excerpt, y)
+        steps = (left.step, right.step)
+        rebinds = may_rebind and self.shape(left) == () and self._is_computed(left)
+        return self.add(Call(
+            IN_PLACE[name], (left, right), (), steps, lists=lists_of((x, y), steps), rebinds=rebinds,
+            text=clipped(excerpt.text, LONGEST), location=excerpt.location,
+            shape=self.shape(left), owner=self.owner(excerpt, steps),
+        ))  # fmt: skip
+
+    def _is_computed(self, x: Ref) -> bool:
+        """Tell whether a step is a result: no input, no array that was made, none that was written into.
+
+        The cast of a Python number, `np.float32(1)`, is one, and so is the cast of a result.
+        """
+        step = self.steps[x.step]
+        if isinstance(step, Cast):
+            return step.source in self.scalars or self._is_computed(Ref(step.source))
+        if isinstance(step, Call):
+            return step.name != "setitem" and (step.name not in WRITES or step.rebinds)
+        return isinstance(step, Index)
+
+    def put(
+        self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, operator: bool = False
+    ) -> Ref:
+        """Add the step of `x.at[key].set(value)`; its result replaces x.
+
+        `operator`: it is written as `x[key] = value`, which arrays refuse that do not change.
+        """
+        left, right = self.ref(excerpt, x), self.ref(excerpt, value)
+        steps = (left.step, right.step)
+        return self.add(
+            Call(
+                "setitem", (left, right), (("key", key),), steps, operator, lists=lists_of((x, value), steps),
+                text=clipped(excerpt.text, LONGEST), location=excerpt.location,
+                shape=self.shape(left), owner=self.owner(excerpt, steps),
+            )
+        )  # fmt: skip
+
+    def call(
+        self,
+        excerpt: Excerpt,
+        op: Operation,
+        operands: Sequence[Argument],
+        args: Sequence[Argument] = (),
+        keywords: Mapping[str, Argument] = {},
+        dtype: AnyDType | None = None,
+    ) -> Ref:
+        """An operation, called by a function of a library's; `args` are what follows after its operands."""
+        return self._call(excerpt, op, operands, tuple(args), tuple(keywords.items()), dtype=dtype)
+
+    def _call(
+        self,
+        excerpt: Excerpt,
+        op: Operation,
+        operands: Sequence[Argument],
+        args: tuple[Argument, ...],
+        keywords: Keywords,
+        operator: bool = False,
+        dtype: AnyDType | None = None,
+    ) -> Ref:
+        try:
+            op.check(sum(x is not None for x in operands))
+        except OpError as e:
+            raise excerpt.refuse(str(e)) from None
+        operands = self.converted(excerpt, op, operands)
+        given = [x for x in operands if x is not None]
+        taken = tuple([None if x is None else self.ref(excerpt, x) for x in operands])
+        steps = tuple([ref.step for ref in taken if ref is not None])
+        try:
+            shape = result_shape(op, [self.steps[i].shape for i in steps], args, dict(keywords))
+        except ShapeError as e:
+            raise excerpt.refuse(f"{e}; give other shapes") from None
+        if self.observed:
+            args, keywords = (), tuple((key, x) for key, x in keywords if key in DECIDING)
+        whole: tuple[Argument, ...] = (taken, *args) if op.form == "several" else (*taken, *args)
+        owner = self.owner(excerpt, steps)
+        text = clipped(excerpt.text, LONGEST)
+        return self.add(
+            Call(
+                op.name, whole, keywords, steps, operator, dtype, lists_of(given, steps),
+                text=text, location=excerpt.location, shape=shape, owner=owner,
+            )
+        )  # fmt: skip
+
+    def converted(self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]) -> Sequence[Argument]:
+        """The operands, of which the library makes arrays by a rule of its own, before the operation runs."""
+        joined = op.form == "several" or op.name == "append" or op.of_class == "matmul"
+        if not joined:
+            return operands  # as nearly always
+        arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
+        library = self.owner(excerpt, [x.step for x in arrays])
+        if library in NUMBERS_BECOME_ARRAYS:
+            return [
+                self.array_of_number(self.site_of(excerpt, x), x) if self.is_scalar(x) else x
+                for x in operands
+            ]
+        return operands
+
+    def cast(self, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
+        """An explicit cast."""
+        source = self.ref(excerpt, x)
+        shape = self.steps[source.step].shape
+        owner = self.owner(excerpt, (source.step,))
+        return self.add(
+            Cast(
+                source.step,
+                to,
+                text=clipped(excerpt.text, LONGEST),
+                location=excerpt.location,
+                shape=shape,
+                owner=owner,
+            )
+        )
+
+    def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
+        """Elements of an array; `lists` says how lists stand in the key, as of an Index."""
+        key = self.static((key,) if lists == INDICES[0] else key)
+        shapes = {
+            k.step: self.shape(k) for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)
+        }
+        try:
+            shape = indexed_shape(self.shape(x), key, shapes, bool(lists))
+        except ShapeError as e:
+            raise excerpt.refuse(f"{e}; give fewer") from None
+        owner = self.owner(excerpt, (x.step,))
+        return self.add(
+            Index(
+                x.step, key, lists,
+                text=clipped(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner,
+            )
+        )  # fmt: skip
+
+    def item(self, excerpt: Excerpt, x: Ref) -> Ref:
+        """An element of an array as a Python number."""
+        text, owner = clipped(excerpt.text, LONGEST), self.owner(excerpt, (x.step,))
+        return self.add(Item(x.step, text=text, location=excerpt.location, shape=(), owner=owner))
+
+    def created(
+        self,
+        excerpt: Excerpt,
+        name: str,
+        args: Sequence[Argument],
+        keywords: Mapping[str, Argument],
+        like: Operand | int,
+        dtype: AnyDType | None,
+        shape: Shape | None,
+    ) -> Ref:
+        """An array that is made of a shape, or of Python numbers."""
+        if self.observed:
+            args = ((), *args[1:]) if name == "full" else ()
+        made = Created(
+            name, tuple(args), tuple(keywords.items()), like, dtype,
+            text=clipped(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=excerpt.owner,
+        )  # fmt: skip
+        return self.add(made)
+
+    def array_of_number(self, excerpt: Excerpt, x: Argument, dtype: AnyDType | None = None) -> Ref:
+        """An array without dimensions of a Python number: of a dtype, else of the default one of its kind."""
+        ref = self.ref(excerpt, x)
+        return self.created(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
+
+    def array_of(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
+        """An array of a list: of Python numbers, or of arrays, which are stacked."""
+        flat = [*_leaves(x)]
+        if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
+            kinds = [operand(self.static(i)).kind for i in flat]
+            kind = max(kinds, key=lambda k: k.rank)
+            like = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
+            return self.created(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
+        items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
+        stacked = self.call(excerpt, operation("stack"), items)
+        return stacked if dtype is None else self.cast(excerpt, stacked, dtype)
+
+    def opaque(
+        self, excerpt: Excerpt, name: str, given: Operand | str, made_of: Sequence[int], shape: Shape | None
+    ) -> Ref:
+        """Add a step that no rule decides; its result is `given`."""
+        text = clipped(excerpt.text, LONGEST)
+        owner = self.owner(excerpt, made_of)
+        return self.add(
+            Opaque(
+                name, given, tuple(made_of), text=text, location=excerpt.location, shape=shape, owner=owner
+            )
+        )
+
+
+def lists_of(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
+    """The steps of those operands that are written as lists."""
+    if tuple not in map(type, operands):
+        return ()  # as nearly always
+    return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
+
+
+def _leaves(x: Argument) -> list[Argument]:
+    return [leaf for item in x for leaf in _leaves(item)] if isinstance(x, tuple) else [x]
+
+
+def _lengths(x: Argument) -> Shape:
+    return (len(x), *_lengths(x[0])) if isinstance(x, tuple) and x else ()
+
+
+def _shown(x: Argument) -> str:
+    """An argument as an error names it."""
+    match x:
+        case DTypeOf() | NamedDType():
+            return "a dtype"
+        case tuple():
+            return "an empty list"
+    return "None" if x is None else f"{x!r}"
+
+
+def _dtype_of(given: Operand | str) -> DType | None:
+    """The dtype of an input; None of a Python number, and of a dtype that a system's own file defines."""
+    if isinstance(given, Operand):
+        return given.dtype
+    try:
+        return parse(given).dtype
+    except DTypeError:
+        return None

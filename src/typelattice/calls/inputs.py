@@ -1,0 +1,77 @@
+"""Inputs of programs: the operand of each, and the shape of an array if it is known."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from typelattice.calls.step import Shape
+from typelattice.facts.dtypes import DTypeError
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggestions import short
+from typelattice.operands.notation import parse
+from typelattice.operands.objects import operand
+from typelattice.operands.operand import Operand, OperandError
+
+SHAPED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\](:weak)?")
+MOST_AXES = 64
+
+
+def described(x: object) -> tuple[Operand | str, Shape | None]:
+    """The operand that an input is, and its shape: `float32[3,?]` has two axes, one of unknown length.
+
+    A string that names a dtype of no file here is left to the system. Raises OperandError.
+
+    >>> described("float32[3,?]"), described("int8:0d")[1], described("posit8")
+    (('float32', (3, None)), (), ('posit8', None))
+    """
+    if not isinstance(x, str):
+        found = operand(x)
+        return found, () if found.tier != "array" else _shape_of(x)
+    shaped = SHAPED.fullmatch(x)
+    if shaped is None:
+        return _operand(x)
+    name, lengths, weak = shaped[1], shaped[2].strip(), shaped[3] or ""
+    what, shape = _operand(f"{name}{weak}")
+    if shape is not None:
+        raise OperandError(f"{short(x)} has a shape, and no dimensions; leave one out")
+    return what, tuple(_length(x, part.strip()) for part in lengths.split(",")) if lengths else ()
+
+
+def is_operand(text: str) -> bool:
+    """Return True if a text describes an operand, and False for any other annotation.
+
+    >>> is_operand("float32[3]"), is_operand("np.ndarray")
+    (True, False)
+    """
+    try:
+        what, _ = described(text)
+        return isinstance(what, Operand) or parse(what) is not None
+    except TypelatticeError:
+        return False
+
+
+def _operand(text: str) -> tuple[Operand | str, Shape | None]:
+    """An operand string, read as far as its dtype is known here."""
+    try:
+        found = parse(text)
+    except DTypeError:  # of a file's own, it may be
+        return text, () if ":0d" in text or ":scalar" in text else None
+    return found if found.tier == "scalar" else text, None if found.tier == "array" else ()
+
+
+def _length(text: str, length: str) -> int | None:
+    if length == "?":
+        return None
+    if not re.fullmatch("[0-9]{1,18}", length):
+        what = f"{short(length)} in {short(text)} is no length of an axis"
+        raise OperandError(f"{what}; give a number, or ? for one that is not known")
+    return int(length)
+
+
+def _shape_of(x: Any) -> Shape | None:
+    """The shape of an array, as far as it tells one."""
+    shape = getattr(x, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) > MOST_AXES:
+        return None
+    return tuple(n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in shape)

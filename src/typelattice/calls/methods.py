@@ -1,0 +1,231 @@
+"""Methods of arrays that are no functions: casts such as `x.to(float32)`, views, and what tells shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from typelattice.calls.bind import call_function, is_function
+from typelattice.calls.compositions import is_composition
+from typelattice.calls.draft import Draft
+from typelattice.calls.makers import COMPOSED, MAKERS, asked_dtype, bits_of
+from typelattice.calls.several import STANDS_FOR, Several
+from typelattice.calls.shapes import size
+from typelattice.calls.step import WRITES, Argument, DTypeOf, Excerpt, NamedDType, Ref, Shape
+from typelattice.calls.table import FUNCTIONS, dtype_named, equivalent, meaning, names
+from typelattice.facts.operations import operation
+
+CASTING = ("to", "type", "type_as")  # methods that cast, to a dtype or to that of an array
+WRITTEN = ("fill", "zero", "copy")  # methods whose value is written into the array as it is
+NO_SHAPE = "the shape is not known; give its operand a shape, e.g. float32[3,4]"
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCall:
+    """A call of a method of `x`: its place, its arguments by position and by name, the draft of its steps."""
+
+    draft: Draft
+    excerpt: Excerpt
+    x: Ref
+    args: Sequence[Argument]
+    given: Mapping[str, Argument]
+
+    @property
+    def first(self) -> Argument:
+        """The first argument, which may be named; None if there is none."""
+        return next(iter((*self.args, *self.given.values())), None)
+
+    @property
+    def shape(self) -> Shape | None:
+        """The shape of the array, as far as it is known."""
+        return self.draft.shape(self.x)
+
+
+Method = Callable[[MethodCall], "Argument | Several"]
+
+
+def call_method(
+    draft: Draft, excerpt: Excerpt, name: str, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
+) -> Argument | Several:
+    """Add the steps of a method call on an array, and return its result.
+
+    A method that is not in METHODS is a cast (`x.float()`), writes in place (`x.add_(y)`), or is the function
+    of its name. Raises ProgramError.
+    """
+    if name in METHODS:
+        return METHODS[name](MethodCall(draft, excerpt, x, args, given))
+    cast = dtype_named(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
+    if cast is not None and name not in FUNCTIONS:
+        return draft.cast(excerpt, x, cast)
+    plain = name.removesuffix("_")
+    if is_in_place(name) and plain in WRITTEN and not given:
+        return draft.put(excerpt, x, ..., args[0] if args else 0)
+    if draft.observed and plain != name and (plain in FUNCTIONS or equivalent(plain, excerpt.owner)):
+        made = call_function(draft, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
+        return draft.put(excerpt, x, ..., made if isinstance(made, Ref) else x)
+    if is_in_place(name) and not given and len(args) == 1:
+        return draft.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
+    if plain != name and not is_composition(name, excerpt.owner) and writes_result(plain, excerpt.owner):
+        made = call_function(draft, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
+        if not isinstance(made, Ref):
+            return x
+        written = draft.ref(excerpt, draft.in_place(excerpt, "add", x, made))  # what `x += made` takes
+        draft.stand_for(written, (STANDS_FOR, name))
+        return written
+    if plain != name and (plain in FUNCTIONS or plain in METHODS):
+        raise excerpt.refuse(f"{name} writes into the array; give the result a name: x = x.{plain}(...)")
+    owned = excerpt
+    if excerpt.owner is None and not is_function(name, None) and equivalent(name, "torch"):
+        owned = Excerpt(excerpt.text, excerpt.location, "torch")  # as its casts are
+    return call_function(draft, owned, name, _in_order(excerpt, name, [x, *args]), given)
+
+
+def _in_order(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequence[Argument]:
+    """The operands of a method in the order of the function of its name. Raises ProgramError."""
+    if meaning("after", name, None):
+        return [*operands[1:2], *operands[:1], *operands[2:]]
+    by_library = {library: said for (library, method), said in names("second").items() if method == name}
+    if not by_library:
+        return operands
+    if excerpt.owner is None:
+        raise excerpt.refuse(
+            f"of a method {name} libraries take the operands in different orders; write {name}(mask, x, y)"
+        )
+    if by_library.get(excerpt.owner) == "yes":
+        return [*operands[1:2], *operands[:1], *operands[2:]]
+    return operands
+
+
+def is_method(name: str) -> bool:
+    """Return True if the arrays of some library have a method of this name."""
+    known = any(name in each for each in (METHODS, FUNCTIONS, MAKERS, COMPOSED))
+    if known or is_in_place(name) or equivalent(name, "torch"):
+        return True
+    return dtype_named(name, "torch") is not None or meaning("same", name, None) is not None
+
+
+def writes_result(plain: str, library: str | None) -> bool:
+    """Tell whether a library's method of this name and `_` writes the result of the function of the name."""
+    if library is None or plain in METHODS:
+        return False
+    known = plain in FUNCTIONS or plain in COMPOSED or is_composition(plain, library)
+    return known or bool(equivalent(plain, library))
+
+
+def is_in_place(name: str) -> bool:
+    """Tell whether a method writes its result into the array, and how is known: `x.add_(y)`, `x.zero_()`."""
+    plain = name.removesuffix("_")
+    if plain == name or name.endswith("__"):
+        return False
+    return plain in WRITTEN or (plain in FUNCTIONS and FUNCTIONS[plain].name in WRITES.values())
+
+
+def _is_dtype(x: Argument) -> bool:
+    return isinstance(x, (NamedDType, DTypeOf, Ref))
+
+
+def _to(call: MethodCall) -> Argument:
+    """`x.to(float32)`, `x.to(y)`, `x.to("cuda", float16)`; on another device x is what it was."""
+    given = (*call.args, call.given.get("dtype"), call.given.get("other"))
+    asked = [each for each in given if _is_dtype(each)]
+    if not asked:
+        return call.x
+    to = asked_dtype(call.excerpt, asked[0])
+    assert to is not None
+    return call.draft.cast(call.excerpt, call.x, to)
+
+
+def _type(call: MethodCall) -> Argument:
+    to = asked_dtype(call.excerpt, call.first)
+    if to is None:
+        raise call.excerpt.refuse("type() gives the name of a dtype, which is no array; leave it out")
+    return call.draft.cast(call.excerpt, call.x, to)
+
+
+def _item(call: MethodCall) -> Argument:
+    elements = size(call.shape)
+    if not call.args and elements not in (None, 1):
+        raise call.excerpt.refuse(
+            f"item takes an array of one element, and this has {elements}; index it first"
+        )
+    return call.draft.item(call.excerpt, call.x)
+
+
+def _tolist(call: MethodCall) -> Argument:
+    raise call.excerpt.refuse(
+        "it takes the values out of an array; compute with the array, or with x[0].item()"
+    )
+
+
+def _view(call: MethodCall) -> Argument | Several:
+    """The same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
+    draft, excerpt, x = call.draft, call.excerpt, call.x
+    if not call.args and not call.given:
+        return x
+    asked = call.given.get("dtype", call.args[0] if call.args else None)
+    if isinstance(asked, str) or (_is_dtype(asked) and not draft.is_scalar(asked)):
+        return bits_of(draft, excerpt, x, asked)
+    return call_function(draft, excerpt, "reshape", [x, *call.args], call.given)
+
+
+def _view_as(call: MethodCall) -> Argument:
+    shape = call.draft.shape(call.args[0]) if len(call.args) == 1 else None
+    if (shape is None or None in shape) and not call.draft.observed:
+        raise call.excerpt.refuse(NO_SHAPE)
+    return call.draft.call(call.excerpt, operation("reshape"), [call.x], [shape])
+
+
+def _size(call: MethodCall) -> Argument:
+    """The lengths of the axes, or of one of them."""
+    shape, axis = call.shape, call.draft.static(call.first)
+    if shape is None or (axis is None and None in shape):
+        raise call.excerpt.refuse(NO_SHAPE)
+    if axis is None:
+        return shape
+    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+        raise call.excerpt.refuse(f"there are {len(shape)} axes; give the number of one")
+    if shape[axis] is None:
+        raise call.excerpt.refuse(NO_SHAPE)
+    return shape[axis]
+
+
+def _dim(call: MethodCall) -> Argument:
+    if call.shape is None:
+        raise call.excerpt.refuse(NO_SHAPE)
+    return len(call.shape)
+
+
+def _numel(call: MethodCall) -> Argument:
+    count = size(call.shape)
+    if count is None:
+        raise call.excerpt.refuse(NO_SHAPE)
+    return count
+
+
+def _new(name: str) -> Method:
+    """`x.new_zeros(3)`: what makes an array of the dtype of x, where no other is asked for."""
+
+    def make(call: MethodCall) -> Argument | Several:
+        own = {"dtype": DTypeOf(call.x.step), **call.given}
+        return call_function(call.draft, call.excerpt, name, call.args, own)
+
+    return make
+
+
+METHODS: Mapping[str, Method] = {
+    "to": _to,
+    "type": _type,
+    "type_as": _type,
+    "item": _item,
+    "tolist": _tolist,
+    "view": _view,
+    "view_as": _view_as,
+    "reshape_as": _view_as,
+    "size": _size,
+    "dim": _dim,
+    "ndimension": _dim,
+    "numel": _numel,
+    "nelement": _numel,
+    **{f"new_{name}": _new(name) for name in ("zeros", "ones", "empty", "full")},
+    "new_tensor": _new("asarray"),
+}

@@ -1,0 +1,67 @@
+"""Python's operators of Python's own numbers: what `2 * 1.5` comes to, in which no system has a say."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from typelattice.facts.dtypes import Kind
+from typelattice.facts.operations import operation
+from typelattice.facts.range import Value
+from typelattice.operands.notation import WIDEST
+from typelattice.operands.operand import SCALARS, Operand, scalar
+
+SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, Kind.COMPLEX: 1j}
+
+
+def computed(op: str, operands: Sequence[Operand]) -> Operand | None:
+    """The Python number that an operator gives for Python numbers; None where Python raises TypeError.
+
+    Its value is known if theirs are, unless Python raises another error or it would be too large to compute.
+
+    >>> from typelattice import operand
+    >>> print(computed("pow", [operand(2), operand(-1)]), computed("divide", [operand(int), operand(3)]))
+    0.5 float
+    """
+    function: Callable[..., Any] = getattr(operator, operation(op).method or "")
+    values = [o.value for o in operands if o.value is not None]
+    samples = [SAMPLES[o.kind] for o in operands]
+    if op == "bitwise_invert":
+        # ~True is ~1, and Python warns of it.
+        values, samples = [_as_int(x) for x in values], [_as_int(x) for x in samples]
+    if op == "pow" and operands[0].kind.rank <= 1 and _is_negative(operands[1]):
+        samples = [1.0, 1.0]  # an integer to a negative power is a float
+    try:
+        kind = SCALARS[type(function(*samples))]
+    except TypeError:
+        return None
+    if len(values) < len(operands) or not _small(op, values):
+        return scalar(kind)
+    try:
+        found = function(*values)
+    except (ArithmeticError, ValueError):
+        return scalar(kind)
+    return scalar(SCALARS[type(found)], found)
+
+
+def _as_int(x: Value) -> Value:
+    return int(x) if isinstance(x, bool) else x
+
+
+def _is_negative(o: Operand) -> bool:
+    return isinstance(o.value, int) and o.value < 0
+
+
+def _small(op: str, values: Sequence[Value]) -> bool:
+    """Return True if the result has at most WIDEST bits, or if some operand is not an integer."""
+    numbers = [x for x in values if isinstance(x, int)]
+    if len(numbers) < len(values):
+        return True
+    bits = [x.bit_length() for x in numbers]
+    match op:
+        case "pow":
+            return bits[0] * max(numbers[1], 0) <= WIDEST
+        case "bitwise_left_shift":
+            return bits[0] + max(numbers[1], 0) <= WIDEST
+    return sum(bits) <= WIDEST

@@ -1,0 +1,80 @@
+"""Functions that give several arrays: each result that is used is a step, a call that has its number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from typelattice.calls.draft import RESULT
+from typelattice.calls.step import Argument, Call, Ref, Shape
+from typelattice.calls.table import ITSELF, fields_of
+from typelattice.facts.operations import Operation
+
+STANDS_FOR = "stands_for"  # the keyword of a call that shares the dtype of what is written, not the values
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """The results of a call, each of which becomes a step when it is asked for; `fields` are their names."""
+
+    name: str
+    count: int | None
+    fields: tuple[str, ...]
+    made: Callable[[int], Ref]
+    known: dict[int, Ref]
+
+    def __getitem__(self, i: int) -> Ref:
+        """The result of a number, from 0. Raises IndexError."""
+        if self.count is not None and i < 0:
+            i += self.count
+        if i < 0 or (self.count is not None and i >= self.count):
+            many = "not known how many" if self.count is None else f"{self.count}"
+            raise IndexError(f"of the arrays that {self.name} gives, which are {many}, none has this number")
+        if i not in self.known:
+            self.known[i] = self.made(i)
+        return self.known[i]
+
+
+def count_of(op: Operation, operands: int, shape: Shape | None, rest: Sequence[Argument]) -> int | None:
+    """Return the number of arrays that an operation gives; None if it is unknown.
+
+    The call has so many `operands`. `shape` is the shape of the first one, and `rest` are the arguments after
+    the operands.
+    """
+    match op.name:
+        case "meshgrid" | "broadcast_arrays":
+            return operands
+        case "nonzero":
+            return None if shape is None else len(shape)
+        case "unstack":
+            at = rest[0] if rest else 0
+            if shape is None or not isinstance(at, int) or not -len(shape) <= at < len(shape):
+                return None
+            return shape[at]
+        case "split":
+            return rest[0] if rest and isinstance(rest[0], int) else None
+    return len(fields_of(op.name))
+
+
+def gives_several(op: Operation) -> bool:
+    """Return True if an operation gives several arrays, as far as its results are known."""
+    return op.form == "each" or bool(fields_of(op.name)) or op.name in ("nonzero", "unstack", "split")
+
+
+def dtype_from(op: str, keywords: Mapping[str, Argument]) -> str:
+    """Return the origin of the dtype of the requested result: ITSELF, COMPUTED, or an operation's name."""
+    number = keywords.get(RESULT)
+    fields = [*fields_of(op).values()]
+    return fields[number] if isinstance(number, int) and number < len(fields) else ITSELF
+
+
+def arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argument], int | None]:
+    """The arguments of a call as the function takes them, those by name, and the number of its result."""
+    named = dict(step.keywords)
+    number = named.pop(RESULT, None)
+    if not isinstance(number, int):
+        return step.args, named, None
+    if step.name in ("meshgrid", "broadcast_arrays"):  # its own operand stands first in the step
+        own, *others = step.args
+        return (*others[:number], own, *others[number:]), named, number
+    return step.args, named, number

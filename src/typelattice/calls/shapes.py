@@ -1,0 +1,371 @@
+"""Shapes of results, as far as they follow from the shapes of operands and from plain arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.calls.step import Argument, Ref, Shape, Slice
+from typelattice.facts.operations import Operation
+
+SAME = (  # operations on one array that leave its shape
+    "cholesky", "conj", "empty_like", "eigvals", "fft", "fftn", "fftshift", "flip", "full_like", "ifft",
+    "ifftn", "ifftshift", "inv", "matrix_power", "ones_like", "roll", "tril", "triu", "zeros_like",
+)  # fmt: skip
+
+
+class ShapeError(ValueError):
+    """Shapes that do not go together."""
+
+
+def counted_axis(axis: int, ndim: int) -> int:
+    """An axis of an array of `ndim` axes, counted from the front. Raises ShapeError if there is no such axis.
+
+    >>> counted_axis(1, 3), counted_axis(-1, 3)
+    (1, 2)
+    """
+    if not -ndim <= axis < ndim:
+        raise ShapeError(f"axis {axis} of an array of {ndim} axes")
+    return axis % ndim
+
+
+def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
+    """The shape of an elementwise result. Raises ShapeError where axes have different lengths.
+
+    >>> broadcast([(3, 1), (4,)]), broadcast([(None,), (2, 1)]), broadcast([(3,), None])
+    ((3, 4), (2, None), None)
+    """
+    if any(shape is None for shape in shapes):
+        return None
+    known = [shape for shape in shapes if shape]
+    if not known or (known.count(known[0]) == len(known)):
+        return known[0] if known else ()
+    found: list[int | None] = []
+    for axis in range(1, max(map(len, known), default=0) + 1):
+        lengths = {shape[-axis] for shape in known if len(shape) >= axis} - {1}
+        sure = lengths - {None}
+        if len(sure) > 1:
+            shown = " and ".join(str(shape) for shape in dict.fromkeys(known))
+            raise ShapeError(f"shapes {shown} do not go together")
+        found.append(sure.pop() if sure else None if lengths else 1)
+    return tuple(reversed(found))
+
+
+def result_shape(
+    op: Operation,
+    operands: Sequence[Shape | None],
+    args: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+) -> Shape | None:
+    """The shape of an operation's result; None where it is unknown. `args` are those after the operands."""
+    first = operands[0] if operands else None
+    match op.form:
+        case "elementwise" | "choice":
+            return broadcast(operands)
+        case "reduction" if isinstance(keywords.get("q"), tuple):
+            return None  # one result for each of several quantiles
+        case "reduction":
+            return _reduced(first, _named(args, keywords, "axis", "dim"), _kept(keywords), _axes_of(op))
+        case "along" if op.name == "diff":
+            return _shortened(first, keywords)
+        case "along":
+            return None if keywords.get("include_initial") else first
+        case "several":
+            return joined_shape(op.name, operands, _named(args, keywords, "axis", "dim") or 0)
+        case "whole":
+            return _whole(op, operands, args, keywords)
+        case "pair":
+            return broadcast(operands)
+        case "parts":
+            return _part(op.name, first, keywords.get("axis", args[0] if args else 0))
+    return None
+
+
+def _part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
+    """The shape of one of several results, where it has fewer axes than their operand."""
+    if name in ("histogram", "nonzero") or (name.startswith("unique_") and name != "unique_all"):
+        return (None,)
+    if shape is None:
+        return None
+    if name == "unstack" and isinstance(axis, int):
+        at = counted_axis(axis, len(shape))
+        return (*shape[:at], *shape[at + 1 :])
+    return shape[:-2] if name == "slogdet" and len(shape) > 1 else None
+
+
+def indexed_shape(
+    shape: Shape | None, key: Argument, index_shapes: Mapping[int, Shape | None], listed: bool = False
+) -> Shape | None:
+    """The shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
+
+    `listed`: a tuple among the indices is a list. One list of numbers leaves its axis as long as it is.
+    """
+    if shape is None:
+        return None
+    keys = key if isinstance(key, tuple) else (key,)
+    lengths = [_listed(k) for k in keys if listed and isinstance(k, tuple)]
+    if None in lengths or len(lengths) > 1 or (lengths and any(type(k) is int for k in keys)):
+        return None
+    if [k for k in keys if isinstance(k, Ref)]:
+        return (
+            index_shapes[keys[0].step] if len(keys) == 1 == len(shape) and isinstance(keys[0], Ref) else None
+        )
+    taken = sum(k is not None and k is not ... for k in keys)
+    if taken > len(shape):
+        raise ShapeError(f"{taken} indices for the {len(shape)} axes of {shape}")
+    full = Slice(None, None, None)
+    at = keys.index(...) if ... in keys else len(keys)
+    keys = (*keys[:at], *(full,) * (len(shape) - taken), *keys[at + 1 :])
+    left, found = iter(shape), list[int | None]()
+    for k in keys:
+        if k is None:
+            found.append(1)
+        elif isinstance(k, Slice):
+            found.append(_sliced(next(left), k))
+        else:
+            next(left)
+            found += lengths if isinstance(k, tuple) else ()
+    return tuple(found)
+
+
+def _listed(items: tuple[Argument, ...]) -> int | None:
+    """The length of a list of indices; None of one that chooses by truth values, or holds other things."""
+    return len(items) if all(type(x) is int for x in items) else None
+
+
+def size(shape: Shape | None) -> int | None:
+    """The number of elements; None where it is unknown."""
+    if shape is None or None in shape:
+        return None
+    return math.prod(length for length in shape if length is not None)
+
+
+def plain_axes(x: Argument) -> tuple[int, ...] | None:
+    """Axes or lengths that are given as an int or several; None for anything else."""
+    if isinstance(x, int) and not isinstance(x, bool):
+        return (x,)
+    if not isinstance(x, tuple):
+        return None
+    axes = tuple(i for i in x if isinstance(i, int) and not isinstance(i, bool))
+    return axes if len(axes) == len(x) else None
+
+
+def _named(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
+    """An argument that comes first, or by one of its names; None if it is not given."""
+    return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
+
+
+def _kept(keywords: Mapping[str, Argument]) -> bool:
+    return bool(keywords.get("keepdims", keywords.get("keepdim", False)))
+
+
+def _axes_of(op: Operation) -> tuple[int, ...] | None:
+    """The axes that go where none is named: the last two of matrices, else all."""
+    return (-2, -1) if op.name in ("matrix_norm", "matrix_rank", "trace") else None
+
+
+def _reduced(
+    shape: Shape | None, axis: Argument, keepdims: bool, last: tuple[int, ...] | None
+) -> Shape | None:
+    axes = plain_axes(axis) if axis is not None else last
+    if axes is None:
+        return (
+            (() if not keepdims else None if shape is None else (1,) * len(shape)) if axis is None else None
+        )
+    if shape is None or (axis is None and len(shape) < 2):  # whether it takes that is no question of shapes
+        return None
+    gone = {counted_axis(a, len(shape)) for a in axes}
+    if keepdims:
+        return tuple(1 if i in gone else length for i, length in enumerate(shape))
+    return tuple(length for i, length in enumerate(shape) if i not in gone)
+
+
+def _sliced(length: int | None, k: Slice) -> int | None:
+    bounds: list[Any] = [k.start, k.stop, k.step]
+    if length is None or any(b is not None and type(b) is not int for b in bounds):
+        return length if bounds == [None, None, None] else None
+    return len(range(length)[slice(*bounds)])
+
+
+def _whole(
+    op: Operation,
+    operands: Sequence[Shape | None],
+    args: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+) -> Shape | None:
+    """The shape of an operation on arrays as wholes, those of everyday use."""
+    shape = operands[0]
+    if op.name in ("reshape", "broadcast_to"):
+        lengths = plain_axes(_named(args, keywords, "shape"))
+        return lengths if lengths is None or -1 not in lengths else _reshaped(shape, lengths)
+    if shape is None or (len(operands) > 1 and operands[1] is None):
+        return None
+    if op.name in SAME:
+        return shape
+    rule = WHOLE.get(op.name)
+    other = operands[1] if len(operands) > 1 else None
+    axes = plain_axes(_named(args, keywords, "axis", "axes", "dim"))
+    return None if rule is None else rule(_Whole(shape, other or (), args, keywords, axes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """The shapes and the arguments of an operation on one array or two as wholes."""
+
+    shape: Shape
+    other: Shape
+    args: Sequence[Argument]
+    keywords: Mapping[str, Argument]
+    axes: tuple[int, ...] | None
+
+
+def _permuted(x: _Whole) -> Shape | None:
+    if not x.axes or len(x.axes) != len(x.shape):
+        return None
+    return tuple(x.shape[counted_axis(a, len(x.shape))] for a in x.axes)
+
+
+def _squeezed(x: _Whole) -> Shape | None:
+    if not x.axes:
+        return None
+    gone = {counted_axis(a, len(x.shape)) for a in x.axes}
+    return tuple(length for i, length in enumerate(x.shape) if i not in gone)
+
+
+def _diagonal(x: _Whole) -> Shape | None:
+    if len(x.shape) < 2 or x.args or x.keywords:
+        return None
+    side = None if None in x.shape[-2:] else min(n for n in x.shape[-2:] if n is not None)
+    return (*x.shape[:-2], side)
+
+
+def _vecdot(x: _Whole) -> Shape | None:
+    whole = broadcast([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
+    return None if whole is None else whole[:-1]
+
+
+def _repeated(x: _Whole) -> Shape | None:
+    if x.keywords or len(x.args) != 1 or not isinstance(x.args[0], int):
+        return None
+    count = size(x.shape)
+    return (None if count is None else count * x.args[0],)
+
+
+def _expanded(x: _Whole) -> Shape | None:
+    axes = x.axes or (0,)
+    return joined_shape("stack", [x.shape], axes[0]) if len(axes) == 1 else None
+
+
+WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
+    "cross": lambda x: broadcast([x.shape, x.other]),
+    "det": lambda x: x.shape[:-2] if len(x.shape) > 1 else None,
+    "diagonal": _diagonal,
+    "expand_dims": _expanded,
+    "isin": lambda x: x.shape,
+    "matmul": lambda x: _matmul(x.shape, x.other),
+    "matrix_transpose": lambda x: (*x.shape[:-2], x.shape[-1], x.shape[-2]) if len(x.shape) > 1 else None,
+    "outer": lambda x: (size(x.shape), size(x.other)),
+    "permute_dims": _permuted,
+    "repeat": _repeated,
+    "searchsorted": lambda x: x.other,
+    "squeeze": _squeezed,
+    "swapaxes": lambda x: _swapped(x.shape, *x.args) if len(x.args) == 2 else None,
+    "tensordot": lambda x: _contracted(x.shape, x.other, _named(x.args, x.keywords, "axes", "axis")),
+    "tile": lambda x: _tiled(x.shape, plain_axes(_named(x.args, x.keywords, "repetitions", "axis"))),
+    "vecdot": _vecdot,
+}
+
+
+def _shortened(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
+    """The shape of differences along an axis, of which each takes one from its length."""
+    axis, n = keywords.get("axis", -1), keywords.get("n", 1)
+    if not shape or not isinstance(axis, int) or not isinstance(n, int) or len({*keywords} - {"axis", "n"}):
+        return None
+    at = counted_axis(axis, len(shape))
+    return tuple(max(k - n, 0) if i == at and k is not None else k for i, k in enumerate(shape))
+
+
+def _swapped(shape: Shape, a: Argument, b: Argument) -> Shape | None:
+    if not isinstance(a, int) or not isinstance(b, int):
+        return None
+    lengths, i, j = list(shape), counted_axis(a, len(shape)), counted_axis(b, len(shape))
+    lengths[i], lengths[j] = lengths[j], lengths[i]
+    return tuple(lengths)
+
+
+def _contracted(a: Shape, b: Shape, axes: Argument) -> Shape | None:
+    """The shape of a product that is summed over so many axes: the last of one, the first of the other."""
+    count = 2 if axes is None else axes
+    if not isinstance(count, int) or not 0 <= count <= min(len(a), len(b)):
+        return None
+    return (*a[: len(a) - count], *b[count:])
+
+
+def _tiled(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
+    if times is None:
+        return None
+    most = max(len(shape), len(times))
+    lengths, repeats = (1,) * (most - len(shape)) + shape, (1,) * (most - len(times)) + times
+    return tuple(None if n is None else n * k for n, k in zip(lengths, repeats, strict=True))
+
+
+def _reshaped(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
+    """A shape with one length left open, -1, which follows from the number of elements."""
+    count, rest = size(shape), math.prod(length for length in lengths if length != -1)
+    if count is None or not rest:
+        return tuple(None if length == -1 else length for length in lengths)
+    if count % rest:
+        raise ShapeError(f"{count} elements cannot be reshaped to {lengths}")
+    return tuple(count // rest if length == -1 else length for length in lengths)
+
+
+def _matmul(a: Shape, b: Shape) -> Shape | None:
+    if not a or not b:
+        return None  # whether it takes what has no dimensions, the system says
+    if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
+        raise ShapeError(f"matmul of shapes {a} and {b}")
+    batch = broadcast([a[:-2], b[:-2]])
+    return None if batch is None else (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+
+
+# What becomes of an array of too few axes before it is joined: https://numpy.org/doc/stable/reference, under
+# the name of each.
+WIDENED: Mapping[str, Callable[[Shape], Shape]] = {
+    "hstack": lambda shape: shape or (1,),
+    "vstack": lambda shape: (*(1,) * (2 - len(shape)), *shape),
+    "dstack": lambda shape: shape if len(shape) > 2 else (*(1,) * (2 - len(shape)), *shape, 1),
+    "column_stack": lambda shape: shape if len(shape) > 1 else (*(shape or (1,)), 1),
+}
+ALONG = {"vstack": 0, "dstack": 2, "column_stack": 1}  # the axis of each; that of hstack is 1, of vectors 0
+
+
+def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
+    """The shape of arrays that are joined by an operation; None where it is not known.
+
+    Raises ShapeError where their numbers of axes differ.
+
+    >>> joined_shape("stack", [(3,), (3,)], 0), joined_shape("concat", [(3,), (4,)], 0)
+    ((2, 3), (7,))
+    >>> joined_shape("vstack", [(3,), (2, 3)], 0), joined_shape("hstack", [(), (2,)], 0)
+    ((3, 3), (3,))
+    """
+    known = [shape for shape in operands if shape is not None]
+    if len(known) < len(operands) or not known or not isinstance(axis, int):
+        return None
+    if name in WIDENED:
+        known = [WIDENED[name](shape) for shape in known]
+        axis = ALONG.get(name, min(len(known[0]) - 1, 1))
+    first = known[0]
+    if name == "stack":
+        at = counted_axis(axis, len(first) + 1)
+        return (*first[:at], len(known), *first[at:])
+    if not any(known):
+        return (len(known),)  # numbers in a row
+    if any(len(shape) != len(first) for shape in known):
+        raise ShapeError(f"{name} of arrays of {len(first)} and of other numbers of axes")
+    at = counted_axis(axis, len(first))
+    lengths = [shape[at] for shape in known]
+    total = None if None in lengths else sum(length for length in lengths if length is not None)
+    return (*first[:at], total, *first[at + 1 :])

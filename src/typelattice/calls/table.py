@@ -1,0 +1,362 @@
+"""The tables of calls: signatures.txt has parameters, names.txt names, equivalents.txt functions like others,
+graph_names.txt the names of operations in compiled graphs.
+
+They are checked when they are loaded: a mistake is reported with its file, its row and its column.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from typelattice.calls.step import NamedDType
+from typelattice.facts.call_forms import FORMS
+from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.libraries import libraries
+from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.facts.suggestions import nearest
+
+T = TypeVar("T")
+CAST = "astype"
+HERE = Path(__file__).parent
+FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
+MADE = (  # functions that are no operations, and have rows
+    "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
+    "opaque", "rand", "randn", "zeros",
+)  # fmt: skip
+SPECIAL = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
+MEANINGS = (
+    "cast",
+    "code",
+    "function",
+    "typed",
+    "same",
+    "constant",
+    "listed",
+    "after",
+    "second",
+    "composed",
+    "rebound",
+    "unchanged",
+)  # of names.txt
+KINDS = tuple(kind.word for kind in Kind)
+SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
+ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
+
+
+class TableError(TypelatticeError, ValueError):
+    """A row of a table that cannot be read; the message names its file, row and column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an operation.
+
+    `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
+    parameter that means the same everywhere. `spread`: its numbers may be given one by one. `of` is the
+    operation that joins an argument with the first operand, and `is_float` is set if it has to be a float.
+    """
+
+    names: tuple[str, ...]
+    role: str
+    spread: bool = False
+    by_name: bool = False
+    of: str = ""
+    is_float: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name under which a step keeps it."""
+        return self.names[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One of several results: of an operation's dtype, or a call of its own, which `is_alike` in dtype."""
+
+    name: str
+    of: str = ITSELF
+    call: str = ""
+    is_alike: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The parameters of an operation in a library, and its results where there are several.
+
+    `when` names the parameter without which there is one result after all. `unless` is the kind of a result
+    that the values of the operands decided. `asked` are the arguments with which recorders ask it.
+    """
+
+    parameters: tuple[Parameter, ...]
+    results: tuple[Result, ...] = ()
+    when: str = ""
+    unless: str = ""
+    asked: tuple[object, ...] = ()
+
+    @property
+    def first(self) -> str:
+        """The role of the first parameter."""
+        return self.parameters[0].role
+
+    @property
+    def others_ignored(self) -> bool:
+        """Return True if no argument that it does not name has a say."""
+        return self.find("") is not None
+
+    def find(self, name: str) -> Parameter | None:
+        """The parameter of a name; None if there is none."""
+        return next((p for p in self.parameters if name in p.names), None)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The parameters that a step keeps."""
+        kept = ("position", "name", "joined", "initial", "operand")
+        return tuple(p.name for p in self.parameters if p.role in kept)
+
+
+def made_of(name: str) -> Signature:
+    """Find the signature of a function that makes an array."""
+    return _signatures()[name, "*"]
+
+
+def signature(op: Operation, library: str | None) -> Signature:
+    """Find the signature of an operation in a library.
+
+    >>> [p.name for p in signature(FUNCTIONS["sum"], "torch").parameters][:3]
+    ['operands', 'axis', 'keepdims']
+    """
+    rows, library = _signatures(), library or "*"
+    for key in ((op.name, library), (op.name, "*"), (f"({op.form})", library), (f"({op.form})", "*")):
+        if key in rows:
+            return rows[key]
+    raise TableError(f"signatures.txt has no row of ({op.form}), the form of {op.name}; add one")
+
+
+def parameter_of_all(name: str) -> Parameter | None:
+    """Find the parameter of a name that means the same in every function; None if there is none."""
+    return _signatures()["(any)", "*"].find(name)
+
+
+@cache
+def fields_of(op: str) -> Mapping[str, str]:
+    """The results of an operation that a step names by number: name and origin of the dtype of each."""
+    found = _signatures().get((op, "*"))
+    return {r.name: r.of for r in found.results} if found else {}
+
+
+@cache
+def names(what: str) -> Mapping[tuple[str, str], str]:
+    """Find the names that are a cast, a function or the like: their meanings by library and name."""
+    found, stated = {}, _Stated("names.txt")
+    for row, (library, name, is_a, meaning) in _rows("names.txt", 4, 4):
+        _check(is_a, MEANINGS, "names.txt", row, 3)
+        _check_library(library, "names.txt", row, 1)
+        stated.add(library, name, is_a, row=row)
+        if is_a == what:
+            found[library, name] = meaning
+    return found
+
+
+def meaning(what: str, name: str, library: str | None) -> str | None:
+    """The meaning of a name in a library's code; None if it is nothing of that sort.
+
+    >>> meaning("function", "as_tensor", "torch"), meaning("cast", "half", None)
+    ('asarray', 'float16')
+    """
+    stated = names(what)
+    return stated.get((library or "*", name), stated.get(("*", name)))
+
+
+def dtype_named(name: str, library: str | None) -> NamedDType | None:
+    """The dtype that an attribute of a library is, `np.float32` or `torch.half`; None if it is none."""
+    found = meaning("cast", name, library)
+    if found is None and name in DTYPES:
+        found = name
+    return NamedDType(found) if found else None
+
+
+def constant(name: str) -> float | None:
+    """The number that an attribute of a library is, `np.pi`; None if it is none."""
+    found = meaning("constant", name, None)
+    return None if found is None else float(found)
+
+
+@cache
+def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Functions whose results have the dtypes of operations: by library and name those of each result."""
+    found, stated = {}, _Stated("equivalents.txt")
+    for row, (library, name, *operations) in _rows("equivalents.txt", 3):
+        _check_library(library, "equivalents.txt", row, 1)
+        for column, each in enumerate(operations, 3):
+            if each != ANY_NUMBER:
+                _check(each.removeprefix(SAME_ARGUMENTS), FUNCTIONS, "equivalents.txt", row, column)
+        stated.add(library, name, row=row)
+        found[library, name] = tuple(operations)
+    return found
+
+
+def equivalent(name: str, library: str | None) -> tuple[str, ...]:
+    """The operations whose dtypes the results of a function have; empty where there are none.
+
+    >>> equivalent("topk", "torch"), equivalent("sqrt", "torch")
+    (('sort', 'argsort'), ())
+    """
+    stated = equivalents()
+    return stated.get((library or "*", name)) or stated.get(("*", name)) or ()
+
+
+@cache
+def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
+    """Our names of the operations of libraries' graphs, and which of their operands ours take."""
+    found = {}
+    for row, (library, name, ours, *operands) in _rows("graph_names.txt", 3):
+        _check(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
+        _check(ours, (*FUNCTIONS, CAST), "graph_names.txt", row, 3)
+        found[library, name] = ours, "".join(operands)
+    return found
+
+
+def graph_operation(library: str, name: str) -> str:
+    """Find our name for an operation of a library's graphs; "" if there is none.
+
+    >>> graph_operation("jax", "reduce_sum"), graph_operation("jax", "select_n")
+    ('sum', 'where')
+    """
+    ours = graph_names().get((library, name), (name.lower(), ""))[0]
+    return CAST if ours == CAST else FUNCTIONS[ours].name if ours in FUNCTIONS else ""
+
+
+def graph_operands(library: str, name: str, given: Sequence[T]) -> tuple[T, ...]:
+    """The operands of an operation of a library's graphs as ours takes them.
+
+    >>> graph_operands("jax", "select_n", "cxy"), graph_operands("tensorflow", "ConcatV2", "xya")
+    (('c', 'y', 'x'), ('x', 'y'))
+    """
+    which = graph_names().get((library, name), ("", ""))[1]
+    if which == ":-1":
+        return tuple(given[:-1])
+    order = [int(i) for i in which.split(",")] if which else []
+    return tuple(given[i] for i in order) if order and len(given) > max(order) else tuple(given)
+
+
+class _Stated:
+    """The keys of the rows of a table that were read so far."""
+
+    def __init__(self, file: str) -> None:
+        self.file, self.rows = file, dict[tuple[str, ...], int]()
+
+    def add(self, *key: str, row: int) -> None:
+        """Raises TableError of a key that another row has."""
+        if key in self.rows:
+            what = f"{' '.join(key)} has row {self.rows[key]} already; leave one out"
+            raise TableError(f"{self.file}, row {row}, column 1: {what}")
+        self.rows[key] = row
+
+
+def _rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table with their numbers. Raises TableError of one with too few or too many columns."""
+    with open(HERE / file, encoding="ascii") as lines:
+        for number, line in enumerate(lines, 1):
+            words = line.split()
+            if not words or line.startswith("#"):
+                continue
+            if len(words) < least or len(words) > (most or len(words)):
+                raise TableError(f"{file}, row {number}: {len(words)} columns; give {least}")
+            yield number, words
+
+
+def _check(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
+    """Raises TableError of a word that is not among those known."""
+    if word not in known:
+        near = nearest(word, [*known])
+        raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")
+
+
+def _check_library(word: str, file: str, row: int, column: int) -> None:
+    _check(word, ("*", *libraries()), file, row, column)
+
+
+@cache
+def _signatures() -> Mapping[tuple[str, str], Signature]:
+    """All rows of signatures.txt, by operation or form, and library."""
+    found: dict[tuple[str, str], Signature] = {}
+    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MADE)
+    for row, (operations, library, *rest) in _rows("signatures.txt", 3):
+        _check_library(library, "signatures.txt", row, 2)
+        read = _signature(rest, row)
+        for name in operations.split(","):
+            _check(name, known, "signatures.txt", row, 1)
+            if (name, library) in found:
+                what = f"{name} has a row already; join the two"
+                raise TableError(f"signatures.txt, row {row}, column 1: {what}")
+            found[name, library] = read
+    return found
+
+
+def _signature(words: list[str], row: int) -> Signature:
+    """The signature that the words of a row state. Raises TableError."""
+    at = words.index("asked") if "asked" in words else len(words)
+    words, asked = words[:at], tuple(literal_eval(word) for word in words[at + 1 :])
+    unless = ""
+    if "unless" in words[:-1]:
+        *words, _, unless = words
+        if unless not in KINDS:
+            raise TableError(f"signatures.txt, row {row}: unless {unless!r} is no kind; give one of {KINDS}")
+    cut = words.index("->") if "->" in words else len(words)
+    parameters: list[Parameter] = []
+    by_name = False
+    for column, word in enumerate(words[:cut], 3):
+        if word == ";":
+            by_name = True
+            continue
+        parameter = _parameter(word, by_name)
+        if not all(name.isidentifier() for name in parameter.names) and word != "~...":
+            raise TableError(f"signatures.txt, row {row}, column {column}: {word!r} is no parameter")
+        if parameter.of:
+            _check(parameter.of, FUNCTIONS, "signatures.txt", row, column)
+        parameters.append(parameter)
+    results = words[cut + 1 :]
+    when = ""
+    if "when" in results:
+        at = results.index("when")
+        results, when = results[:at], " ".join(results[at + 1 :])
+    read = tuple(_result(word, row, cut + 4 + i) for i, word in enumerate(results))
+    found = Signature(tuple(parameters), read, when, unless, asked)
+    if when and found.find(when) is None:
+        raise TableError(f"signatures.txt, row {row}: `when {when}` names no parameter; name one of the row")
+    return found
+
+
+ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}  # by the mark before a name
+
+
+def _parameter(word: str, by_name: bool) -> Parameter:
+    if word in ("operands", "list", "text"):
+        return Parameter((word,), word)
+    plain, _, of = word.removesuffix("...").partition("=")
+    plain, _, kind = plain.partition(":")
+    names = tuple(name.removesuffix("?") for name in plain.lstrip("".join(ROLES)).split("|"))
+    role = ROLES.get(word[0]) or ("operand" if "?" in word else names[0] if names[0] in SPECIAL else "name")
+    if role == "joined":
+        of = of or "result_type"
+    return Parameter(names, role, word.endswith("..."), by_name or word == "~...", of, kind == "float")
+
+
+def _result(word: str, row: int, column: int) -> Result:
+    """A result: `S`, `S=real`, `values:max()` or `indices:~argsort()`. Raises TableError."""
+    name, _, made = word.partition(":")
+    if made:
+        call = made.removeprefix("~").removesuffix("()")
+        _check(call, FUNCTIONS, "signatures.txt", row, column)
+        return Result(name, call=call, is_alike=made.startswith("~"))
+    name, _, of = word.partition("=")
+    if not of or of == COMPUTED:
+        return Result(name, of or ITSELF)
+    _check(of.removesuffix(OF_OPERAND), FUNCTIONS, "signatures.txt", row, column)
+    return Result(name, of)

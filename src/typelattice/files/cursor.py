@@ -1,18 +1,23 @@
-"""The place in a system file that is being read. An error there names the file, the line and the key."""
+"""The place in a system file that is being read, and the mistakes found so far."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from typelattice.files.spec import Spec
-from typelattice.files.text import FormatError, Line
-from typelattice.files.vocabulary import LIMIT_ENTRIES, items
+from typelattice.files.text import FormatError, Line, joined
+from typelattice.files.vocabulary import LIMIT_ENTRIES, AboutOrder, Consequence, UnknownWord, items
 
 T = TypeVar("T")
 
 
 class Cursor:
-    """A spec that is read key after key, and the place reached: a key, its entry, a line of the order."""
+    """A spec that is read key after key, the place reached in it, and the mistakes found on the way.
+
+    `noting` keeps a mistake and goes on. `is_order_whole` is false once a mistake was found in what joins
+    rest on; mistakes that only follow from it are dropped then.
+    """
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -20,30 +25,61 @@ class Cursor:
         self.entry: str | int | None = None
         self.part: str | None = None  # of an entry that may stand in several places
         self.line: Line | None = None  # of a statement of the order
+        self.mistakes: list[FormatError] = [*spec.mistakes]
+        self.is_order_whole = "order" not in spec.broken
 
     def at(self, key: str, entry: str | int | None = None, part: str | None = None) -> None:
-        """Goes to a key, to an entry or element under it, or to a part of that."""
+        """Go to a key, to an entry or element under it, or to a part of that."""
         self.key, self.entry, self.part = key, entry, part
 
     def value(self, key: str, default: T) -> T:
-        """The value of a key, whose type is checked already."""
+        """The value of a key, whose type is checked already. Raise Consequence for one of another type."""
         self.at(key)
+        if key in self.spec.broken:
+            raise Consequence(key)
         value = self.spec.values.get(key, default)
         assert isinstance(value, type(default))
         return value
 
     def table(self, key: str) -> Iterator[tuple[str, object]]:
-        """The entries of a table, one after another."""
-        table = self.value(key, dict[str, object]())
-        if len(table) > LIMIT_ENTRIES:
-            raise ValueError(f"more than {LIMIT_ENTRIES:,} entries; a system file states a rule")
+        """The entries of a table, one after another; none of a table that is no table or too long."""
+        table: dict[str, object] = {}
+        with self.noting():
+            table = self.value(key, table)
+            if len(table) > LIMIT_ENTRIES:
+                table = {}
+                raise ValueError(f"more than {LIMIT_ENTRIES:,} entries; a system file states a rule")
         for entry, value in items(table):
             self.at(key, entry)
             yield entry, value
 
-    def error(self, cause: str) -> FormatError:
-        """What is wrong with what is at hand."""
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note a mistake in what is read within, and go on after it."""
+        try:
+            yield
+        except Consequence:
+            pass
+        except ValueError as e:
+            if self.is_order_whole or not isinstance(e, AboutOrder):
+                self.mistakes.append(self.error(e))
+        self.line = None
+
+    def finish(self) -> None:
+        """Raise one FormatError for all mistakes that were noted."""
+        if self.mistakes:
+            raise joined(self.mistakes)
+
+    def error(self, e: ValueError) -> FormatError:
+        """Return the error for a mistake at the current place."""
+        word = e.word if isinstance(e, UnknownWord) else ""
         text = self.spec.text_of_entry(self.key, self.entry)
-        file, line = self.line or (text.file, text.line(self.key, self.entry, self.part))
+        found = None
+        if self.line is not None:
+            found = self.spec.text_of(self.line[0])
+        file, row = self.line or (text.file, None)
         inherited = "" if file == self.spec.main.file else f" ({self.spec.main.file} extends it)"
-        return FormatError(file, line, self.key, cause + inherited)
+        if row is not None:
+            mark = found.mark_of_row(row, word) if found else None
+            return FormatError(file, row, self.key, f"{e}{inherited}", mark)
+        return text.error(f"{e}{inherited}", self.key, self.entry, self.part, word)

@@ -1,18 +1,22 @@
-"""What a system file says of operations, and of values out of range: keys that depart from the standard."""
+"""The entries of a system file for operations and for values out of range: departures from the standard."""
+
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from typelattice.engine import operations as ops
-from typelattice.engine.fit import JOIN, OUTCOMES, PREFIXES
-from typelattice.facts.dtypes import DType, Kind, Node, place
-from typelattice.facts.suggest import short
-from typelattice.files.held_entries import read_holds
-from typelattice.files.own_order import read_own_order
-from typelattice.files.refused_entries import read_refused
+from typelattice.engine.fit import CONDITIONS, JOIN, OF_DTYPE, OUTCOMES
+from typelattice.facts.dtypes import DType, Kind, Node, place, weak
+from typelattice.facts.frozen import frozen
+from typelattice.facts.operations import IN_PLACE, OPERATORS
+from typelattice.facts.order import Order, collect, statements
+from typelattice.facts.suggestions import nearest, short
+from typelattice.files.cursor import Cursor
+from typelattice.files.order_entries import LIMIT_STATEMENTS
 from typelattice.files.vocabulary import (
+    Consequence,
+    UnknownWord,
     Words,
     check_entry,
     each_of,
@@ -20,90 +24,120 @@ from typelattice.files.vocabulary import (
     kind_of,
     once,
     one_of,
+    phrase,
     text,
 )
 from typelattice.operands.operand import WORDS
 
 T = TypeVar("T")
+Fields = dict[str, object]  # of `Op`
 TIERS = ["array", "0d", "scalar"]
+THEN = " then "  # between two sides that stand in this order
+DEFAULT_OF = "default "  # `default int`: the default dtype of a Python number
+PYTHON = {f"py.{word}": weak(kind) for word, kind in (*WORDS.items(), ("bool", Kind.BOOL))}
+SIDES: Mapping[str, Sequence[Node | str]] = {
+    **{word: (node,) for word, node in PYTHON.items()}, "py": (*PYTHON.values(),),
+    ops.ANY: (ops.ANY,), ops.DIFFERENT: (ops.DIFFERENT,),
+}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class OperationEntries:
-    """Reads the entries of `ops` and `fit`; `present` lets nodes of the order pass. Raises ValueError.
+    """A reader of `ops` and `fit` that raises ValueError; `present` accepts nodes of the order only.
 
-    `at` is told which part of which entry of `ops` is read.
+    `cursor` goes to the entry of `ops` that is being read, and to the part of it.
     """
 
     words: Words
     present: Callable[[Node], Node]
-    at: Callable[[str, str, str], None]
+    cursor: Cursor
 
-    def fit(self, table: object) -> dict[str, str]:
-        """Kind of scalar → what becomes of a value out of range."""
-        found = {kind_of(word, WORDS).word: _outcome(how)[0] for word, how in items(table)}
-        for word, how in found.items():
+    def fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
+        """Read kind of scalar → outcome of a value out of range; also, with `dtypes`, of single dtypes."""
+        found: dict[str, str] = {}
+        each = dict.fromkeys(WORDS, table) if isinstance(table, str) else table  # a word of all kinds
+        for word, how in items(each):
+            if word not in WORDS and dtypes:
+                one_of(how, OF_DTYPE)
+                found |= dict.fromkeys(map(str, map(self.words.dtype, self.words.nodes(word))), text(how))
+                continue
+            if text(how).startswith(JOIN) and word == "int":
+                if how != JOIN and not text(how).startswith(f"{JOIN} of "):
+                    raise ValueError(f'{short(text(how))} should be "{JOIN}", or "{JOIN} of u8, u16"')
+                found[kind_of(word, WORDS).word] = JOIN
+                continue
+            outcome, *conditions = map(str.strip, text(how).split(","))
             impossible = ("inf",) if word == "int" else ("wrap", JOIN)
-            *prefixes, outcome = how.split() or [how]
-            each_of(",".join(prefixes) or PREFIXES[0], PREFIXES)
+            kind = kind_of(word, WORDS)
             one_of(outcome, [x for x in OUTCOMES if x not in impossible])
+            each_of(", ".join(conditions) or CONDITIONS[0], CONDITIONS)
+            found[kind.word] = ", ".join((outcome, *conditions))
         return found
 
     def joins(self, table: Mapping[str, object], nodes: Iterable[Node]) -> tuple[DType, ...]:
-        """The dtypes that `join` names, from narrow to wide; where it names none, all integers of `nodes`."""
-        how, listed = _outcome(table.get("int", ""))
-        if not how.endswith(JOIN):
+        """Read the dtypes of `least dtype of …`, from narrow to wide; by default all integers of `nodes`."""
+        how = text(table.get("int", ""))
+        if not how.startswith(JOIN):
             return ()
+        listed = how.removeprefix(JOIN).removeprefix(" of ")
         integers = [n for n in nodes if isinstance(n, DType) and n.kind.word == "int"]
         named = self.words.nodes(listed) if listed else integers
         return tuple(sorted(once(self.words.dtype(n, Kind.SIGNED) for n in named), key=place))
 
     def holds(self, table: object) -> dict[ops.Target, tuple[DType, ...]]:
-        """Kind of scalar → dtypes, one of which has to hold it; dtypes → the one that has to hold an int."""
-        return read_holds(self.words, table)
-
-    def operation(self, op: str, table: object) -> dict[str, object]:
-        """What the file says of an operation or of a class of them."""
-        check_entry(op)
-        readers: dict[str, Callable[[object], object]] = {
-            "takes": self._domain,
-            "each": self._domain,
-            "scalars": lambda word: one_of(word, ops.SCALARS),
-            "refuses": lambda entries: read_refused(self.words, entries),
-            "dimensions": _dimensions,
-            "natural": self._natural,
-            "arrays": lambda word: one_of(word, ops.ARRAYS),
-            "before": lambda table: self._mapping(table, self._target_of),
-            "order": lambda said: read_own_order(self.words, said),
-            "meet": lambda word: one_of(word, ops.MEET),
-            "absorbs": self._domain,
-            "loops": self._loops,
-            "own": self._loops,
-            "ignores": lambda said: self._of_each(said, _tiers),
-            "adopts": lambda word: one_of(word, ops.ADOPTS),
-            "holds": self.holds,
-            "fit": self.fit,
-            "computes": lambda table: self._mapping(table, self._target_of),
-            "gives": lambda said: self._of_each(said, self._given),
-            "into": lambda word: one_of(word, ops.INTO),
-            "weak": lambda said: self._of_each(said, _weakness),
-        }
-        found: dict[str, object] = {}
-        for key, value in items(table):
-            self.at("ops", op, key)
-            if key not in readers:
-                these = ", ".join(readers)
-                raise ValueError(f"unknown key {short(key)} of an operation; these are {these}")
-            found[key] = readers[key](value)
-        fit = found.get("fit")
-        if isinstance(fit, Mapping) and any(how.endswith(JOIN) for how in fit.values()):
-            raise ValueError("join is said of all operations at once, in the `fit` of the file")
-        for key in ("ignores", "gives", "weak"):  # a table says it of some, a word of all
-            if isinstance(found.get(key), Mapping):
-                found[f"{key}_of"] = found.pop(key)
-            elif key in found:
-                found[f"{key}_of"] = {}
+        """Read kind → dtypes, one of which has to hold it; dtypes → the one that has to hold an int."""
+        found: dict[ops.Target, tuple[DType, ...]] = {}
+        for word, codes in items(table):
+            if word in WORDS:
+                found[WORDS[word]] = self.words.several(word, codes)
+                continue
+            bounds = self.words.several(Kind.SIGNED.word, codes)
+            for d in map(self.words.dtype, self.words.nodes(word)):
+                if d in found:
+                    raise ValueError(f"{d} is mapped twice")
+                found[d] = bounds
         return found
+
+    def operation(self, op: str, table: object) -> Fields:
+        """Read what the file says of an operation or of a class of them, as fields of `Op`."""
+        self.cursor.at("ops", op)
+        check_entry(op)
+        readers: dict[str, Callable[[object], Fields]] = {
+            "takes": self._takes,
+            "scalars": lambda word: {"scalars": one_of(word, ops.SCALARS)},
+            "refusals": lambda table: {"refusals": self._refusals(table)},
+            "overrides": lambda table: {"overrides": self._overrides(table)},
+            "exponent": self._exponent,
+            "counts-as": self._counts_as,
+            "joins": self._joins,
+            "loops": self._loops,
+            "computes": self._computes,
+            "gives": lambda said: self._gives(op, said),
+            "weak-result": lambda said: self._of_each("weak", said, lambda word: one_of(word, ops.WEAK)),
+            "holds": lambda table: {"holds": self.holds(table)},
+            "fit": self._own_fit,
+        }
+        assert (*readers,) == KEYS
+        found: Fields = {}
+        is_whole = True
+        for key, value in items(table):
+            self.cursor.at("ops", op, key)
+            read = False
+            with self.cursor.noting():
+                if key not in readers:
+                    raise unknown_key(key)
+                found |= readers[key](value)
+                read = True
+            is_whole &= read
+        if not is_whole:
+            raise Consequence(op)
+        return found
+
+    def _takes(self, said: object) -> Fields:
+        """`"numeric"`, or a table of `computed` and `each`."""
+        parts = {"computed": "takes", "each": "each"}
+        given = said if isinstance(said, Mapping) else {"computed": said}
+        return {parts[one_of(part, parts)]: self._domain(words) for part, words in given.items()}
 
     def _domain(self, words: object) -> ops.Domain:
         """`real but u16`: kinds and dtypes, and those of them that are left out."""
@@ -120,34 +154,136 @@ class OperationEntries:
                 raise ValueError(f"{source} is {source.kind}, which is named too")
         return ops.Domain(listed, left_out)
 
-    def _natural(self, said: object) -> tuple[str, ...] | DType:
-        """Tiers, or the unsigned dtype that has to hold a Python int on the right."""
-        if any(word.strip() in TIERS for word in text(said).split(",")):
-            return each_of(said, TIERS[1:])
-        d = self.words.dtype(self.words.node(said))
-        if d.kind is not Kind.UNSIGNED:
-            raise ValueError(f"{d} is no unsigned dtype; name one, or tiers")
-        return d
+    def _refusals(self, table: object) -> tuple[ops.Override, ...]:
+        """`{ "bool + integer, py.int" = "reason", "py.int then float" = "reason" }`"""
+        found = []
+        for pair, reason in items(table):
+            left, right, ordered = self._sides(pair)
+            found.append(ops.Override(left, right, ordered, None, phrase(reason)))
+        return tuple(found)
 
-    def _of_each(self, said: object, read: Callable[[object], T]) -> T | dict[DType | Kind, T]:
-        """What is said of all dtypes alike; or dtypes and kinds → what is said of these."""
-        return self._mapping(said, read) if isinstance(said, Mapping) else read(said)
+    def _overrides(self, table: object) -> tuple[ops.Override, ...]:
+        """`{ "bool + any" = "b" }`: operands of two sides → the dtype that they become."""
+        found = []
+        for pair, code in items(table):
+            left, right, ordered = self._sides(pair)
+            d = self.words.dtype(self.present(self.words.node(code)))
+            found.append(ops.Override(left, right, ordered, d))
+        return tuple(found)
+
+    def _sides(self, pair: str) -> tuple[ops.Side, ops.Side, bool]:
+        """Two sides, and whether the left one stands first."""
+        ordered = THEN in pair
+        sides = pair.split(THEN if ordered else "+")
+        if len(sides) != 2 or "+" in sides[1]:
+            raise ValueError(f'{short(pair)} should name two sides, as in "bool + integer"')
+        return self._side(sides[0]), self._side(sides[1]), ordered
+
+    def _side(self, names: str) -> ops.Side:
+        """Kinds and dtypes of arrays; `any`, `different`; `py.int` and its like for Python scalars."""
+        listed = [word.strip() for word in names.split(",")]
+        plain = [word for word in listed if word not in SIDES]
+        for word in plain:
+            if word.startswith("py.") or word.endswith("*"):
+                cause = f"unknown operand {short(word)}; Python's are py, {', '.join(PYTHON)}"
+                raise UnknownWord(cause, word)
+        found: list[Node | Kind | str] = [x for word in listed for x in SIDES.get(word, ())]
+        return frozenset(once([*found, *(self.words.sources(", ".join(plain)) if plain else ())]))
+
+    def _exponent(self, said: object) -> Fields:
+        """A table of `not-negative`, `within` and `ignored`: what holds of an integer on the right."""
+        found: Fields = {}
+        for part, value in items(said):
+            match one_of(part, ("not-negative", "within", "ignored")):
+                case "not-negative":
+                    found["not_negative"] = each_of(value, TIERS[1:])
+                case "within":
+                    d = self.words.dtype(self.words.node(value))
+                    if d.kind is not Kind.UNSIGNED:
+                        raise ValueError(f'{d} is no unsigned dtype; name one, such as "u32"')
+                    found["within"] = d
+                case _:
+                    found |= self._of_each("ignores", value, lambda words: each_of(words, TIERS))
+        return found
+
+    def _counts_as(self, said: object) -> Fields:
+        """`"array"`, or dtypes and kinds → the dtype that an operand of them counts as."""
+        if isinstance(said, Mapping):
+            return {"before": self._mapping(said, self._target), "arrays": ops.ITSELF}
+        return {"arrays": one_of(said, ops.COUNTS_AS), "before": {}}
+
+    def _joins(self, said: object) -> Fields:
+        """`"same dtype"` or another word, or the covers of an order of the operation's own."""
+        if "->" not in text(said) and ";" not in text(said):
+            return {"meet": one_of(said, ops.JOINS), "order": ()}
+        chains = [
+            [self.words.nodes(",".join(part)) for part in statement]
+            for line in text(said).split("\n")
+            for _, statement in statements(line.partition("#")[0])
+        ]
+        if len(chains) > LIMIT_STATEMENTS:
+            raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
+        covers = collect(chains)
+        Order(covers)  # raises an error that says what is wrong with them
+        return {"meet": ops.IN_ORDER, "order": tuple((a, tuple(above)) for a, above in covers.items())}
+
+    def _loops(self, said: object) -> Fields:
+        """Dtypes, the first of which that every operand casts to is computed in; `own` ones come before."""
+        parts = {"search": "loops", "own": "own"}
+        given = said if isinstance(said, Mapping) else {"search": said}
+        if isinstance(said, Mapping) and "own" in said:  # these alone, if no others are named
+            given = {"search": said["own"], **said}
+        return {parts[one_of(part, parts)]: self._dtypes(names) for part, names in given.items()}
+
+    def _dtypes(self, names: object) -> tuple[DType, ...]:
+        """Dtypes of the order; `""` for none, so that operands join."""
+        return () if names == "" else once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
+
+    def _computes(self, said: object) -> Fields:
+        """Dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
+        table = dict(items(said))
+        adopts = one_of(table.pop("scalars", ops.COMPUTED), ops.ADOPTS)
+        return {"computes": self._mapping(table, self._target), "adopts": adopts}
+
+    def _gives(self, op: str, said: object) -> Fields:
+        """Read the dtype of the result; for writing in place, the dtypes that the left operand accepts."""
+        if isinstance(said, Mapping):
+            into = {word for word in said.values() if word in ops.INTO and word != ops.LEFT}
+            table = {names: ops.LEFT if word in into else word for names, word in said.items()}
+            fields = self._of_each("gives", table, self._given)
+            return {"into": into.pop(), **fields} if len(into) == 1 else fields
+        if said not in ops.INTO:
+            return self._of_each("gives", said, self._given)
+        writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
+        return {"into": said} if writes else {"into": said, "gives": ops.LEFT, "gives_of": {}}
+
+    def _own_fit(self, said: object) -> Fields:
+        """The outcomes for this operation."""
+        fit = self.fit(said, dtypes=True)
+        if JOIN in fit.values():
+            raise ValueError(f'"{JOIN}" is said of all operations at once, in the `fit` of the file')
+        return {"fit": fit}
+
+    def _of_each(self, field: str, said: object, read: Callable[[object], object]) -> Fields:
+        """Read one value for all dtypes alike; or dtypes and kinds → the value for these."""
+        if isinstance(said, Mapping):
+            return {f"{field}_of": self._mapping(said, read)}
+        return {field: read(said), f"{field}_of": {}}
 
     def _given(self, code: object) -> ops.Given:
-        """A dtype, `i*` for the default dtype of a kind, or a word for what operands or parts have."""
+        """A dtype, the default dtype of a kind, or a word for what operands or parts have."""
         # A checker does not see that a code which is one of PARTS is a word of `Given`.
-        return code if code in ops.PARTS else self._target_of(code)  # type: ignore[return-value]
+        return code if code in ops.PARTS else self._target(code)  # type: ignore[return-value]
 
-    def _target_of(self, code: object) -> DType | Kind:
-        return self._target(self.words.node(code))
-
-    def _target(self, node: Node) -> DType | Kind:
-        """A dtype, or `i*` for the default dtype of a kind."""
-        return self.words.dtype(node) if isinstance(node, DType) or node.dtype else node.kind
-
-    def _loops(self, names: object) -> tuple[DType, ...]:
-        """Dtypes that an operation computes in; `""` for none, so that its operands join."""
-        return () if names == "" else once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
+    def _target(self, code: object) -> DType | Kind:
+        """A dtype, or `default int` for the default dtype of a kind."""
+        if text(code).startswith(DEFAULT_OF):
+            return kind_of(text(code).removeprefix(DEFAULT_OF))
+        node = self.words.node(code)
+        if not isinstance(node, DType) and not node.dtype:
+            wanted = "uint" if node.kind is Kind.UNSIGNED else node.kind.word
+            raise ValueError(f'{node} has no width; write "{DEFAULT_OF}{wanted}" for the default dtype')
+        return self.words.dtype(node)
 
     def _mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
         """`"bool, i8" = "i32"`: dtypes or kinds → what is read of the other side."""
@@ -161,24 +297,22 @@ class OperationEntries:
         return found
 
 
-def _outcome(how: object) -> tuple[str, str]:
-    """`join u8, u16`: what becomes of a value, and the dtypes that are named for it."""
-    before, join, listed = text(how).partition(f"{JOIN} ")
-    return f"{before}{join}".strip(), listed.strip()
+def unknown_key(key: str) -> UnknownWord:
+    """Return the error for an unknown key of an operation."""
+    near = nearest(key, KEYS) or f"; these are {', '.join(KEYS)}"
+    return UnknownWord(f"unknown key {short(key)} of an operation{near}", key)
 
 
-def _tiers(words: object) -> tuple[str, ...]:
-    """The tiers of which an integer on the right is ignored."""
-    return each_of(words, TIERS)
-
-
-def _weakness(word: object) -> str:
-    """What becomes of a weak result."""
-    return one_of(word, ops.WEAK)
-
-
-def _dimensions(number: object) -> int:
-    """How many dimensions an operand has to have."""
-    if type(number) is not int or number not in (1, 2):
-        raise ValueError("should be 1 or 2: the dimensions that each operand has to have")
-    return number
+KEYS = (
+    "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops", "computes",
+    "gives", "weak-result", "holds", "fit",
+)  # fmt: skip
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "takes": ("takes",), "takes.each": ("each",), "exponent": ("not_negative", "within"),
+    "exponent.ignored": ("ignores", "ignores_of"), "counts-as": ("arrays", "before"),
+    "joins": ("meet", "order"), "computes.scalars": ("adopts",), "loops.own": ("own",),
+    "gives": ("gives",), "gives of each": ("gives_of",), "weak-result": ("weak", "weak_of"),
+    **{key: (key,) for key in ("scalars", "refusals", "overrides", "loops", "computes", "holds", "fit")},
+    "into": ("into",),
+}  # fmt: skip
+"""The fields of `Op` that each key, or part of a key, sets."""

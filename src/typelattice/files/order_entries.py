@@ -1,4 +1,4 @@
-"""What a system file says of its order: covers, statement by statement."""
+"""The order of a system file: covers, statement by statement."""
 from __future__ import annotations
 
 from bisect import bisect_left
@@ -9,49 +9,67 @@ from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order, OrderError, collect
 from typelattice.files.cursor import Cursor
 from typelattice.files.text import Line
-from typelattice.files.vocabulary import LIMIT_NODES, Words
+from typelattice.files.vocabulary import LIMIT_NODES, Consequence, Words
 
-LIMIT_COVERS = (LIMIT_NODES // 2) ** 2  # which is as many as so many nodes can have
+LIMIT_COVERS = (LIMIT_NODES // 2) ** 2  # no order of so many nodes has more
 LIMIT_STATEMENTS = 500
 Chain = list[list[Node]]  # the lists between the arrows of a statement
-Covers = dict[Line, list[tuple[Node, Node | None]]]  # what each line states; None: a node is named
+Covers = dict[Line, list[tuple[Node, Node | None]]]  # what each line states; None: it names a node
 
 
 def read_order(cursor: Cursor, words: Words) -> tuple[Order[Node], Covers]:
-    """The order of a spec's statements, and what each line of them states. Raises ValueError."""
+    """The order of a spec's statements, and what each line of them states. Raise ValueError."""
+    covers: Covers = {}
+    chains: list[Chain] = []
+    stated_at: list[Line] = []  # the line of each chain
+    with cursor.noting():
+        _read_statements(cursor, words, covers, chains, stated_at)
+        try:
+            return Order(collect(chains)), covers
+        except OrderError:
+            first = bisect_left(range(len(chains)), True, key=lambda n: bool(_fault(chains[: n + 1])))
+        cause = _fault(chains[: first + 1])
+        cursor.line = _blamed(cause, stated_at[first], covers)
+        raise ValueError(cause)
+    cursor.is_order_whole = False
+    return Order({a: () for chain in chains for part in chain for a in part}), covers
+
+
+def _read_statements(
+    cursor: Cursor, words: Words, covers: Covers, chains: list[Chain], stated_at: list[Line]
+) -> None:
+    """Read the statements one by one; note a mistake in one, and then raise Consequence."""
     cursor.value("order", "")
     if not cursor.spec.order:
         raise ValueError("missing or empty; write covers such as `i8 -> i16`")
     if len(cursor.spec.order) > LIMIT_STATEMENTS:
         cursor.line = cursor.spec.order[LIMIT_STATEMENTS][0]
         raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
-    covers: Covers = {}
-    chains: list[Chain] = []
     count = 0
     for line, statement in cursor.spec.order:
-        cursor.line = line
-        chain = [words.nodes(",".join(part)) for part in statement]
+        chain: Chain = []
+        with cursor.noting():
+            cursor.line = line
+            chain = [words.nodes(",".join(part)) for part in statement]
+        if not chain:
+            continue
         count += sum(len(lower) * len(upper) for lower, upper in pairwise(chain))
         if count > LIMIT_COVERS:
+            cursor.line = line
             raise ValueError(f"more than {LIMIT_COVERS:,} covers; a system file states a rule")
         stated = covers.setdefault(line, [])
         stated += [(a, None) for part in chain for a in part]
         stated += [pair for lower, upper in pairwise(chain) for pair in product(lower, upper)]
         chains.append(chain)
-    cursor.line = None
+        stated_at.append(line)
     if len({a for stated in covers.values() for a, _ in stated}) > LIMIT_NODES:
         raise ValueError(f"more than {LIMIT_NODES:,} nodes; a system file states a rule")
-    try:
-        return Order(collect(chains)), covers
-    except OrderError:
-        first = bisect_left(range(len(chains)), True, key=lambda n: bool(_fault(chains[: n + 1])))
-    cause = _fault(chains[: first + 1])
-    cursor.line = _blamed(cause, cursor.spec.order[first][0], covers)
-    raise ValueError(cause)
+    if len(chains) < len(cursor.spec.order):
+        raise Consequence("order")
 
 
 def _fault(chains: Sequence[Chain]) -> str:
-    """What keeps statements from being an order; empty if nothing does."""
+    """Return the reason why statements are no order; an empty string if they are one."""
     try:
         Order(collect(chains))
     except OrderError as e:
@@ -60,7 +78,7 @@ def _fault(chains: Sequence[Chain]) -> str:
 
 
 def _blamed(cause: str, line: Line, covers: Covers) -> Line:
-    """The line to name for a fault that shows with a line: of an implied cover, its own line in that file."""
+    """Return the line to name for a fault found at a line; for an implied cover, its own in that file."""
     for other, stated in covers.items():
         implied = tuple(f"the cover {a} -> {b} is implied" for a, b in stated)
         if other[0] == line[0] and cause.startswith(implied):

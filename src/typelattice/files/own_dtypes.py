@@ -6,10 +6,10 @@ from math import frexp
 from sys import float_info
 
 from typelattice.facts.dtypes import DType, Kind, define, least_of_float, numpy_reading
-from typelattice.facts.suggest import short
-from typelattice.facts.values import significant_bits, values
+from typelattice.facts.finite_values import significant_bits, values
+from typelattice.facts.suggestions import short
 from typelattice.files.text import article
-from typelattice.files.vocabulary import Words, items, one_of, text
+from typelattice.files.vocabulary import UnknownWord, Words, items, one_of, text, unknown
 
 Number = int | float
 FACTS: dict[str, str] = {  # what each should be
@@ -37,13 +37,17 @@ UNKNOWN = "unknown"
 
 
 def own_dtype(words: Words, name: str, facts: object) -> DType:
-    """A dtype of the file's own, from then on one of its words. Raises ValueError if its facts cannot be."""
+    """A dtype of the file's own, from then on one of its words. Raise ValueError if its facts cannot be."""
     given = _checked(facts)
     kind, code = Kind(one_of(given["kind"], Kind)), text(given.get("code", name))
     form = _form(kind, given)
+    if isinstance(given.get("values"), list):
+        _listed(kind, given["values"])  # before what stands beside them
     for fact in given:
         if fact not in (*COMMON, *FORMS[form]):
-            raise ValueError(f"the fact {fact} is none of {form}")
+            beside = ", ".join((*COMMON, *FORMS[form]))
+            cause = f"the fact {fact} does not go with {form}, which has {beside}; leave it out"
+            raise UnknownWord(cause, fact)
     bits, storage = _bits(given), given.get("storage_bits")
     if kind is Kind.BOOL:
         bits = bits or 1
@@ -89,7 +93,7 @@ def _checked(facts: object) -> Mapping[str, object]:
     given = dict(items(facts))
     for fact, value in given.items():
         if fact not in FACTS:
-            raise ValueError(f"unknown fact {short(fact)}; these are {', '.join(FACTS)}")
+            raise unknown("fact", fact, FACTS)
         if fact == "values" and isinstance(value, str):
             if value != UNKNOWN:
                 raise ValueError(f'the fact values should be a list of numbers, or "{UNKNOWN}"')
@@ -105,7 +109,7 @@ def _checked(facts: object) -> Mapping[str, object]:
 
 
 def _form(kind: Kind, given: Mapping[str, object]) -> str:
-    """The way in which the facts say which values the dtype has."""
+    """The way in which the facts state the values of the dtype."""
     if kind is Kind.BOOL:
         return "a bool"
     if "values" in given:
@@ -206,6 +210,9 @@ def _listed(kind: Kind, given: object) -> tuple[Number, ...]:
             raise ValueError("the fact values should list numbers")
         if kind.rank < Kind.FLOAT.rank and type(value) is not int:
             raise ValueError("the fact values of an integer should list whole numbers")
+    if len(given) > LIMIT_VALUES:
+        cause = f"the fact values lists {len(given):,} numbers, and {LIMIT_VALUES} is the most"
+        raise ValueError(f'{cause}; write min, max and step, or values = "{UNKNOWN}"')
     found = sorted({value if kind.rank < Kind.FLOAT.rank else float(value) for value in given})
     if not 2 <= len(found) == len(given) <= LIMIT_VALUES:
         raise ValueError(f"the fact values should list from 2 to {LIMIT_VALUES} numbers, each once")
@@ -239,7 +246,7 @@ def _specials(form: str, kind: Kind, low: Number | None, given: Mapping[str, obj
 
 
 def _check_count(d: DType) -> None:
-    """Raises ValueError where a dtype has more values than its bits can tell apart."""
+    """Raise ValueError if a dtype has more values than its bits can distinguish."""
     its = values(d)
     if its is None or d.bits is None:
         return

@@ -1,22 +1,22 @@
-"""What a system file says of pairs of nodes: ties, overrides, refusals, and casts both ways."""
+"""The entries of a system file for pairs of nodes: ties, overrides, refusals, and casts both ways."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from typelattice.facts.dtypes import DType, Node
+from typelattice.facts.frozen import field, frozen
 from typelattice.facts.order import Order
-from typelattice.facts.suggest import short
+from typelattice.facts.suggestions import short
 from typelattice.files.cursor import Cursor
-from typelattice.files.vocabulary import Words, once, phrase
+from typelattice.files.vocabulary import AboutOrder, Words, once, phrase
 
 Pair = frozenset[Node]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class PairEntries:
-    """Reads the tables of pairs; `combine` and `tiers` say how nodes join. Raises ValueError.
+    """A reader of the tables of pairs; `combine` and `tiers` say how nodes join. It raises ValueError.
 
     `names` keeps how the file wrote each tie, override and refusal; `ties` are those read so far, since an
     override or refusal that repeats one is refused.
@@ -33,33 +33,35 @@ class PairEntries:
     def present(self, node: Node) -> Node:
         """A node that is in the order."""
         if node not in self.order:
-            raise ValueError(f"{node} is not in the order")
+            raise AboutOrder(f"{node} is not in the order")
         return node
 
     def read_ties(self) -> Mapping[Pair, Node]:
         """Minimal bounds → the winner among them, or above one of them."""
         for entry, word in self.cursor.table("ties"):
-            bounds, winner = self.words.nodes(entry), self.words.node(word)
-            tie = frozenset(map(self.present, once(bounds)))
-            if tie in self.ties:
-                raise ValueError("this tie is stated twice")
-            if len(tie) < 2:
-                raise ValueError("a tie is among two nodes or more")
-            if not self._occurs(tie):
-                named = ", ".join(map(str, bounds))
-                raise ValueError(
-                    f"{named} are never the minimal bounds of anything, so this tie cannot occur"
-                )
-            if not any(self.order.le(a, self.present(winner)) for a in bounds):
-                cause = f"{winner} lies above none of them; the winner is one of the bounds or lies above one"
-                raise ValueError(cause)
-            self.ties[tie], self.names["ties", tie] = winner, entry
+            with self.cursor.noting():
+                self._read_tie(entry, self.words.nodes(entry), self.words.node(word))
         return self.ties
 
-    def _occurs(self, tie: Pair) -> bool:
-        """Whether these are the minimal bounds of some nodes; of two nodes, where pairs are folded.
+    def _read_tie(self, entry: str, bounds: Sequence[Node], winner: Node) -> None:
+        """Check a tie, and keep it."""
+        tie = frozenset(map(self.present, once(bounds)))
+        if tie in self.ties:
+            raise ValueError("this tie is stated twice")
+        if len(tie) < 2:
+            raise ValueError("a tie is among two nodes or more")
+        if not self._occurs(tie):
+            named = ", ".join(map(str, bounds))
+            raise AboutOrder(f"{named} are never the minimal bounds of anything, so this tie cannot occur")
+        if not any(self.order.le(a, self.present(winner)) for a in bounds):
+            cause = f"{winner} lies above none of them; the winner is one of the bounds or lies above one"
+            raise AboutOrder(cause)
+        self.ties[tie], self.names["ties", tie] = winner, entry
 
-        Of any such nodes, the highest that still lie below the whole tie have the same minimal bounds.
+    def _occurs(self, tie: Pair) -> bool:
+        """Return True if these are the minimal bounds of some nodes; of two nodes, if the system folds pairs.
+
+        The highest nodes below the whole tie have the same minimal bounds as any such nodes.
         """
         below = {*self.order.lower_bounds(*tie)}
         highest = [a for a in self.order.nodes if a in below and below.isdisjoint(self.order.covers(a))]
@@ -67,22 +69,24 @@ class PairEntries:
         return any(frozenset(self.order.minimal_bounds(*group)) == tie for group in groups)
 
     def read_overrides(self) -> Iterator[tuple[Pair, Node]]:
-        """Pair → where it goes against the order."""
+        """Read pair → the node that it becomes, against the order."""
         for entry, word in self.cursor.table("overrides"):
-            node = self.present(self.words.node(word))
-            for pair in self._pairs(entry, node):
-                self.names["overrides", pair] = entry
-                yield pair, node
+            with self.cursor.noting():
+                node = self.present(self.words.node(word))
+                for pair in self._pairs(entry, node):
+                    self.names["overrides", pair] = entry
+                    yield pair, node
 
     def read_refusals(self) -> Iterator[tuple[Pair, str]]:
-        """Pair → the reason for which it is rejected."""
+        """Read pair → the reason for its refusal."""
         for entry, reason in self.cursor.table("refusals"):
-            for pair in self._pairs(entry, None):
-                self.names["refusals", pair] = entry
-                yield pair, phrase(reason)
+            with self.cursor.noting():
+                for pair in self._pairs(entry, None):
+                    self.names["refusals", pair] = entry
+                    yield pair, phrase(reason)
 
     def _pairs(self, entry: str, node: Node | None) -> Iterator[Pair]:
-        """The pairs of an entry that sends them to a node, or rejects them, unless that holds without it."""
+        """Yield the pairs that an entry sends to a node or rejects. Raise ValueError for a needless pair."""
         for a, b in self.words.pairs(entry):
             pair = frozenset((a, b))
             told = self.names.get(("overrides", pair)) or self.names.get(("refusals", pair))
@@ -95,44 +99,50 @@ class PairEntries:
             yield pair
 
     def _check_both(self, a: Node, b: Node, node: Node | None) -> None:
-        """Checks what is said of two nodes of the order."""
+        """Check an entry for two nodes of the order."""
         self._check_not_below(a, b, node)
         given = self.order.join(a, b) or self.ties.get(frozenset(self.order.minimal_bounds(a, b)))
         if self.combine == "comparable" and given not in (a, b):
             given = None
         if given is node:
             what = f"gives {given}" if given else "is refused"
-            raise ValueError(f"{a} + {b} {what} by the order already; leave it out")
+            raise AboutOrder(f"{a} + {b} {what} by the order already; leave it out")
         if node and self.combine == "join" and all(isinstance(n, DType) or n.dtype for n in (a, b)):
             cause = 'overrides go pair by pair, and this system joins sets; say combine = "fold"'
-            raise ValueError(cause)
+            raise AboutOrder(cause)
 
     def _check_tiers(self, a: Node, b: Node, node: Node | None) -> None:
-        """Checks what is said of a node and a weak one, which stands for scalars of a lower tier."""
+        """Check an entry for a node and a weak one, which stands for scalars of a lower tier."""
         for n in (a, b):
             if len(self.tiers) == 1 or isinstance(n, DType) or n.dtype:
                 self.present(n)
         there = next((n for n in (a, b) if n in self.order), None)
         if there is None:
-            raise ValueError(f"{a} + {b} never meet: neither is in the order")
+            raise AboutOrder(f"{a} + {b} never meet: neither is in the order")
         self._check_not_below(there, there, node)
         if node is there and all(n.kind.rank <= there.kind.rank for n in (a, b)):
-            raise ValueError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
+            raise AboutOrder(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
 
     def _check_not_below(self, a: Node, b: Node, node: Node | None) -> None:
-        """Raises ValueError for an override to less than one of its operands: no promotion goes down."""
+        """Raise ValueError for an override to less than one of its operands: no promotion goes down."""
         low = next((n for n in (a, b) if node and n is not node and self.order.le(node, n)), None)
         if low:
-            raise ValueError(f"{node} lies below {low}, and no pair is promoted to less than one of it")
+            raise AboutOrder(f"{node} lies below {low}, and no pair is promoted to less than one of it")
+
+    def _both_ways(self) -> list[object]:
+        with self.cursor.noting():
+            return self.cursor.value("both-ways", list[object]())
+        return []
 
     def read_both_ways(self) -> Iterator[Pair]:
-        """Pairs of which each casts to the other."""
+        """Read the pairs of nodes that cast to each other."""
         seen: set[Pair] = set()
-        for n, entry in enumerate(self.cursor.value("both-ways", list[object]())):
+        for n, entry in enumerate(self._both_ways()):
             self.cursor.at("both-ways", n)
-            for a, b in self.words.pairs(entry):
-                pair = frozenset((self.present(a), self.present(b)))
-                if pair in seen:
-                    raise ValueError(f"{a} + {b} stands twice in this list")
-                seen.add(pair)
-                yield pair
+            with self.cursor.noting():
+                for a, b in self.words.pairs(entry):
+                    pair = frozenset((self.present(a), self.present(b)))
+                    if pair in seen:
+                        raise ValueError(f"{a} + {b} stands twice in this list")
+                    seen.add(pair)
+                    yield pair

@@ -1,16 +1,17 @@
-"""Where in a TOML text its keys, entries, elements and lines of strings stand.
+"""The places of keys, entries, elements and lines of strings in a TOML text.
 
-`tomllib` says what a text means, and nothing of where it says so. This scanner finds the places and judges
-nothing: it reads the text once from left to right, by the grammar of https://toml.io/en/v1.0.0, and stops at
-the first thing that is no TOML, about which `tomllib` has its own words.
+`tomllib` gives the values of a text, but not their places. This scanner finds the places and judges nothing.
+It reads the text once from left to right, by the grammar of https://toml.io/en/v1.0.0. It stops at the first
+thing that is no TOML, which `tomllib` reports.
 """
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from typelattice.facts.frozen import frozen
 
 Path = tuple[str | int, ...]  # ("ops", "divide", "to"); the elements of a list are counted from 0
 
@@ -34,14 +35,14 @@ NEW_LINE = re.compile(
 )  # of a string in double quotes; the third is no part of it
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """A line and a column of a text, both counted from 1."""
 
     line: int
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Positions:
     """The places of one text: the offset of each key path, and of the value that it is given.
 
@@ -51,16 +52,23 @@ class Positions:
     text: str  # its lines end as tomllib reads them
     keys: dict[Path, int]
     values: dict[Path, int]
+    ends: dict[Path, int]  # of the values
     starts: list[int]  # of the lines
-    repeated: tuple[Path, Place, Place] | None = None  # the first key that is given twice
-    too_deep: Place | None = (
+    repeated: tuple[Path, Position, Position] | None = None  # the first key that is given twice
+    too_deep: Position | None = (
         None  # of a key of too many parts, or of a value nested too deep; nothing after it is read
     )
 
-    def place(self, *path: str | int) -> Place | None:
-        """Where a key, an entry or an element stands; None if the text has none of that path."""
+    def place(self, *path: str | int) -> Position | None:
+        """Return the place of a key, an entry or an element; None if the text has none of that path."""
         offset = self.keys.get(path)
         return None if offset is None else place(self.starts, offset)
+
+    def span(self, path: Path) -> tuple[int, int]:
+        """Return the offsets at which a key begins and its value ends, or the key itself if it has none."""
+        start = self.keys[path]
+        key = KEY.match(self.text, start)
+        return start, self.ends.get(path, key.end() if key else start + 1)
 
     def rows(self, *path: str | int) -> tuple[int, ...]:
         """The line on which each line of a string begins; empty if no string stands at that path."""
@@ -87,10 +95,10 @@ class Positions:
         return tuple(rows)
 
 
-def place(starts: list[int], offset: int) -> Place:
+def place(starts: list[int], offset: int) -> Position:
     """The line and column of an offset, in a text whose lines start there."""
     line = bisect_right(starts, offset)
-    return Place(line, offset - starts[line - 1] + 1)
+    return Position(line, offset - starts[line - 1] + 1)
 
 
 def positions(text: str) -> Positions:
@@ -98,7 +106,7 @@ def positions(text: str) -> Positions:
 
     >>> found = positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
     >>> found.place("ops", "divide", "to", "b"), found.place("ops", "add")
-    (Place(line=3, column=15), None)
+    (Position(line=3, column=15), None)
     """
     text = text.replace("\r\n", "\n")
     starts = [0, *(end.end() for end in re.finditer("\n", text))]
@@ -110,6 +118,7 @@ def positions(text: str) -> Positions:
         text,
         scanner.keys,
         scanner.values,
+        scanner.ends,
         starts,
         (twice[0], place(starts, twice[1]), place(starts, twice[2])) if twice else None,
         None if deep is None else place(starts, deep),
@@ -121,9 +130,9 @@ class _Stop(Exception):
 
 
 class _Scanner:
-    """Reads a text from left to right; `offset` is where it is.
+    """A reader of a text from left to right; `offset` is its place.
 
-    `made` says how each path came to be, since that decides whether it may be given again: by "value", by
+    `made` records how each path was made, since that decides whether it may be given again: by "value", by
     "header", by "list" (of tables), "above" a header, or, for a table that a dotted key opens, in which
     section.
     """
@@ -132,6 +141,7 @@ class _Scanner:
         self.text, self.offset = text, 0
         self.keys: dict[Path, int] = {}
         self.values: dict[Path, int] = {}
+        self.ends: dict[Path, int] = {}
         self.made: dict[Path, str | int] = {}
         self.lengths: dict[Path, int] = {}  # of lists of tables
         self.section = self.sections = 0  # a header or a pair of braces begins one
@@ -139,7 +149,7 @@ class _Scanner:
         self.too_deep: int | None = None
 
     def scan(self) -> None:
-        """The whole text. Raises _Stop."""
+        """Read the whole text. Raise _Stop."""
         table: Path = ()
         while self.skip(BETWEEN) < len(self.text):
             if self.text[self.offset] == "[":
@@ -202,6 +212,10 @@ class _Scanner:
     def value(self, path: Path, depth: int) -> None:
         """A value, and all that is in it."""
         self.values[path] = self.offset
+        self._read_value(path, depth)
+        self.ends[path] = self.offset
+
+    def _read_value(self, path: Path, depth: int) -> None:
         bracket = self.text[self.offset : self.offset + 1]
         if bracket not in ("[", "{"):
             self.match(SCALAR)
@@ -261,13 +275,13 @@ class _Scanner:
             self.skip(BLANKS)
 
     def skip(self, blanks: re.Pattern[str]) -> int:
-        """Passes over what says nothing; the offset after it."""
+        """Skip blanks, or comments too; return the offset after them."""
         found = blanks.match(self.text, self.offset)
         self.offset = found.end() if found else self.offset
         return self.offset
 
     def match(self, what: re.Pattern[str]) -> str:
-        """What has to stand here. Raises _Stop if it does not."""
+        """Read the text that has to stand here. Raise _Stop if it does not."""
         found = what.match(self.text, self.offset)
         if not found:
             raise _Stop
@@ -275,19 +289,19 @@ class _Scanner:
         return found[0]
 
     def expect(self, sign: str) -> None:
-        """A sign that has to stand here. Raises _Stop if it does not."""
+        """Read a sign that has to stand here. Raise _Stop if it does not."""
         if not self.text.startswith(sign, self.offset):
             raise _Stop
         self.offset += len(sign)
 
     def repeat(self, path: Path, at: int) -> None:
-        """A path that is given once more. Raises _Stop."""
+        """Record a path that is given once more, and raise _Stop."""
         self.repeated = path, self.keys[path], at
         raise _Stop
 
 
 def _name(key: str) -> str:
-    """A part of a key without its quotation marks and escapes. Raises _Stop."""
+    """A part of a key without its quotation marks and escapes. Raise _Stop."""
     if key[0] == '"' and "\\" in key:
         import tomllib
 

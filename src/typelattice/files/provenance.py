@@ -1,4 +1,4 @@
-"""Provenance: where a system comes from, what it is with other values for its keys, and what decided."""
+"""The provenance of a system: its files, its variants with other values, and the lines behind answers."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typelattice.files.order_entries import Covers
 from typelattice.files.spec import Spec
 
 if TYPE_CHECKING:
-    from typelattice.files.deciding import Deciding
+    from typelattice.files.blame import Blame
 
 
 class Provenance:
@@ -24,21 +24,21 @@ class Provenance:
         return _again, (self.build, self.spec)
 
     @cached_property
-    def _deciding(self) -> Deciding:
-        from typelattice.files.deciding import Deciding  # most programs ask for no explanation
+    def _blame(self) -> Blame:
+        from typelattice.files.blame import Blame  # most programs ask for no explanation
 
-        return Deciding(self.spec, self.covers, self.build)
+        return Blame(self.spec, self.covers, self.build)
 
     def rule(self, p: Promotion) -> Rule:
         """The lines behind an answer: without them it is another."""
-        return self._deciding.rule(p)
+        return self._blame.rule(p)
 
     def replace(self, keys: dict[str, object]) -> System:
-        """The system with other values for keys of its file. Raises FormatError."""
+        """The system with other values for keys of its file. Raise FormatError."""
         return self.build(self.spec.replaced(keys))
 
     def rebuild(self) -> tuple[Callable[[Spec], System], tuple[Spec]]:
-        """What makes the system again, for pickling."""
+        """Return the function and arguments that make the system again, for pickling."""
         return self.build, (self.spec,)
 
 

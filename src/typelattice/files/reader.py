@@ -1,4 +1,5 @@
 """System files: TOML to a System, every mistake named by file, line, key and cause."""
+
 from __future__ import annotations
 
 import re
@@ -12,16 +13,25 @@ from typing import TypeVar
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
-from typelattice.facts.suggest import nearest, short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.files.cursor import Cursor
-from typelattice.files.map_entries import read_after, read_before, read_instead
+from typelattice.files.map_entries import read_after, read_before, read_requested
 from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.provenance import Provenance
 from typelattice.files.spec import SHIPPED, Spec, of_shipped, read, spec
 from typelattice.files.text import Text, UnknownSystemError, systems
-from typelattice.files.vocabulary import Words, kind_of, once, one_of, phrase, text
+from typelattice.files.vocabulary import (
+    AboutOrder,
+    UnknownWord,
+    Words,
+    kind_of,
+    once,
+    one_of,
+    phrase,
+    text,
+)
 from typelattice.operands.operand import WORDS
 
 T = TypeVar("T")
@@ -31,7 +41,7 @@ COMBINE = ("join", "fold", "comparable", "value")
 def system(which: str | PathLike[str] | System) -> System:
     """A system by its name, by the path of a .toml file of your own, or as it is.
 
-    Raises UnknownSystemError, or FormatError for a file that cannot be right.
+    Raise UnknownSystemError, or FormatError for a file that cannot be right.
 
     >>> system("numpy").library, system("numpy@2.4").library
     ('numpy 2.5', 'numpy 2.4')
@@ -58,7 +68,7 @@ def _shipped(name: str) -> System:
 
 
 def _older(name: str) -> System:
-    """The system of an older release; of the newest one, that of the plain name."""
+    """Return the system of an older release; for the newest one, the system of the plain name."""
     from typelattice.files.releases import release, text_of  # most programs ask for the newest release only
 
     at, plain = release(name), name.partition("@")[0]
@@ -68,25 +78,27 @@ def _older(name: str) -> System:
 
 
 def parse(text: str, file: str = "text") -> System:
-    """The system that a text describes; it may extend one that comes with typelattice. Raises FormatError."""
+    """The system that a text describes; it may extend one that comes with typelattice. Raise FormatError."""
     return build(spec(Text(file, text)))
 
 
 def build(spec: Spec, shipped: bool = False) -> System:
-    """The System that a spec describes, everything in it checked. Raises FormatError.
+    """The System that a spec describes, everything in it checked. Raise FormatError.
 
-    Of the files that come with typelattice, which its tests read whole, the operations are read when one is
-    asked for: half of the time that all systems take goes there.
+    The operations of files that come with typelattice are read on demand, since they take half of the time
+    for all systems. The tests read these files whole.
     """
     cursor = Cursor(spec)
-    try:
-        return _system(cursor, shipped)
-    except ValueError as e:
-        raise cursor.error(str(e)) from None
+    found: System | None = None
+    with cursor.noting():
+        found = _system(cursor, shipped)
+    cursor.finish()
+    assert found is not None
+    return found
 
 
 class _Later(Mapping[str, T]):
-    """A table of which each entry is read when it is first looked at."""
+    """A table that reads each entry when a program first looks it up."""
 
     def __init__(self, given: Mapping[str, object], read: Callable[[str, object], T]):
         self.given, self.read = given, read
@@ -108,39 +120,53 @@ class _Later(Mapping[str, T]):
 
 
 def _system(cursor: Cursor, shipped: bool) -> System:
-    """The System: its keys are read in the order in which they build on one another. Raises ValueError."""
-    title, source, library = (phrase(cursor.value(key, "")) for key in ("title", "source", "library"))
+    """The System: its keys are read in the order in which they build on one another. Raise ValueError."""
+    title, source, library = (_phrase(cursor, key) for key in ("title", "source", "library"))
     name = _name(cursor)
     words = Words()
+    words.is_whole = not {"sets", "dtypes"} & cursor.spec.broken
     dtypes = _own_dtypes(cursor, words)
     _read_sets(cursor, words)
     order, covers = read_order(cursor, words)
-    combine = one_of(cursor.value("combine", "join"), COMBINE)
-    weak = one_of(cursor.value("weak", "kind"), ("kind", "width"))
+    combine = _word(cursor, "combine", COMBINE)
+    weak = _word(cursor, "weak", ("kind", "width"))
     tiers = _tiers(cursor)
-    first = cursor.value("first", False)
+    first = False
+    with cursor.noting():
+        first = cursor.value("first-is-array", first)
     pairs = PairEntries(cursor, words, order, combine, tiers)
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
     defaults, wider = _defaults(cursor, words)
     if combine == "value":
-        _check_values(cursor, order, defaults)
-    instead = dict(read_instead(cursor, words, order, defaults))
-    entering: dict[Node, Node] = {d: to for d, to in instead.items() if isinstance(d, DType)}
+        with cursor.noting():
+            _check_values(cursor, order, defaults)
+    requested = dict(read_requested(cursor, words, order, defaults))
+    entering: dict[Node, Node] = {d: to for d, to in requested.items() if isinstance(d, DType)}
     before = entering | dict(read_before(cursor, words, order, entering))
     after = dict(read_after(cursor, words, order))
-    guests = _Later(dict(cursor.table("guests")), lambda library, said: _guest(cursor, words, library, said))
-    beside, stand_in = _stand_in(cursor, pairs)
+    foreign = _entries(cursor, "foreign", lambda *entry: _guest(cursor, words, *entry), shipped)
+    beside: frozenset[Node] = frozenset()
+    stand_in: dict[Kind, DType] = {}
+    with cursor.noting():
+        beside, stand_in = _stand_in(cursor, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    operations = OperationEntries(words, pairs.present, cursor.at)
-    limits = dict(cursor.table("holds"))
-    holds = operations.holds(limits) if limits else {}
-    outcomes = dict(cursor.table("fit"))
-    fit = operations.fit(outcomes)
-    cursor.at("fit", "int")
-    joins = operations.joins(outcomes, order.nodes)
-    ops = _Later(dict(cursor.table("ops")), lambda op, given: Frozen(operations.operation(op, given)))
+    operations = OperationEntries(words, pairs.present, cursor)
+    holds: dict[Kind | DType, tuple[DType, ...]] = {}
+    for limited, by in cursor.table("holds"):
+        with cursor.noting():
+            for held, bounds in operations.holds({limited: by}).items():
+                if held in holds:
+                    raise UnknownWord(f"{held} is mapped twice", limited)
+                holds[held] = bounds
+    fit: dict[str, str] = {}
+    joins: tuple[DType, ...] = ()
+    for word, how in cursor.table("fit"):
+        with cursor.noting():
+            fit |= operations.fit({word: how})
+            joins = joins or operations.joins({word: how}, order.nodes)
+    ops = _entries(cursor, "ops", lambda *entry: Frozen(operations.operation(*entry)), shipped)
     found = System(
         name=name,
         title=title,
@@ -158,42 +184,80 @@ def _system(cursor: Cursor, shipped: bool) -> System:
         wider=Frozen(wider),
         holds=Frozen(holds),
         before=Frozen(before),
-        instead=Frozen(instead),
+        requested=Frozen(requested),
         after=Frozen(after),
         fit=Frozen(fit),
         joins=joins,
-        ops=Frozen(ops if shipped else dict(ops)),
+        ops=Frozen(ops),
         beside=beside,
         stand_in=Frozen(stand_in),
         both_ways=both_ways,
-        guests=Frozen(guests if shipped else dict(guests)),
+        foreign=Frozen(foreign),
         own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
         origin=Provenance(cursor.spec, covers, build),
     )
     if not shipped:
-        from typelattice.files.effects import check_effects  # asked of files that others wrote only
+        from typelattice.files.unused_keys import check_unused_keys  # asked of files that others wrote only
 
-        check_effects(cursor, words, found)
+        check_unused_keys(cursor, words, found)
     return found
 
 
-def _guest(
-    cursor: Cursor, words: Words, library: str, given: object
-) -> Mapping[str | DType | None, str]:
-    """What the file says of one library's arrays among its own."""
+def _entries(
+    cursor: Cursor, key: str, read: Callable[[str, object], T], shipped: bool
+) -> Mapping[str, T]:
+    """Read the entries of a table: at once, or, of a file that comes with typelattice, on demand."""
+    if shipped:
+        given = dict(cursor.table(key))
+        return _Later(given, lambda entry, said: _read_later(cursor, key, entry, said, read))
+    found: dict[str, T] = {}
+    for entry, said in cursor.table(key):
+        with cursor.noting():
+            found[entry] = read(entry, said)
+    return found
+
+
+def _read_later(cursor: Cursor, key: str, entry: str, said: object, read: Callable[[str, object], T]) -> T:
+    """Read one entry. Raise FormatError."""
+    found: list[T] = []
+    cursor.at(key, entry)
+    with cursor.noting():
+        found.append(read(entry, said))
+    cursor.finish()
+    return found[0]
+
+
+def _phrase(cursor: Cursor, key: str) -> str:
+    with cursor.noting():
+        return phrase(cursor.value(key, ""))
+    return ""
+
+
+def _word(cursor: Cursor, key: str, allowed: tuple[str, ...]) -> str:
+    """The word of a key, by default the first of those allowed."""
+    with cursor.noting():
+        return one_of(cursor.value(key, allowed[0]), allowed)
+    cursor.is_order_whole = False
+    return allowed[0]
+
+
+def _guest(cursor: Cursor, words: Words, library: str, given: object) -> Mapping[str | DType | None, str]:
+    """Read the file's entry for one library's foreign arrays."""
     from typelattice.files.guest_entries import read_guest  # few questions are of such arrays
 
-    cursor.at("guests", library)
+    cursor.at("foreign", library)
     return read_guest(words, library, given)
 
 
 def _name(cursor: Cursor) -> str:
-    name = cursor.value("name", "")
-    if not name:
-        raise ValueError("missing; name it")
-    if not re.fullmatch(r"\w[\w.@+-]{0,59}", name):
-        raise ValueError("should be a word of at most 60 letters, digits and . _ - + @")
+    name = ""
+    with cursor.noting():
+        name = cursor.value("name", "")
+        if not name:
+            raise ValueError("missing; name it")
+        if not re.fullmatch(r"\w[\w.@+-]{0,59}", name):
+            raise ValueError("should be a word of at most 60 letters, digits and . _ - + @")
     return name
 
 
@@ -203,55 +267,70 @@ def _own_dtypes(cursor: Cursor, words: Words) -> dict[str, DType]:
     for word, facts in cursor.table("dtypes"):
         from typelattice.files.own_dtypes import own_dtype  # most files have none, and load faster without
 
-        d = own_dtype(words, word, facts)
-        found |= {word: d, d.code: d}
+        words.broken.add(word)
+        with cursor.noting():
+            d = own_dtype(words, word, facts)
+            found |= {word: d, d.code: d}
+            words.broken.remove(word)
+        code = facts.get("code") if isinstance(facts, Mapping) else None
+        if word in words.broken and isinstance(code, str):
+            words.broken.add(code)
     return found
 
 
 def _read_sets(cursor: Cursor, words: Words) -> None:
     """Names for lists; each is checked, used or not, when all are known."""
     for word, members in cursor.table("sets"):
-        words.sets[words.new(word, "set")] = text(members)
+        words.broken.add(word)
+        with cursor.noting():
+            words.sets[words.new(word, "set")] = text(members)
+            words.broken.remove(word)
     for word, _ in cursor.table("sets"):
-        words.set(word)
+        with cursor.noting():
+            words.set(word)
 
 
 def _tiers(cursor: Cursor) -> tuple[str, ...]:
-    tiers = tuple(cursor.value("tiers", TIERS[:1]))
-    possible = [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]
-    if tiers not in possible:
-        raise ValueError(f"should list some of {', '.join(TIERS)}, in that order, array first")
-    return tiers
+    with cursor.noting():
+        tiers = tuple(cursor.value("tiers", TIERS[:1]))
+        possible = [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]
+        if tiers not in possible:
+            wrong = next((tier for tier in tiers if isinstance(tier, str) and tier not in TIERS), "")
+            cause = f"should list some of {', '.join(TIERS)}, in that order, array first"
+            raise UnknownWord(cause + nearest(wrong, TIERS), wrong)
+        return tiers
+    cursor.is_order_whole = False
+    return (*TIERS,)
 
 
-def _defaults(
-    cursor: Cursor, words: Words
-) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]]]:
+def _defaults(cursor: Cursor, words: Words) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]]]:
     """The default dtype of each kind of Python scalar, and those for values that it does not hold."""
     first: dict[Kind, DType] = {}
     wider: dict[Kind, tuple[DType, ...]] = {}
     for word, codes in cursor.table("defaults"):
-        found = words.several(word, codes)
-        for narrow, wide in pairwise(found):
-            if narrow.max is None or wide.max is None or narrow.max >= wide.max:
-                raise ValueError(f"{wide} holds no value beyond {narrow}; name them from narrow to wide")
-        first[kind_of(word)] = found[0]
-        if len(found) > 1:
-            wider[kind_of(word)] = found[1:]
+        with cursor.noting():
+            found = words.several(word, codes)
+            for narrow, wide in pairwise(found):
+                if narrow.max is None or wide.max is None or narrow.max >= wide.max:
+                    cause = f"{wide} holds no value beyond {narrow}; name them from narrow to wide"
+                    raise ValueError(cause)
+            first[kind_of(word)] = found[0]
+            if len(found) > 1:
+                wider[kind_of(word)] = found[1:]
     return first, wider
 
 
 def _check_values(cursor: Cursor, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
-    """Raises ValueError where NumPy 1's rule lacks the dtypes that it takes values for."""
+    """Raise ValueError where NumPy 1's rule lacks the dtypes that it takes values for."""
     from typelattice.engine.numpy1 import NEEDED  # one library alone goes by values
 
     cursor.at("combine")
     if not {*NEEDED, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
-        raise ValueError('"value" needs NumPy\'s numbers in the order, and defaults among them')
+        raise AboutOrder('"value" needs NumPy\'s numbers in the order, and defaults among them')
 
 
 def _stand_in(cursor: Cursor, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
-    """The dtypes beside which a scalar counts as one of its kind, and as which."""
+    """Read the dtypes beside which a scalar counts as one of its kind, and the dtype for each kind."""
     table = dict(cursor.table("stand-in"))
     if not table:
         return frozenset(), {}

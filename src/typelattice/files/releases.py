@@ -1,37 +1,36 @@
-"""Which files state the rules of an older release.
+"""The files that state the rules of an older release.
 
-`numpy@2.4.toml` states what was so up to NumPy 2.4, on top of the file of the next newer rules. Releases
-between two such files share the newer one's, so that a release that changed nothing has no file. What a file
-extends is read at the same release, if it is of the same library: `jax-x32@0.10` is `jax-x32` on top of
-`jax@0.10`.
+`numpy@2.4.toml` states the rules up to NumPy 2.4, on top of the file of the next newer rules. Releases
+between two such files share the newer one, so a release that changed nothing has no file. A file extends
+another of the same library at the same release: `jax-x32@0.10` is `jax-x32` on top of `jax@0.10`.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from typelattice.facts.frozen import frozen
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import SIGN, release_of, releases
-from typelattice.facts.suggest import nearest, short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Release:
-    """A release of a library, at which files are read."""
+    """A release of a library. Files are read as of that release."""
 
     library: str
     number: str
 
     def is_newest(self, name: str) -> bool:
-        """Whether a system's own name stands for this release."""
+        """Return True if a system's own name stands for this release."""
         return releases(name)[-1] == self.number
 
     def stem(self, name: str) -> str:
-        """The name of the file that states a system's rules at this release, without its ending.
+        """Return the name of the file that states a system's rules at this release, without its ending.
 
-        That is the system's own name for one of another library, and where nothing has changed since. A
+        That is the system's own name if it is of another library, or if nothing has changed since. A
         system that was not recorded at this release is read at the next newer one.
         """
         if name not in recordings() or recordings()[name].library != self.library:
@@ -45,7 +44,7 @@ class Release:
 def release(name: str) -> Release:
     """The release that a name such as `numpy@2.4` says.
 
-    Raises UnknownSystemError, which names those that exist.
+    Raise UnknownSystemError, which names those that exist.
     """
     plain, _, number = name.partition(SIGN)
     if plain not in systems():

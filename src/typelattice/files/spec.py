@@ -1,15 +1,16 @@
 """The keys of a system file, together with those of the files that it extends."""
+
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from os import PathLike, path
 from typing import TYPE_CHECKING
 
-from typelattice.facts.suggest import nearest
+from typelattice.facts.frozen import field, frozen, replace
+from typelattice.facts.suggestions import nearest
 from typelattice.files.positions import LIMIT_NESTED
 from typelattice.files.text import (
     FOLDER,
@@ -19,6 +20,7 @@ from typelattice.files.text import (
     Text,
     UnknownSystemError,
     article,
+    joined,
     read_text,
     systems,
 )
@@ -29,15 +31,15 @@ if TYPE_CHECKING:
 KEYS: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak"), str),
     **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
-    "instead": dict, "guests": dict, "holds": dict, "fit": dict, "ops": dict, "stand-in": dict,
-    "tiers": list, "both-ways": list, "first": bool,
+    "requested": dict, "foreign": dict, "holds": dict, "fit": dict, "ops": dict, "stand-in": dict,
+    "tiers": list, "both-ways": list, "first-is-array": bool,
 }  # fmt: skip
 SHIPPED = path.realpath(FOLDER)
 LIMIT_EXTENDS = 8  # files, one extending another
-DOTS = "..."  # stands for what the other file says, in an order and among the entries of a table
+DOTS = "..."  # stands for the inherited value, in an order and among the entries of a table
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Spec:
     """The keys of a file and of those that it extends, the text that gave each, the order by its statements.
 
@@ -51,27 +53,47 @@ class Spec:
     own: Mapping[str, object] = field(default_factory=dict)
     base: Spec | None = None
     whole: bool = True  # false of one that lacks lines of its files
+    mistakes: Sequence[FormatError] = ()  # in the keys of its texts
+    broken: frozenset[str] = frozenset()  # keys that a mistake took away
 
-    def with_keys(self, keys: Mapping[str, object], text: Text) -> Spec:
-        """The same with other values for some keys; `...` in an order or a table stands for the other's."""
-        order = self.order
-        values = {key: self._with_entries(key, value, text) for key, value in keys.items()}
+    def with_keys(self, given: Checked, text: Text) -> Spec:
+        """Return a spec with other values for some keys; `...` stands for an inherited order or table."""
+        order, keys = self.order, given.values
+        mistakes, broken = [*self.mistakes, *given.mistakes], {*(self.broken - keys.keys()), *given.broken}
+        values = {}
+        for key, value in keys.items():
+            try:
+                values[key] = self._with_entries(key, value, text)
+            except FormatError as e:
+                mistakes.append(e)
+                broken.add(key)
         if "order" in keys:
             order = []
-            for line, chain in text.statements(str(keys["order"])):
-                dots = chain == [[DOTS]]
-                if dots and (not self.order or self.order[0] in order):
-                    cause = "`...` stands, once, for the order of the file that `extends` names"
-                    raise FormatError(*line, "order", cause)
-                order += self.order if dots else [(line, chain)]
+            try:
+                for line, chain in text.statements(str(keys["order"])):
+                    dots = chain == [[DOTS]]
+                    if dots and (not self.order or self.order[0] in order):
+                        cause = "`...` stands, once, for the order of the file that `extends` names"
+                        raise FormatError(*line, "order", cause, text.mark_of_row(line[1], ""))
+                    order += self.order if dots else [(line, chain)]
+            except FormatError as e:
+                mistakes.append(e)
+                broken.add("order")
         return Spec(
-            {**self.values, **values}, {**self.texts, **dict.fromkeys(keys, text)}, order, text, keys, self
+            {**self.values, **values},
+            {**self.texts, **dict.fromkeys(keys, text)},
+            order,
+            text,
+            keys,
+            self,
+            mistakes=mistakes,
+            broken=frozenset(broken),
         )
 
     def _with_entries(self, key: str, value: object, text: Text) -> object:
-        """The value of a key; of a table with `"..." = true`, its entries on top of those so far.
+        """Return the value of a key; a table with `"..." = true` adds its entries to the inherited ones.
 
-        An empty entry takes that of the other file away.
+        An empty entry removes the inherited one.
         """
         if not isinstance(value, dict) or DOTS not in value:
             return value
@@ -84,7 +106,7 @@ class Spec:
         }
 
     def text_of_entry(self, key: str, entry: str | int | None) -> Text:
-        """The text that gives a key, or an entry of it: a table may go on with those of another file."""
+        """Return the text that gives a key or an entry of it: a table may inherit some of another file."""
         spec: Spec | None = self
         while spec is not None:
             said = spec.own.get(key)
@@ -95,7 +117,7 @@ class Spec:
         return self.main
 
     def says(self, key: str, entry: str | None = None) -> bool:
-        """Whether a key, or an entry of it, is given by the main text itself, and nothing was left out."""
+        """Return True if the main text itself gives a key or an entry of it, and nothing was left out."""
         return self.whole and key in self.texts and self.text_of_entry(key, entry) is self.main
 
     def entries(self, key: str) -> Mapping[str, object]:
@@ -104,11 +126,11 @@ class Spec:
         return found if isinstance(found, dict) else {}
 
     def replaced(self, keys: Mapping[str, object]) -> Spec:
-        """The same with other values for keys, as a program gives them; of a table, for the entries given.
+        """Return a spec with other values for keys, as a program gives them; of a table, only entries given.
 
-        They mean what they mean in a file that extends this one: an empty table empties the other, an empty
-        entry takes away that of the other. Raises FormatError for what no file could say, and for `extends`,
-        which is read from files only.
+        They mean the same as in a file that extends this one: an empty table empties the inherited one, an
+        empty entry removes the inherited one. Raise FormatError for values that no file could have, and for
+        `extends`, which is read from files only.
         """
         text = Text(
             f"{self.main.file} with {', '.join(keys)} replaced", str(keys.get("order", "")), is_toml=False
@@ -118,11 +140,12 @@ class Spec:
             raise text.error(cause, "extends")
         for key, value in keys.items():
             _check_plain(value, key, text)
-        given = deepcopy(_checked(keys, text))
-        for key, value in given.items():
+        given = _checked(keys, text)
+        values = deepcopy(dict(given.values))
+        for key, value in values.items():
             if isinstance(value, dict) and value and self.entries(key):
-                given[key] = {DOTS: True, **value}
-        return self.with_keys(given, text)
+                values[key] = {DOTS: True, **value}
+        return self.with_keys(replace(given, values=values), text)
 
     def text_of(self, file: str) -> Text | None:
         """The text of one of the files that the keys come from."""
@@ -131,18 +154,18 @@ class Spec:
         return self.base.text_of(file) if self.base else None
 
     def without(self, file: str, lines: Sequence[int]) -> Spec:
-        """What is left without some lines of one of the files. Raises FormatError if that is no TOML."""
+        """Return the rest without some lines of one of the files. Raise FormatError if that is no TOML."""
         if self.base is None:
             return self
         base, text, own = self.base.without(file, lines), self.main, self.own
         if text.file == file:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
             text = Text(file, "\n".join(kept), text.path)
-            own = {key: value for key, value in _values(text).items() if key != "extends"}
-        return replace(base.with_keys(own, text), whole=False)
+            own = {key: value for key, value in _values(text).values.items() if key != "extends"}
+        return replace(base.with_keys(Checked(own), text), whole=False)
 
     def unreplaced(self, file: str, key: str, entry: str | None) -> Spec:
-        """What is left without a key that a program has replaced, or without its entry, if it gives that."""
+        """Return the rest without a key that a program has replaced, or only without its entry, if given."""
         if self.base is None:
             return self
         base, own = self.base.unreplaced(file, key, entry), dict(self.own)
@@ -151,46 +174,72 @@ class Spec:
             own[key] = {word: value for word, value in said.items() if word != entry}
         elif self.main.file == file:
             own.pop(key, None)
-        return replace(base.with_keys(own, self.main), whole=False)
+        return replace(base.with_keys(Checked(own), self.main), whole=False)
 
 
 def read(where: str | PathLike[str], trail: tuple[str, ...] = (), at: Release | None = None) -> Spec:
     """The keys of a file, where `trail` are the paths of those that extend it, and `at` an older release.
 
-    Raises UnknownSystemError where it cannot be read, FormatError where it is no system file.
+    Raise UnknownSystemError where it cannot be read, FormatError where it is no system file.
     """
     return spec(read_text(where), trail, at)
 
 
 def spec(text: Text, trail: tuple[str, ...] = (), at: Release | None = None) -> Spec:
-    """The keys that a text gives, on top of those of the file that it extends. Raises FormatError."""
-    values, base = _values(text), Spec({}, {}, (), text)
-    if "extends" in values:
-        base = _base(str(values.pop("extends")), text, (*trail, text.path) if text.path else trail, at)
-    return base.with_keys(values, text)
+    """The keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
+    given, base = _values(text), Spec({}, {}, (), text)
+    keys = {key: value for key, value in given.values.items() if key != "extends"}
+    if "extends" in given.values:
+        below = (*trail, text.path) if text.path else trail
+        try:
+            base = _base(str(given.values["extends"]), text, below, at)
+        except FormatError as e:  # nothing else can be judged without the other file
+            raise joined([*given.mistakes, e]) from None
+    elif "extends" in given.broken:
+        raise joined(given.mistakes)
+    return base.with_keys(replace(given, values=keys), text)
 
 
-def _values(text: Text) -> dict[str, object]:
+@frozen()
+class Checked:
+    """Keys that are known and of the right types; the mistakes in others, and the keys that those broke."""
+
+    values: Mapping[str, object]
+    mistakes: Sequence[FormatError] = ()
+    broken: frozenset[str] = frozenset()
+
+
+def _values(text: Text) -> Checked:
     """The keys that a text gives."""
     return _checked(text.values(), text)
 
 
-def _checked(values: Mapping[str, object], text: Text) -> dict[str, object]:
-    """Keys that are known and of the right types, lists of operations told apart. Raises FormatError."""
+def _checked(values: Mapping[str, object], text: Text) -> Checked:
+    """Return the keys that are known and of the right types, with lists of operations told apart."""
+    kept: dict[str, object] = {}
+    mistakes: list[FormatError] = []
+    broken: set[str] = set()
     for key, value in values.items():
         if key not in KEYS:
             near = nearest(key, KEYS) or f"; the keys are {', '.join(KEYS)}"
-            raise text.error(f"unknown key{near}", key)
-        if not isinstance(value, KEYS[key]):
-            raise text.error(f"should be {article(KEYS[key])}, is {article(type(value))}", key)
-    ops = values.get("ops")
-    return {**values, "ops": _each(ops, text)} if isinstance(ops, dict) else {**values}
+            mistakes.append(text.error(f"unknown key{near}", key))
+            broken |= {each for each in KEYS if nearest(key, [each])}
+        elif not isinstance(value, KEYS[key]):
+            cause = f"should be {article(KEYS[key])}, is {article(type(value))}"
+            mistakes.append(text.error(cause, key))
+            broken.add(key)
+        else:
+            kept[key] = value
+    ops = kept.get("ops")
+    if isinstance(ops, dict):
+        kept["ops"] = _each(ops, text, mistakes)
+    return Checked(kept, mistakes, frozenset(broken - kept.keys()))
 
 
-def _each(table: Mapping[str, object], text: Text) -> dict[str, object]:
-    """What `"mean, divide" = {…}` says of several operations, said of each.
+def _each(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
+    """Give each operation of `"mean, divide" = {…}` an entry of its own, and note mistakes.
 
-    An operation that stands in two entries does what both say of it.
+    An operation that stands in two entries follows both.
     """
     found: dict[str, object] = {}
     for entry, given in table.items():
@@ -200,16 +249,46 @@ def _each(table: Mapping[str, object], text: Text) -> dict[str, object]:
                 continue
             told = found[op]
             if not isinstance(told, dict) or not isinstance(given, dict):
-                raise text.error(f"{op} stands in two entries, of which one is no table", "ops", entry)
-            for key in given:
-                if key in told:
-                    raise text.error(f"{op} stands in two entries, and both have {key}", "ops", entry)
-            found[op] = {**told, **given}
+                cause = f"{op} stands in two entries, of which one is no table"
+                mistakes.append(text.error(cause, "ops", entry, word=op))
+                continue
+            twice = [key for key in given if key in told and not _apart(told[key], given[key])]
+            for key in twice:
+                cause = f"{op} stands in two entries, and both have {key}"
+                mistakes.append(text.error(cause, "ops", entry, word=op))
+            if twice:
+                continue
+            found[op] = {
+                **told,
+                **given,
+                **{key: _parts(told[key], given[key]) for key in given if key in told},
+            }
     return found
 
 
+def _table(value: object) -> Mapping[str, object]:
+    """A `takes` as a table of its parts; empty for what is neither a table nor a text."""
+    return value if isinstance(value, dict) else {"computed": value} if isinstance(value, str) else {}
+
+
+def _apart(a: object, b: object) -> bool:
+    """Return True if two entries name different parts of a key, e.g. `takes.each` and `takes.computed`."""
+    known = {"computed", "each"}
+    return (
+        bool(_table(a))
+        and bool(_table(b))
+        and known >= {*_table(a), *_table(b)}
+        and not ({*_table(a)} & {*_table(b)})
+    )
+
+
+def _parts(a: object, b: object) -> Mapping[str, object]:
+    """The parts of a key that two entries name."""
+    return {**_table(a), **_table(b)}
+
+
 def _check_plain(value: object, key: str, text: Text, depth: int = 0) -> None:
-    """Raises FormatError for what TOML cannot say either."""
+    """Raise FormatError for a value that TOML cannot express."""
     if depth > LIMIT_NESTED:
         raise text.error(f"nested too deep: more than {LIMIT_NESTED} lists and tables", key)
     if isinstance(value, dict):

@@ -1,16 +1,18 @@
-"""The text of one system file: read within bounds, its TOML, and where in it things stand."""
+"""The text of one system file: read within bounds, its TOML, and the places of its parts."""
+
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.frozen import field, frozen
 from typelattice.facts.order import OrderError, statements
-from typelattice.facts.suggest import short
-from typelattice.files.positions import LIMIT_NESTED, LIMIT_PARTS, Positions, positions
+from typelattice.facts.suggestions import short
+from typelattice.files.positions import KEY, LIMIT_NESTED, LIMIT_PARTS, Path, Positions, positions
 
 # By os.path: importing pathlib costs as much as all else here.
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
@@ -19,26 +21,80 @@ Line = tuple[str, int]  # file, line
 Chain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
-class FormatError(TypelatticeError, ValueError):
-    """A system file that cannot be right: its file, line, key and the cause, in one bounded line."""
+MOST_SHOWN = 20  # mistakes that one error shows
+SHOWN = 100  # characters of a line of the file, beside a mistake
 
-    def __init__(self, file: str, line: int | None, key: str, cause: str) -> None:
+
+class Mark(NamedTuple):
+    """A place in a file: its line, the column and width of the word there, and the text of the line."""
+
+    line: int
+    column: int
+    width: int
+    text: str
+
+
+class FormatError(TypelatticeError, ValueError):
+    """A system file that cannot be right: the file, line, column, key and cause of its first mistake.
+
+    `mistakes` has an error for each mistake, in the order of the lines. The message has one bounded line for
+    each, and below it the line of the file with a caret under the word.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        line: int | None,
+        key: str,
+        cause: str,
+        mark: Mark | None = None,
+        further: Sequence[FormatError] = (),
+    ) -> None:
         self.file, self.line = _one_line(file, 80), line
         self.key, self.cause = _one_line(key, 40), _one_line(cause, 400)
+        self.mark, self.column = mark, mark.column if mark else None
         at = f"{self.file}{f', line {line}' if line else ''}{f', {self.key}' if key else ''}"
-        super().__init__(f"{at}: {self.cause}")
+        self.summary = f"{at}: {self.cause}"
+        self.mistakes: tuple[FormatError, ...] = (self, *further)
+        hidden = len(self.mistakes) - MOST_SHOWN
+        more = [f"{self.file}: {hidden} more mistakes"] if hidden > 0 else []
+        super().__init__("\n".join([*(str(e) for e in (self._shown(), *further[: MOST_SHOWN - 1])), *more]))
+
+    def _shown(self) -> str:
+        """Return the summary, and the line of the file with a caret under the word."""
+        if self.mark is None:
+            return self.summary
+        line, column, width, text = self.mark
+        text = text.replace("\t", " ")
+        cut = max(0, column - SHOWN // 2) if len(text) > SHOWN else 0
+        shown = "".join(c if c.isprintable() else "?" for c in text[cut : cut + SHOWN])
+        blank = " " * (column - 1 - cut)
+        caret = "^" * max(1, min(width, len(shown) - len(blank)))
+        return f"{self.summary}\n{line:>6} | {shown}\n       | {blank}{caret}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return FormatError, (self.file, self.line, self.key, self.cause)
+        return FormatError, (self.file, self.line, self.key, self.cause, self.mark, self.mistakes[1:])
+
+
+def joined(mistakes: Iterable[FormatError]) -> FormatError:
+    """Return one error for several mistakes, in the order of their lines."""
+    each = [one for e in mistakes for one in (FormatError(*_fields(e)), *e.mistakes[1:])]
+    unique = {e.summary: e for e in each}.values()
+    first, *further = sorted(unique, key=lambda e: (e.file, e.line is None, e.line or 0, e.column or 0))
+    return FormatError(*_fields(first), further)
+
+
+def _fields(e: FormatError) -> tuple[str, int | None, str, str, Mark | None]:
+    return e.file, e.line, e.key, e.cause, e.mark
 
 
 class UnknownSystemError(TypelatticeError, ValueError):
     """A name that is no system's, or a path that cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Text:
-    """A text, the file it comes from, and where in it things stand. Raises FormatError if it is too large.
+    """A text, the file it comes from, and where in it things stand. Raise FormatError if it is too large.
 
     A text that is no TOML is the value of `order` alone, as a program gives it.
     """
@@ -51,7 +107,7 @@ class Text:
 
     def __post_init__(self) -> None:
         if len(self.text) > LIMIT_BYTES:
-            cause = f"larger than {LIMIT_BYTES:,} bytes; a system file states a rule in at most 80 lines"
+            cause = f"larger than {LIMIT_BYTES:,} bytes; a system file states a rule"
             raise FormatError(self.file, None, "", cause)
         object.__setattr__(self, "positions", positions(self.text if self.is_toml else ""))
 
@@ -60,49 +116,117 @@ class Text:
 
         An entry may stand in a list, `"mean, divide" = …`, and in several of them.
         """
-        lines = self.lines(key, entry, part) or self.lines(key, entry)
-        place = self.positions.place(key)
-        return lines[0] if lines else place.line if place else None
+        path = self._path(key, entry, part)
+        place = self.positions.place(*path) if path else None
+        return place.line if place else None
+
+    def _path(self, key: str, entry: str | int | None, part: str | None) -> Path | None:
+        """Return the path of the first key that says something of an entry, or of a part of it."""
+        keys = self.positions.keys
+        paths = self._paths(key, entry, part) or self._paths(key, entry, None)
+        return min(paths, key=keys.__getitem__) if paths else (key,) if (key,) in keys else None
+
+    def mark(self, key: str, entry: str | int | None, part: str | None, word: str) -> Mark | None:
+        """Return the place of a word in a key or entry, or in the value; of the key if the word is not there.
+
+        None if the text has no such key.
+        """
+        path = self._path(key, entry, part)
+        if path is None:
+            return None
+        start, end = self.positions.span(path)
+        return self._marked(start, end, word) or self._marked(start, end, "")
+
+    def mark_of_row(self, row: int, word: str, column: int = 0) -> Mark | None:
+        """Return the place of a word in a row, counted from 1; of a column of it, or of all that it says."""
+        whole = self.text.replace("\r\n", "\n")
+        rows = whole.split("\n")
+        if not 1 <= row <= len(rows):
+            return None
+        start = sum(len(each) + 1 for each in rows[: row - 1])
+        said = rows[row - 1].partition("#")[0].rstrip()
+        end = start + len(said)
+        if column:
+            return Mark(row, column, 1, rows[row - 1])
+        first = start + len(said) - len(said.lstrip())
+        found = self._marked(start, end, word, whole)
+        return found or Mark(row, first - start + 1, max(1, end - first), rows[row - 1])
+
+    def _marked(self, start: int, end: int, word: str, whole: str | None = None) -> Mark | None:
+        """Return the place of a word between two offsets; without a word the place of the key there."""
+        whole = self.positions.text if whole is None else whole
+        token = rf"(?<![\w*]){re.escape(word)}(?![\w*])" if word else KEY.pattern
+        found = re.compile(token).search(whole, start, end)
+        if found is None:
+            return None
+        before = whole.rfind("\n", 0, found.start()) + 1
+        after = whole.find("\n", found.start())
+        text = whole[before : after if after >= 0 else len(whole)]
+        line = whole.count("\n", 0, found.start()) + 1
+        return Mark(line, found.start() - before + 1, found.end() - found.start(), text)
 
     def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
-        """The lines of all entries that stand for one, or of those that have a part; none of a key alone."""
-        if entry is None:
-            return ()
-        places = self.positions
-        named = dict.fromkeys(path[1] for path in places.keys if path[0] == key and len(path) > 1)
-        under = [e for e in named if e == entry or entry in [word.strip() for word in str(e).split(",")]]
-        found = [places.place(key, e) for e in under if part is None or places.place(key, e, part)]
-        return tuple(place.line for place in found if place)
+        """The lines of all that is said of an entry, or of a part of it; none of a key alone.
 
-    def error(self, cause: str, key: str, entry: str | None = None) -> FormatError:
-        """What is wrong with a key, or with an entry under it."""
-        return FormatError(self.file, self.line(key, entry), key, cause)
+        An entry may stand in several places, and on several lines: `add.takes = …`, `add.computes = …`.
+        """
+        places = [self.positions.place(*path) for path in self._paths(key, entry, part)]
+        return tuple(sorted({place.line for place in places if place}))
+
+    def _paths(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
+        """Return the paths of all that is said of an entry, or of a part of it."""
+        if entry is None:
+            return []
+        below = tuple(part.split(".")) if part else ()
+        return [
+            path
+            for path in self.positions.keys
+            if path[0] == key and len(path) > 1 and path[2 : 2 + len(below)] == below
+            if path[1] == entry or entry in [word.strip() for word in str(path[1]).split(",")]
+        ]
+
+    def error(
+        self,
+        cause: str,
+        key: str,
+        entry: str | int | None = None,
+        part: str | None = None,
+        word: str = "",
+    ) -> FormatError:
+        """Return an error for a key, for an entry under it, or for a word in that."""
+        mark = self.mark(key, entry, part, word)
+        return FormatError(self.file, mark.line if mark else None, key, cause, mark)
 
     def values(self) -> dict[str, object]:
-        """What the TOML says. Raises FormatError."""
+        """Parse the TOML. Raise FormatError."""
         import tomllib  # loaded with the first file; a program that asks for none does without
 
         if deep := self.positions.too_deep:
             cause = (
                 f"nested too deep: more than {LIMIT_PARTS} parts of a key, or {LIMIT_NESTED} lists and tables"
             )
-            raise FormatError(self.file, deep.line, "", cause)
+            mark = self.mark_of_row(deep.line, "", deep.column)
+            raise FormatError(self.file, deep.line, "", cause, mark)
         try:
             return tomllib.loads(self.text)
         except ValueError as e:
-            at = re.search(r" \(at (?:line (\d+).*|end of document)\)$", str(e))
+            at = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(e))
             line = int(at[1] or self.text.count("\n") + 1) if at else None
+            column = int(at[2] or 0) if at else 0
             why = str(e)[: at.start()] if at else "a number of too many digits"
         if (twice := self.positions.repeated) and line and line >= twice[2].line:
             path, first, again = twice
             cause = (
                 f"{short('.'.join(map(str, path)))} is given twice; it stands on line {first.line} already"
             )
-            raise FormatError(self.file, again.line, str(path[0]), cause)
-        raise FormatError(self.file, line, "", f"not TOML: {why}")
+            mark = self.mark_of_row(again.line, "", again.column)
+            raise FormatError(self.file, again.line, str(path[0]), cause, mark)
+        raise FormatError(
+            self.file, line, "", f"not TOML: {why}", self.mark_of_row(line, "", column) if line else None
+        )
 
     def statements(self, order: str) -> Iterator[tuple[Line, Chain]]:
-        """The statements of its order, each with its line. Raises FormatError."""
+        """The statements of its order, each with its line. Raise FormatError."""
         lines = order.split("\n")
         rows = self.positions.rows("order") or range(1, len(lines) + 1)
         for row, line in zip(rows, lines, strict=True):
@@ -110,7 +234,8 @@ class Text:
                 for _, chain in statements(line.partition("#")[0]):
                     yield (self.file, row), chain
             except OrderError as e:
-                raise FormatError(self.file, row, "order", str(e)) from None
+                mark = self.mark_of_row(row, "")
+                raise FormatError(self.file, row, "order", str(e), mark) from None
 
 
 def systems(versions: bool = False) -> tuple[str, ...]:
@@ -131,7 +256,7 @@ def systems(versions: bool = False) -> tuple[str, ...]:
 
 
 def read_text(where: str | os.PathLike[str]) -> Text:
-    """The text of a file. Raises UnknownSystemError if it cannot be read, FormatError if it is no text."""
+    """The text of a file. Raise UnknownSystemError if it cannot be read, FormatError if it is no text."""
     name = os.path.basename(where)
     try:
         data = read_bytes(where, LIMIT_BYTES + 1)
@@ -146,7 +271,7 @@ def read_text(where: str | os.PathLike[str]) -> Text:
 
 
 def article(cls: type) -> str:
-    """What TOML calls a type, for an error message."""
+    """Return TOML's name for a type, for an error message."""
     toml = {
         str: "a string", dict: "a table", list: "a list", bool: "true or false", int: "a whole number",
         float: "a fraction",

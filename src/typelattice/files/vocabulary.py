@@ -1,6 +1,6 @@
 """The words of a system file: dtypes, kinds, and named sets of them; and values read as what they should be.
 
-All here raises ValueError with the cause; who reads a file adds the file, the line and the key.
+Everything here raises ValueError with the cause; the reader of a file adds the file, line and key.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TypeVar
 from typelattice.engine import operations as ops
 from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
 from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS
-from typelattice.facts.suggest import nearest, short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.files.text import article
 from typelattice.operands.operand import SCALARS
 
@@ -28,21 +28,50 @@ LIMIT_ENTRIES = 300  # of a table
 LIMIT_SETS = 8  # within one another
 
 
+class UnknownWord(ValueError):
+    """A word of a closed set that is misspelled, or that has no meaning where it stands."""
+
+    def __init__(self, cause: str, word: str) -> None:
+        super().__init__(cause)
+        self.word = word
+
+
+class AboutOrder(ValueError):
+    """A mistake that can be judged only if the order and the way to join are free of mistakes."""
+
+
+class Consequence(ValueError):
+    """A mistake that follows from another one, which is reported already."""
+
+
+def unknown(what: str, word: str, known: Iterable[str], lists: bool = True) -> UnknownWord:
+    """Return the error for an unknown word: the nearest known words, or, with `lists`, all of them."""
+    words = tuple(known)
+    near = nearest(word, words) or (f"; these are {', '.join(words)}" if lists else "")
+    return UnknownWord(f"unknown {what} {short(word)}{near}", word)
+
+
 class Words:
-    """What the words of one file mean: the dtypes of ours and those in `own`, and named sets."""
+    """The words of one file and their meanings: our dtypes, those in `own`, and named sets.
+
+    `broken` are the file's own words whose meaning could not be read; with `is_whole` false there may be
+    more. What is said by such a word is no mistake of its own.
+    """
 
     def __init__(self, own: Mapping[str, DType] = {}) -> None:
         self.known = {**CODES, **DTYPES, **own}
         self.sets: dict[str, str] = {}
         self.used: set[str] = set()  # sets that stand in a list
         self.members: dict[str, list[Node]] = {}  # of the sets that were asked for so far
+        self.broken: set[str] = set()
+        self.is_whole = True
         self.depths: dict[str, int] = {}  # how many sets stand within one another in them
 
     def new(self, word: str, what: str) -> str:
         """The name that a file gives to something of its own."""
         if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word) or word in self.known or word in TAKEN:
             cause = f"{short(word)} is no name for a {what}: a new word of lower-case letters, digits and _"
-            raise ValueError(cause)
+            raise UnknownWord(cause, word)
         return word
 
     def nodes(self, names: object, within: tuple[str, ...] = ()) -> list[Node]:
@@ -60,17 +89,32 @@ class Words:
 
     def set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
         """The members of a named set, which are found once."""
+        if name in self.broken:
+            raise Consequence(name)
         if name in within:
+            self.broken |= {*within[within.index(name) :]}  # each of them is in the circle
             raise ValueError(f"a circle of sets: {' -> '.join((*within[within.index(name) :], name))}")
         if name not in self.members:
             # Counted from both ends: the sets that this one stands in, and those that stand in it.
-            members = self.nodes(self.sets[name], (*within, name)) if len(within) <= LIMIT_SETS else []
+            members = self._members(name, within) if len(within) <= LIMIT_SETS else []
             inner = (self.depths.get(word.strip(), -1) for word in self.sets[name].split(","))
             self.depths[name] = 1 + max(inner)
             if max(len(within), self.depths[name]) > LIMIT_SETS:
                 raise ValueError(f"sets in sets, more than {LIMIT_SETS} deep")
             self.members[name] = members
         return self.members[name]
+
+    def _members(self, name: str, within: tuple[str, ...]) -> list[Node]:
+        try:
+            return self.nodes(self.sets[name], (*within, name))
+        except UnknownWord:
+            if within:  # reported where this set stands
+                raise Consequence(name) from None
+            self.broken.add(name)
+            raise
+        except ValueError:
+            self.broken.add(name)
+            raise
 
     def pairs(self, entry: object) -> list[tuple[Node, Node]]:
         """`a, b + c` is each left with each right, `a, b, c` every two of them."""
@@ -91,9 +135,24 @@ class Words:
             return weak(LETTERS[stem])
         d = self.known.get(stem)
         if d is None or (star and d.kind is Kind.BOOL):
-            what = f"unknown dtype {short(word)}{nearest(stem, self.known)}" if word else "a dtype is missing"
-            raise ValueError(what)
+            raise self._unknown_dtype(word, stem)
         return weak(d.kind, d) if star else d
+
+    def _unknown_dtype(self, word: str, stem: str) -> ValueError:
+        if not word:
+            return ValueError("a dtype is missing")
+        self.check_broken(word)
+        if word in self.sets:
+            members = self.sets[word].split(",")[0].strip()
+            cause = f"{short(word)} is a set, and one dtype is wanted here; name one, such as {members}"
+            return UnknownWord(cause, word)
+        near = nearest(stem, {**self.known, **self.sets})
+        return UnknownWord(f"unknown dtype {short(word)}{near}", word)
+
+    def check_broken(self, word: str) -> None:
+        """Raise Consequence for a word whose meaning could not be read."""
+        if word in self.broken or not self.is_whole:
+            raise Consequence(word)
 
     def dtype(self, node: Node, kind: Kind | None = None) -> DType:
         """A node that is a dtype, of a kind that Python calls the same."""
@@ -116,23 +175,24 @@ class Words:
             elif any(word.removesuffix("*") in of for of in (self.known, self.sets, LETTERS)):
                 found += map(self.dtype, self.nodes(word))
             else:
-                near = nearest(word, {**ops.KINDS, **self.known, **self.sets})
-                cause = f"unknown kind or dtype {short(word)}{near}" if word else "a kind is missing"
-                raise ValueError(cause)
+                self.check_broken(word)
+                if not word:
+                    raise ValueError("a kind is missing")
+                raise unknown("kind or dtype", word, {**ops.KINDS, **self.known, **self.sets}, lists=False)
         return found
 
 
 def check_entry(op: str) -> None:
-    """Raises ValueError for what is no operation's one name, and no class or group of them."""
+    """Raise ValueError for what is no operation's one name, and no class or group of them."""
     if op not in NAMED:
         near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, NAMED)
-        raise ValueError(f"unknown operation or class {short(op)}{near}")
+        raise UnknownWord(f"unknown operation or class {short(op)}{near}", op)
 
 
 def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
     """The kind of a Python scalar."""
     if word not in known:
-        raise ValueError(f"unknown kind of scalar {short(word)}; these are {', '.join(known)}")
+        raise unknown("kind of scalar", word, known)
     return KINDS[word]
 
 
@@ -161,7 +221,9 @@ def one_of(value: object, allowed: Iterable[str]) -> str:
     """A value that is one of some words."""
     words = tuple(allowed)
     if value not in words:
-        raise ValueError(f"should be one of {', '.join(words)}, is {short(str(value))}")
+        listed = ", ".join(f'"{word}"' if " " in word else word for word in words)
+        near = nearest(str(value), words) if isinstance(value, str) else ""
+        raise UnknownWord(f"should be one of {listed}, is {short(str(value))}{near}", str(value))
     return str(value)
 
 
@@ -171,7 +233,7 @@ def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:
 
 
 def once(listed: Iterable[T]) -> tuple[T, ...]:
-    """A list in which nothing stands twice."""
+    """Read a list without repetitions."""
     found = tuple(listed)
     counted = Counter(found)
     if twice := next((x for x in found if counted[x] > 1), None):

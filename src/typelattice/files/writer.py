@@ -2,15 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from itertools import combinations
 from json import dumps
 from re import findall
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
+from typelattice.facts.frozen import replace
 from typelattice.facts.order import Order
-from typelattice.files.effects import idle_keys
 from typelattice.files.provenance import Provenance
+from typelattice.files.unused_keys import unused_keys
 
 GONE = (
     "name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals",
@@ -19,16 +20,24 @@ GONE = (
 
 
 def system_file(system: System, order: Order[Node], name: str, title: str) -> str:
-    """A system with another order, as the text of a file; what it says of ties and single pairs is left out.
+    """A system with another order, as the text of a file; its entries for single pairs are left out.
 
     What has no effect any more is left out as well, since a file that said it would be refused.
     """
     kept = _kept(system, order)
     head = [f"name  = {dumps(name)}", f"title = {dumps(title, ensure_ascii=False)}"]
     head += [f"{key} = {_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)]
-    body = ['order = """', *chains(order), '"""']
+    body = ['order = """', *chains(order), '"""', *_ties(system, order)]
     tables = [f"{key} = {_value(value)}" for key, value in kept.items() if isinstance(value, Mapping)]
     return "\n".join([*head, *tables, *body]) + "\n"
+
+
+def _ties(system: System, order: Order[Node]) -> list[str]:
+    """The ties that still settle the lowest bounds of some pair, which has no join."""
+    settled = {frozenset(order.minimal_bounds(a, b)) for a, b in combinations(order.nodes, 2)}
+    kept = {tie: winner for tie, winner in system.ties.items() if tie in settled}
+    said = (f'"{", ".join(sorted(map(code, tie)))}" = "{code(winner)}"' for tie, winner in kept.items())
+    return [f"ties = {{ {', '.join(said)} }}"] if kept else []
 
 
 def _kept(system: System, order: Order[Node]) -> dict[str, object]:
@@ -38,7 +47,7 @@ def _kept(system: System, order: Order[Node]) -> dict[str, object]:
     plain = replace(
         system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset()
     )
-    for key, entry, _ in idle_keys(plain):
+    for key, entry, _ in unused_keys(plain):
         table = kept.get(key)
         if entry is not None and isinstance(table, Mapping):
             kept[key] = {word: value for word, value in table.items() if word != entry}
@@ -55,7 +64,9 @@ def _kept(system: System, order: Order[Node]) -> dict[str, object]:
 def _words(value: object) -> list[str]:
     """The words in a value of a file, and in all within it."""
     if isinstance(value, Mapping):
-        return [word for pair in value.items() for part in pair for word in _words(part)]
+        # The reasons of refusals are words for people.
+        named = {k: dict.fromkeys(v, "") if k == "refusals" else v for k, v in value.items()}
+        return [word for pair in named.items() for part in pair for word in _words(part)]
     if isinstance(value, list):
         return [word for part in value for word in _words(part)]
     return findall(r"\w+", value) if isinstance(value, str) else []

@@ -1,21 +1,19 @@
-"""What decides an answer: the lines of a system's files, or of a table of ours, without which it is another.
+"""The lines that decide an answer, in a system's files or in a table of ours: without them it differs.
 
-That is tried, not guessed: the same question is asked of what is left of the system without them.
+The search tries this and does not guess: it asks the same question of the system without the lines.
 """
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain, combinations, pairwise
 from typing import Any
 
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.ask import ask
-from typelattice.engine.operations import TABLE, entries
-from typelattice.engine.rules import Rules
-from typelattice.engine.steps import (
+from typelattice.engine.decisions import (
     Counted,
+    Decision,
     Defaulted,
     Entered,
     Joined,
@@ -25,31 +23,33 @@ from typelattice.engine.steps import (
     Outgrown,
     Replaced,
     Shaped,
-    Step,
     Widened,
 )  # fmt: skip
+from typelattice.engine.operations import TABLE, entries
+from typelattice.engine.rules import Rules
 from typelattice.facts import operations as facts
+from typelattice.facts.frozen import replace
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.order import OrderError
-from typelattice.files.lacking import Lacking, Lines
+from typelattice.files.ablation import Ablation, Lines
 from typelattice.files.order_entries import Covers
 from typelattice.files.spec import Spec
 from typelattice.files.text import Text
 
-Left = Callable[[Rules, Lines], Rules]  # the rules that are left without some lines of the order
+Left = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
 ENTERED = (Entered, Widened, Outgrown, Operated)  # steps that give an operand a dtype to join the others with
 # Keys that an answer may rest on though none of its steps names them.
-FURTHER = ("defaults", "weak", "tiers", "combine", "instead")
-# Keys that other lines of a file may need, and what they are where none gives them.
+FURTHER = ("defaults", "weak", "tiers", "combine", "requested")
+# Keys that other lines of a file may need, with their values if no line gives them.
 NOT_GIVEN: Mapping[str, Any] = {"ties": {}, "tiers": ("array",), "combine": "join"}
 
 
-class Deciding:
-    """Finds the lines behind the answers of one system, whose files `build` makes a system of."""
+class Blame:
+    """The search for the lines behind one system's answers; `build` makes a system of its files."""
 
     def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], Rules]) -> None:
         self.spec, self.covers = spec, covers
-        self.left = Lacking(spec, covers, build)
+        self.left = Ablation(spec, covers, build)
         self._told_by = lru_cache(maxsize=256)(self._find_told_by)
 
     def rule(self, p: Promotion) -> Rule:
@@ -63,12 +63,12 @@ class Deciding:
         line = text.line(key, entry)
         return self._rule(text.file, key, (line,)) if line else self._unlined(text, key, entry)
 
-    def _behind(self, step: Step) -> Sequence[Rule]:
+    def _behind(self, step: Decision) -> Sequence[Rule]:
         """The lines that a step names."""
         return self._told_by(step.key, step.entry)
 
     def _find_told_by(self, key: str, entry: str | None) -> Sequence[Rule]:
-        """The line of a key or of an entry under it; of an operation, of all entries that speak of it."""
+        """Return the line of a key or of its entry; for an operation, the lines of all its entries."""
         return self._told(entry) if key == "ops" else [self.named(key, entry)]
 
     def _told(self, op: str | None) -> list[Rule]:
@@ -78,9 +78,9 @@ class Deciding:
         return [self._rule(text.file, "ops", (line,)) for line in lines] or [self._unlined(text, "ops", op)]
 
     def matters(self, rule: Rule, p: Promotion) -> bool:
-        """Whether the system that is left without a rule answers differently.
+        """Return True if the system answers differently without a rule.
 
-        Where other lines need those, the key is as in a system that does not give it.
+        If other lines need those of the rule, give its key the value that it has in a system without it.
         """
         rules = self.left.without(rule)
         if rule.lines and rules is None and rule.key in NOT_GIVEN:
@@ -88,7 +88,7 @@ class Deciding:
         return rules is not None and outcome(self._again(rules, p)) != outcome(p)
 
     def _by_default(self, p: Promotion) -> bool:
-        """Whether other default dtypes give another answer: without any, rules by value are none."""
+        """Return True if other default dtypes give another answer; rules by value always need some."""
         defaults = p.system.defaults
         for kind in {o.kind for o in p.promoting if o.dtype is None and o.kind in defaults}:
             for other in (d for d in p.system.dtypes if d.kind is defaults[kind].kind):
@@ -98,7 +98,7 @@ class Deciding:
         return False
 
     def _rules(self, p: Promotion) -> Iterator[Rule]:
-        """Rules without which the answer is another, what says most of it first; at the end the order's."""
+        """Yield the rules without which the answer differs, the most specific first, the order's last."""
         step, made = p.decision, p.steps[-1]
         if isinstance(made, Operated) and len(made.nodes) == 1 and made.node not in (None, *made.nodes):
             yield from (rule for rule in self._behind(made) if self.matters(rule, p))
@@ -124,13 +124,13 @@ class Deciding:
             further = [*self._further(p, names)]
             yield from (rule for rule in further if self.matters(rule, p))
             yield from self._together(further, p)
-            # The order may say the same; what was done with an operand still says more than where it stands.
+            # The order may say the same. A step on an operand still says more than its place in the order.
             done = (step for step in reversed(p.steps) if isinstance(step, (Counted, Lowered)))
             yield from chain.from_iterable(map(self._behind, done))
         yield self._presence(p)
 
     def _came_in(self, p: Promotion) -> Iterator[Rule]:
-        """What made one of the operands, or their join, into the dtype that the answer rests on.
+        """Yield the rules that made an operand, or the join, the dtype that the answer rests on.
 
         In `bool + 2` the default dtype of Python's int says more than the order, in which bool lies below it.
         """
@@ -147,10 +147,10 @@ class Deciding:
                 yield self.named("defaults", kind.word)
 
     def _before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
-        """What becomes of a value, and what an operation counts its operands as.
+        """Yield the rules for the fit of a value, and for the dtypes that an operation's operands count as.
 
-        An operation may have a `fit` of its own, and the file `holds`: of a value both say more than the
-        order that has the dtype in it.
+        An operation may have its own `fit`, and the file may have `holds`. Both say more about a value than
+        the order, which only has the dtype in it.
         """
         if isinstance(p.decision, Misfit):
             yield from self._of_value(p.decision, names)
@@ -159,7 +159,7 @@ class Deciding:
                 yield from self._behind(step)
 
     def _further(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
-        """What an answer may rest on besides: keys of its steps, of no step, and of its operation."""
+        """Yield further rules of an answer: keys of its steps, of no step, and of its operation."""
         for step in reversed(p.steps):
             if not isinstance(step, Joined):
                 yield from self._behind(step)
@@ -170,9 +170,10 @@ class Deciding:
             yield from self._told_by("ops", op)
 
     def _together(self, rules: Sequence[Rule], p: Promotion) -> Iterator[Rule]:
-        """Two rules of one file without which the answer is another, though it is the same without either.
+        """Yield two rules of one file as one if the answer differs without both, though not without either.
 
-        `int64 + 2` is int64 by NumPy's tiers, where a Python int adds nothing, and would be by its default.
+        `int64 + 2` is int64 by NumPy's tiers, where a Python int adds nothing. By the default dtype of the
+        int it would be int64 too.
         """
         for a, b in combinations(dict.fromkeys(rule for rule in rules if rule.lines), 2):
             both = self._rule(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
@@ -180,7 +181,7 @@ class Deciding:
                 yield both
 
     def _presence(self, p: Promotion) -> Rule:
-        """The lines by which dtypes of the question are in the order; all of the order if they are not."""
+        """Return the lines that bring dtypes of the question into the order; all its lines if none does."""
         found = self._order_lines(p, self.left.without_nodes)
         if found:
             return found
@@ -188,24 +189,23 @@ class Deciding:
         file = naming[-1][0] if naming else self.spec.text_of_entry("order", None).file
         return self._rule(file, "order", tuple(n for name, n in naming or self.covers if name == file))
 
-    def _of_value(self, step: Step, names: Sequence[str]) -> Iterator[Rule]:
-        """Rules that may be behind what becomes of a value: of the operation, of the file, or one of each."""
+    def _of_value(self, step: Decision, names: Sequence[str]) -> Iterator[Rule]:
+        """Yield rules that may decide the fit of a value: of the operation, of the file, or one of each."""
         own = [told for op in names for told in self._told_by("ops", op)]
         holds = self._told_by("holds", None) if "holds" in self.spec.texts else ()
         yield from own
         yield from holds
-        for a in own:
-            for b in (*self._behind(step), *holds):  # where both say the same, neither decides alone
-                if a.lines and b.lines and a.file == b.file:
-                    yield self._rule(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
+        pairs = ((a, b) for n, a in enumerate(own) for b in (*own[n + 1 :], *self._behind(step), *holds))
+        for a, b in pairs:  # where both say the same, neither decides alone
+            if a.lines and b.lines and a.file == b.file:
+                yield self._rule(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
     def _order_lines(self, p: Promotion, left: Left) -> Rule | None:
-        """The smallest set of order lines whose removal changes the answer; one line if possible.
+        """Return the smallest set of order lines whose removal changes the answer; one line if possible.
 
-        `left` says what rules are left without some lines. Of several lines that change the answer alone the
-        last is named. A refusal with several bounds rests on the ways to all of them, so every such line is
-        named. If no single line changes the answer, the lines that it needs together are found by leaving out
-        one after another.
+        `left` returns the rules without some lines. If several lines change the answer alone, name the last.
+        A refusal with several bounds rests on the ways to all of them, so name every such line. If no single
+        line changes the answer, leave out one after another to find the lines that it needs together.
         """
         lines = tuple(self.covers)
         last = next((line for line in reversed(lines) if self._changes(p, left, (line,))), None)
@@ -224,7 +224,7 @@ class Deciding:
         return found if self._changes(p, left, needed) else None
 
     def _changes(self, p: Promotion, left: Left, lines: Lines) -> bool:
-        """Whether the rules that are left without some lines of the order answer differently."""
+        """Return True if the rules answer differently without some lines of the order."""
         try:
             return outcome(self._again(left(p.system, lines), p)) != outcome(p)
         except OrderError:
@@ -235,7 +235,7 @@ class Deciding:
         return ask(rules, p.operands, p.op, p.find_rule)
 
     def _unlined(self, text: Text, key: str, entry: str | None) -> Rule:
-        """The rule of a key that stands on no line: nothing says it, or a program."""
+        """Return the rule of a key that stands on no line: a program gives it, or nothing does."""
         return Rule(text.file, key, (), entry=None if text.is_toml else entry)
 
     def _rule(self, file: str, key: str, lines: tuple[int, ...]) -> Rule:
@@ -245,25 +245,25 @@ class Deciding:
 
 
 def outcome(p: Promotion) -> tuple[object, ...]:
-    """What a promotion comes to; of a refusal the reason and the bounds."""
+    """Return the result of a promotion, to compare it; for a refusal the reason and the bounds."""
     return p.dtype, p.weak, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
-def standard_rule(step: Step) -> Rule:
+def standard_rule(step: Decision) -> Rule:
     """The line of the standard's table from which an entry of `ops`, a class or an operation, departs."""
     known = OPERATIONS.get(step.entry or "")
     of_class = known.of_class if known else step.entry
     return _row(TABLE, of_class)
 
 
-def operation_rule(step: Step) -> Rule:
+def operation_rule(step: Decision) -> Rule:
     """The line of the table of operations that says how many dimensions an operand has at least."""
     return _row(facts.TABLE, step.entry)
 
 
 @cache
 def _row(path: str, name: str | None) -> Rule:
-    """The row of a table of ours that begins with a name."""
+    """Return the row of one of our tables that begins with a name."""
     with open(path, encoding="ascii") as table:
         rows = [row.rstrip("\n") for row in table]
     lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == name)

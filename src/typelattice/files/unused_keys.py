@@ -1,38 +1,59 @@
-"""What a system file states and nothing uses, or what goes against the rest of it, is refused.
+"""The refusal of entries of a system file that nothing uses, or that contradict the rest of it.
 
-A file is asked for what it says itself, not for what it inherits: a variant may leave a set of the other
+The check covers a file's own entries, not those that it inherits: a variant may leave an inherited set
 unused.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, combinations_with_replacement
 
-from typelattice.engine.operations import Domain, Op, entries, find
+from typelattice.engine.operations import (
+    CASTS,
+    ITSELF,
+    NEVER,
+    REBOUND,
+    Domain,
+    Op,
+    Override,
+    entries,
+    find,
+)  # fmt: skip
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.cursor import Cursor
+from typelattice.files.operation_entries import FIELDS
 from typelattice.files.vocabulary import Words
 
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
 
-def check_effects(cursor: Cursor, words: Words, rules: Rules) -> None:
-    """Raises ValueError for the first key or entry that has no effect; the cursor is then there."""
-    if not cursor.spec.whole:
+def check_unused_keys(cursor: Cursor, words: Words, rules: Rules) -> None:
+    """Note each key or entry that has no effect.
+
+    If there are other mistakes, what a broken entry may use or depend on is not judged.
+    """
+    if not cursor.spec.whole or not cursor.is_order_whole or words.broken:
         return
-    found = [_words(cursor, words, rules), idle_keys(rules)]
-    if cursor.spec.says("ops"):
-        found.append(_ops(rules))
+    is_sound = not cursor.mistakes
+    found = [_defaults(rules), _scalars(rules)]
+    if is_sound:
+        found += [_words(cursor, words, rules), _loops(rules)]
+        if cursor.spec.says("ops"):
+            found.append(_ops(rules))
+    seen: set[tuple[str, str | None]] = set()  # one mistake of an entry is enough; others may follow from it
     for key, entry, cause in chain.from_iterable(found):
-        if cursor.spec.says(key, entry):
+        if cursor.spec.says(key, entry) and (key, entry) not in seen:
+            seen.add((key, entry))
             cursor.at(key, entry)
-            raise ValueError(cause)
+            with cursor.noting():
+                raise ValueError(cause)
 
 
-def idle_keys(rules: Rules) -> Iterator[Finding]:
+def unused_keys(rules: Rules) -> Iterator[Finding]:
     """Keys and entries without effect, but for words, `after` and `ops`."""
     return chain(_defaults(rules), _scalars(rules), _loops(rules))
 
@@ -52,14 +73,14 @@ def _words(cursor: Cursor, words: Words, rules: Rules) -> Iterator[Finding]:
 
 
 def _enters(node: Node, rules: Rules) -> bool:
-    """Whether operands may have a dtype, or be of a weak node."""
+    """Return True if operands may have a dtype, or be of a weak node."""
     return node in rules.order or node in rules.before
 
 
 def _named(node: Node, rules: Rules) -> bool:
-    """Whether an answer may have a dtype: operands may, be they weak.
+    """Return True if an answer may have a dtype: operands may have it, even if only weak ones.
 
-    Where the order has weak nodes alone, as Python's has, dtypes are but names for its numbers.
+    If the order has only weak nodes, as Python's has, dtypes are just names for its numbers.
     """
     weak_alone = not any(isinstance(n, DType) for n in rules.order.nodes)
     return (
@@ -76,18 +97,15 @@ def _defaults(rules: Rules) -> Iterator[Finding]:
             yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
     for kind, several in rules.wider.items():
         if weak(kind) in rules.order:
-            cause = f"more than one dtype says nothing where the order has {weak(kind)}, whatever the value"
+            cause = f"more than one dtype says nothing where the order has {weak(kind)}; name the first alone"
             yield "defaults", kind.word, cause
         for d in several:
             if not _named(d, rules):
                 yield "defaults", kind.word, f"{d} is not in the order"
-    asked = [target for said in rules.ops.values() for target in _targets(said)]
-    if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
-        yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
 
 
 def _scalars(rules: Rules) -> Iterator[Finding]:
-    """What is said of Python scalars that never come in, or that are told apart nowhere."""
+    """Find entries for Python scalars that never occur, or that no tier separates."""
     kinds = {node.kind.word for node in rules.order.nodes}
     for word in rules.fit:
         if word not in kinds:
@@ -101,15 +119,18 @@ def _scalars(rules: Rules) -> Iterator[Finding]:
         if isinstance(held, DType) and not _enters(held, rules):
             yield "holds", None, f"{held} is not in the order"
     if rules.first and "scalar" not in rules.tiers:
-        yield "first", None, 'says nothing where `tiers` does not tell "scalar" apart'
+        yield "first-is-array", None, 'says nothing where `tiers` does not tell "scalar" apart'
     if rules.first and rules.combine == "value":
-        yield "first", None, 'says nothing where `combine` is "value"'
+        yield "first-is-array", None, 'says nothing where `combine` is "value"'
     if rules.overrides and rules.combine == "value":
         yield "overrides", None, 'says nothing where `combine` is "value"'
 
 
 def _loops(rules: Rules) -> Iterator[Finding]:
-    """What is of use to operations with loops, where there are none."""
+    """Find keys that only operations use, if none does."""
+    asked = [target for said in rules.ops.values() for target in _targets(said)]
+    if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
+        yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
     if any(said.get("loops") for said in rules.ops.values()):
         return
     for key, said in (("stand-in", rules.beside), ("both-ways", rules.both_ways)):
@@ -136,14 +157,27 @@ def _ops(rules: Rules) -> Iterator[Finding]:
         for source in _sources(said):
             if isinstance(source, DType) and not _enters(source, rules):
                 yield "ops", entry, f"{source} is not in the order"
-        for o in _told(entry, "meet", rules) if said.get("meet") == "apart" else ():
+        for o in _told(entry, "joins", rules) if said.get("meet") == NEVER else ():
             if not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
-                cause = 'meet = "apart" needs a dtype in `gives`, since the operands have none in common'
+                cause = f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
                 yield "ops", entry, cause
-        for key, value in said.items():
-            is_emptied = key.endswith("_of") and not value  # by a word that is said of all dtypes
-            if key in _NEEDS and not is_emptied and not _matters(entry, key, rules):
+        for o in _told(entry, "takes", rules) if "takes" in said else ():
+            op = find(o.name, rules.ops)
+            if op.takes.listed and op.each is not None and not _takes_any(op, rules):
+                cause = f"{o.name} takes no dtype of the order: `takes.each` of a class leaves out what it"
+                yield "ops", entry, f"{cause} computes in; give {o.name} a `takes.each` of its own"
+        for key, fields in FIELDS.items():
+            if key in _NEEDS and any(field in said for field in fields) and not _matters(entry, key, rules):
                 yield "ops", entry, _NEEDS[key][0]
+
+
+def _takes_any(op: Op, rules: Rules) -> bool:
+    """Return True if some operands pass `takes.each` and join at a dtype of `takes`, or may be cast."""
+    if op.computes or op.before or op.loops or op.overrides or rules.before or rules.overrides or rules.ties:
+        return True
+    each = [d for d in rules.dtypes if d in rules.order and (op.each is None or d in op.each)]
+    met = (rules.order.join(a, b) for a, b in combinations_with_replacement(each, 2))
+    return any(isinstance(d, DType) and d in op.takes for d in met)
 
 
 def _targets(said: Mapping[str, object]) -> list[object]:
@@ -153,18 +187,23 @@ def _targets(said: Mapping[str, object]) -> list[object]:
 
 
 def _sources(said: Mapping[str, object]) -> list[object]:
-    """The dtypes and kinds of which an entry of `ops` says something, but for those that it leaves out.
+    """Return the dtypes and kinds that an entry of `ops` describes, except those that it leaves out.
 
     A variant with fewer dtypes leaves out the same ones.
     """
-    domains = [d for d in map(said.get, ("takes", "each", "absorbs")) if isinstance(d, Domain)]
+    domains = [d for d in map(said.get, ("takes", "each")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
-    refused = said.get("refuses")
-    sides = (side for pair in refused for side in pair[:2]) if isinstance(refused, tuple) else ()
+    pairs = [pair for key in ("refusals", "overrides") for pair in _pairs(said, key)]
+    sides = (side for pair in pairs for side in (pair.left, pair.right))
     tables = (_mapping(said, key) for key in ("ignores_of", "before", "computes", "gives_of", "weak_of"))
     order = said.get("order")
     own = (a for a, _ in order) if isinstance(order, tuple) else ()
     return [*named, *own, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
+
+
+def _pairs(said: Mapping[str, object], key: str) -> Sequence[Override]:
+    found = said.get(key)
+    return found if isinstance(found, tuple) else ()
 
 
 def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
@@ -173,8 +212,10 @@ def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
 
 
 def _matters(entry: str, key: str, rules: Rules) -> bool:
-    """Whether what an entry says by a key has an effect in one of the operations that it is about."""
-    inherited = {name: said for name, said in rules.ops.items() if name != entry}
+    """Return True if a key of an entry has an effect on one of the operations that the entry describes."""
+    fields = FIELDS[key]
+    without = {f: said for f, said in rules.ops[entry].items() if f not in fields}
+    inherited = {name: without if name == entry else said for name, said in rules.ops.items()}
     return any(
         _NEEDS[key][1](o, find(o.name, rules.ops), find(o.name, inherited), rules)
         for o in _told(entry, key, rules)
@@ -182,15 +223,18 @@ def _matters(entry: str, key: str, rules: Rules) -> bool:
 
 
 def _told(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
-    """The operations that do what an entry says by a key, since no entry says more nearly what they do."""
+    """Yield the operations that follow a key of an entry, because no more specific entry has that key."""
+    said = rules.ops[entry]
+    # A word for all dtypes empties the table of single dtypes; the empty table states nothing itself.
+    fields = [f for f in FIELDS[key] if f in said and not (f.endswith("_of") and not said[f])]
     for o, nearer in _operations_of().get(entry, ()):
-        if not any(key in rules.ops.get(name, {}) for name in nearer):
+        if not any(field in rules.ops.get(name, {}) for name in nearer for field in fields):
             yield o
 
 
 @cache
 def _operations_of() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
-    """Entry -> the operations of which it may speak, each with the entries that count more."""
+    """Map each entry to the operations that it may describe, each with the entries that count more."""
     found: dict[str, list[tuple[Operation, Sequence[str]]]] = {}
     for o in (*OPERATIONS.values(), *OPERATORS.values()):
         named = entries(o.name)
@@ -200,78 +244,78 @@ def _operations_of() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
     return found
 
 
-# Of an operation, what it does, and what it would do without the entry.
+# Takes an operation, its behaviour, its behaviour without the key, and the rules.
 _Needs = Callable[[Operation, Op, Op, Rules], bool]
-_Need = tuple[str, _Needs]
-_IGNORES: _Need = ("ignores says nothing of one operand", lambda o, op, without, rules: o.most != 1)
-_WEAK: _Need = (
-    "weak says nothing of operands that stay apart",
-    lambda o, op, without, rules: op.meet != "apart",
-)
-# Of a key of an operation: what to say where it has no effect, and when it has one.
-_NEEDS: dict[str, _Need] = {
-    "before": (
-        "before says nothing of one operand, or beside `loops`: name what it computes in by `computes`",
-        lambda o, op, without, rules: o.most != 1 and not op.loops,
+
+
+def _differs(*fields: str) -> _Needs:
+    """Make a test: does an operation of several operands behave differently without the key?"""
+    return lambda o, op, without, rules: (
+        o.most != 1 and any(getattr(op, field) != getattr(without, field) for field in fields)
+    )
+
+
+# For each key of an operation: the message if it has no effect, and the test of whether it has one.
+_NEEDS: dict[str, tuple[str, _Needs]] = {
+    "counts-as": (
+        "counts-as says nothing of one operand, of what is so already, or beside `loops`: say what it"
+        " computes in by `computes`",
+        lambda o, op, without, rules: (
+            (o.most != 1 or any(kind in op.before and kind not in rules.defaults for kind in Kind))
+            and (op.before != without.before or op.arrays != without.arrays)
+            and (op.arrays == ITSELF or {*rules.tiers} > {"array"})
+            and not (op.before and op.loops)
+        ),
     ),
-    "order": (
-        "order says nothing of one operand, or beside `loops`",
-        lambda o, op, without, rules: o.most != 1 and not op.loops,
+    "joins": (
+        "joins says nothing of one operand, beside `loops`, or of what is so already; leave it out",
+        lambda o, op, without, rules: (
+            o.most != 1 and not op.loops and (op.meet, op.order) != (without.meet, without.order)
+        ),
     ),
-    "own": ("own says nothing without `loops`", lambda o, op, without, rules: bool(op.loops)),
-    "into": (
-        'into says nothing without gives = "left", but for operators that write in place',
-        lambda o, op, without, rules: op.writes or "left" in (op.gives, *op.gives_of.values()),
+    "exponent": (
+        "exponent says nothing of one operand, or of what is so already; leave it out",
+        _differs("not_negative", "within"),
     ),
-    "ignores": _IGNORES,
-    "ignores_of": _IGNORES,
-    "meet": (
-        "meet says nothing of one operand, beside `loops`, or of what is so already",
-        lambda o, op, without, rules: o.most != 1 and not op.loops and op.meet != without.meet,
-    ),
-    "absorbs": (
-        "absorbs says nothing of one operand",
+    "exponent.ignored": (
+        "exponent.ignored says nothing of one operand; leave it out",
         lambda o, op, without, rules: o.most != 1,
     ),
-    "each": (
-        "each says nothing that does not hold already",
+    "overrides": (
+        "overrides say nothing of one operand, or of what is so already; leave them out",
+        _differs("overrides"),
+    ),
+    "refusals": (
+        "refusals say nothing of one operand, or of what is so already; leave them out",
+        _differs("refusals"),
+    ),
+    "takes.each": (
+        "takes.each says nothing that does not hold already; leave it out",
         lambda o, op, without, rules: op.each != without.each,
     ),
     "scalars": (
-        "scalars says nothing that does not hold already",
+        "scalars says nothing that does not hold already; leave it out",
         lambda o, op, without, rules: op.scalars != without.scalars and not o.dimensions,
     ),
-    "weak": _WEAK,
-    "weak_of": _WEAK,
-    "refuses": (
-        "refuses says nothing of one operand, or of what is so already",
-        lambda o, op, without, rules: o.most != 1 and op.refuses != without.refuses,
+    "weak-result": (
+        "weak-result says nothing of operands that never join",
+        lambda o, op, without, rules: op.meet != NEVER,
     ),
-    "dimensions": (
-        "dimensions says nothing that does not hold already",
-        lambda o, op, without, rules: op.dimensions > max(o.dimensions, without.dimensions),
-    ),
-    "adopts": (
-        'adopts = "joined" says nothing where nothing else is computed in',
-        lambda o, op, without, rules: op.adopts != without.adopts and bool(op.computes or op.loops),
-    ),
-    "natural": (
-        "natural says nothing of one operand, or of what is so already",
-        lambda o, op, without, rules: o.most != 1 and op.natural != without.natural,
+    "computes.scalars": (
+        "computes.scalars says nothing of one operand, or where nothing else is computed in",
+        lambda o, op, without, rules: op.adopts == without.adopts or bool(op.computes or op.loops),
     ),
     "gives": (
         'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`',
         lambda o, op, without, rules: op.gives != "joined" or bool(op.computes or op.loops),
     ),
-    "gives_of": (
-        'gives says nothing of single dtypes beside into = "cast", by which none is computed in',
-        lambda o, op, without, rules: op.into != "cast",
+    "gives of each": (
+        'gives says nothing of single dtypes beside "left, any cast", by which none is computed in',
+        lambda o, op, without, rules: not op.gives_of or op.into not in CASTS,
     ),
-    "arrays": (
-        'arrays says nothing of one operand, of what is so already, or where `tiers` tells nothing apart',
-        lambda o, op, without, rules: (
-            o.most != 1 and op.arrays != without.arrays and {*rules.tiers} > {"array"}
-        ),
+    "into": (
+        'gives = "new array" says nothing but of operators that write in place, as `in-place` and "+="',
+        lambda o, op, without, rules: op.writes or op.into != REBOUND,
     ),
     "computes": (
         "an empty `computes` empties nothing here; leave it out",

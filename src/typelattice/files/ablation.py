@@ -1,14 +1,14 @@
-"""What is left of a system without some of what its files say, made once: explanations try the same lines."""
+"""The rest of a system without some lines of its files, built once, since explanations try lines again."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
 
 from typelattice.engine.answer import Rule
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import Node
+from typelattice.facts.frozen import replace
 from typelattice.facts.order import Order
 from typelattice.files.order_entries import Covers
 from typelattice.files.spec import Spec
@@ -17,8 +17,8 @@ from typelattice.files.text import FormatError, Line
 Lines = tuple[Line, ...]
 
 
-class Lacking:
-    """One system, whose files `build` makes a system of, without lines of the order or without a rule."""
+class Ablation:
+    """One system without some lines of its order or without a rule; `build` makes a system of its files."""
 
     def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], Rules]) -> None:
         self.spec, self.covers, self.build = spec, covers, build
@@ -27,9 +27,9 @@ class Lacking:
         self.without = lru_cache(maxsize=256)(self._without)
 
     def _without(self, rule: Rule) -> Rules | None:
-        """The rules without the lines of one, or without what a program has replaced.
+        """Return the rules without the lines of one rule, or without the key that a program has replaced.
 
-        None where the rule is neither, or what is left is no system file.
+        Return None if the rule has neither, or if the rest is no system file.
         """
         text = self.spec.text_of(rule.file)
         try:
@@ -42,12 +42,12 @@ class Lacking:
         return None
 
     def _without_covers(self, rules: Rules, lines: Lines) -> Rules:
-        """Rules whose order has all its nodes, and lacks what some lines say of one above another."""
+        """Return rules whose order keeps all its nodes, but lacks the covers that some lines state."""
         stated = [(a, b) for line in lines for a, b in self.covers[line] if b]
         return replace(rules, order=self._whole.without(stated))
 
     def _without_nodes(self, rules: Rules, lines: Lines) -> Rules:
-        """Rules whose order lacks some lines, and the nodes that no other line names."""
+        """Return rules whose order lacks some lines, and the nodes that no other line names."""
         stated = [pair for line in lines for pair in self.covers[line]]
         named = {a for line, others in self.covers.items() if line not in lines for a, _ in others}
         gone = {a for a, _ in stated} - named

@@ -2,24 +2,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from typelattice.engine.fit import Fit
+from typelattice.engine.decisions import Decision
+from typelattice.engine.fit import ValueFit
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Step
+from typelattice.facts.display_hooks import Viewed, shown
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.frozen import frozen
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.operations import operation
-from typelattice.facts.words import Viewed, in_words
 from typelattice.operands.operand import Operand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Rule:
     """The lines of a file that an answer rests on: without them it is another. `quoted` is their text.
 
-    What a program has replaced stands on no line; `entry` is that of the key, if the key is a table.
+    A key that a program has replaced has no line; `entry` is the entry of the key, if the key is a table.
     """
 
     file: str
@@ -34,9 +34,9 @@ class Rule:
         return f"{self.file}, {f'{self.entry} of ' if self.entry else ''}{self.key}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Cast:
-    """An implicit cast of an operand. A Python scalar is cast from its kind; its `Fit` tells of the value."""
+    """An implicit cast of an operand. A Python scalar is cast from its kind; its `ValueFit` has the value."""
 
     operand: Operand
     source: DType | Kind
@@ -44,7 +44,7 @@ class Cast:
     loss: Loss | None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(repr=False)
 class Promotion(Viewed):
     """An answer and all that led to it. Of a refusal `dtype` is None, and `reason` and `remedy` say why.
 
@@ -61,13 +61,13 @@ class Promotion(Viewed):
     system: Rules
     operands: tuple[Operand, ...]
     op: str | None
-    steps: tuple[Step, ...]
+    steps: tuple[Decision, ...]
     find_rule: Callable[[Promotion], Rule]
     node: Node | None = None
     compute: DType | None = None
     dtype: DType | None = None
     weak: bool = False
-    fits: tuple[Fit, ...] = ()
+    fits: tuple[ValueFit, ...] = ()
     reason: str | None = None
     remedy: str | None = None
 
@@ -77,7 +77,7 @@ class Promotion(Viewed):
 
     def __str__(self) -> str:
         """The whole explanation, as the command line shows it."""
-        return in_words(self)
+        return shown(self, "text") or repr(self)
 
     @property
     def _asked(self) -> str:
@@ -87,18 +87,18 @@ class Promotion(Viewed):
 
     @property
     def result(self) -> DType:
-        """The dtype of the answer. Raises PromotionError if it is a refusal."""
+        """The dtype of the answer. Raise PromotionError if it is a refusal."""
         if self.dtype is None:
             raise PromotionError(self)
         return self.dtype
 
     @property
     def promoting(self) -> tuple[Operand, ...]:
-        """The operands that promote: all of them, but for the condition of `where`, or indices."""
+        """The operands that promote: all of them, except the condition of `where`, or indices."""
         return self.operands if self.op is None else self.operands[operation(self.op).promoting]
 
     @property
-    def decision(self) -> Step:
+    def decision(self) -> Decision:
         """The step that settled it: the last that had something to decide."""
         return next((s for s in reversed(self.steps) if len(s.nodes) > 1 or s.node is None), self.steps[-1])
 

@@ -3,16 +3,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from typelattice.engine.decisions import Decision, Defaulted, Lowered, Outgrown, RefusalError, Replaced
 from typelattice.engine.joining import enter, join_tier, own_dtype, stated_pair, tied
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Defaulted, Lowered, Outgrown, RefusalError, Replaced, Step
 from typelattice.facts.dtypes import DType, Kind, Node, weak
-from typelattice.facts.range import fitted
+from typelattice.facts.range import represent
 from typelattice.operands.operand import Operand
 
 
-def combine(rules: Rules, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, DType, bool]:
-    """(the node at which operands join, its dtype, whether that is weak). Raises RefusalError."""
+def combine(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> tuple[Node, DType, bool]:
+    """(the node at which operands join, its dtype, whether that is weak). Raise RefusalError."""
     widths = _own_widths(rules, operands)
     if widths:
         node = join_tier(rules, widths, trail)
@@ -37,7 +37,7 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     return rules.placed([own_dtype(rules, o) for o in operands])
 
 
-def _by_tiers(rules: Rules, operands: Sequence[Operand], trail: list[Step]) -> Node:
+def _by_tiers(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> Node:
     """Each tier's operands joined, then the tiers from the lowest up."""
     scalars_alone = rules.first and all(o.tier == "scalar" for o in operands)
     tiers: dict[str, list[Node]] = {}
@@ -56,18 +56,18 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], trail: list[Step]) -> N
     return node
 
 
-def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list[Step]) -> Node:
-    """The node of arrays once each Python int that they cannot hold has joined them by its value.
+def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list[Decision]) -> Node:
+    """Join to the node of arrays, by its value, each Python int that they cannot hold.
 
-    One that no dtype of `joins` holds leaves them as they are.
+    Ignore an int that no dtype of `joins` holds.
     """
     for o in operands:
         if o.tier != "scalar" or o.kind.rank != node.kind.rank or not isinstance(node, DType):
             continue
-        if not isinstance(o.value, int) or fitted(o.value, node)[0]:
+        if not isinstance(o.value, int) or represent(o.value, node)[0]:
             continue
         kind = Kind.SIGNED if o.value < 0 else node.kind
-        holding = [d for d in rules.joins if d in rules.order and fitted(o.value, d)[0]]
+        holding = [d for d in rules.joins if d in rules.order and represent(o.value, d)[0]]
         wide = next((d for d in holding if d.kind is kind), holding[0] if holding else None)
         if wide is None:
             continue
@@ -78,11 +78,11 @@ def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list
     return node
 
 
-def _signed(rules: Rules, d: DType, trail: list[Step]) -> DType:
-    """What an unsigned dtype counts as beside a negative int, as uint8 counts as int16 and uint64 as int64.
+def _signed(rules: Rules, d: DType, trail: list[Decision]) -> DType:
+    """Return the signed dtype that an unsigned one counts as beside a negative int, e.g. int16 for uint8.
 
-    It is the next wider signed dtype of `joins`, or where there is none that of as many bits; where there is
-    none of either, the dtype itself.
+    This is the next wider signed dtype of `joins`. If there is none, it is the one of the same width, e.g.
+    int64 for uint64. If there is neither, it is the unsigned dtype itself.
     """
     signed = [s for s in rules.joins if s.kind is Kind.SIGNED and s in rules.order]
     wider = [s for s in signed if _bits(s) > _bits(d)] or [s for s in signed if _bits(s) == _bits(d)]
@@ -97,7 +97,7 @@ def _bits(d: DType) -> int:
 
 
 def _tier(rules: Rules, o: Operand, first: bool) -> str:
-    """The operand's own tier where the file tells it apart, else the highest.
+    """Return the operand's own tier if the file distinguishes it, else the highest.
 
     Python's bool counts as an array of bool, unless the file gives bool a default dtype, as PyTorch's does.
     """
@@ -105,8 +105,11 @@ def _tier(rules: Rules, o: Operand, first: bool) -> str:
     return rules.tiers[0] if plain_bool or first or o.tier not in rules.tiers else o.tier
 
 
-def _lowered(rules: Rules, low: Node, tier: str, high: Node, trail: list[Step]) -> Node:
-    """What a lower tier adds to a higher one: nothing, unless its kind is higher. `tier`: the lower one."""
+def _lowered(rules: Rules, low: Node, tier: str, high: Node, trail: list[Decision]) -> Node:
+    """Return the node of a higher tier once a lower tier joins it. Raise RefusalError if no rule applies.
+
+    The lower tier adds nothing, unless its kind is higher or the file states the pair. `tier` is its name.
+    """
     stated = stated_pair(rules, high, weak(low.kind), trail)
     if stated:
         return stated
@@ -122,7 +125,7 @@ def _lowered(rules: Rules, low: Node, tier: str, high: Node, trail: list[Step]) 
 
 
 def _raised(rules: Rules, low: Node, high: Node) -> Node | None:
-    """Where a node goes that a lower tier of a higher kind raises; None if no rule says.
+    """Return the node to which a lower tier of a higher kind raises another; None if no rule says.
 
     A float beside a complex scalar goes to the narrowest complex dtype above it, whatever the default is.
     """
@@ -133,7 +136,7 @@ def _raised(rules: Rules, low: Node, high: Node) -> Node | None:
     return tied(rules, high, low) if low in rules.order and high in rules.order else None
 
 
-def _settled(rules: Rules, node: Node, is_weak: bool, trail: list[Step]) -> tuple[DType, bool]:
+def _settled(rules: Rules, node: Node, is_weak: bool, trail: list[Decision]) -> tuple[DType, bool]:
     """The dtype of the answer, and whether it is weak: the map on the answer, then a kind's default dtype."""
     after = rules.after.get(node, node)
     if after is not node:

@@ -1,29 +1,29 @@
-"""Where operands of one tier join: each enters the order at a node, and the nodes become one."""
+"""The join of one tier's operands: each enters the order at a node, and the nodes become one."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations
 
-from typelattice.engine.rules import Rules
-from typelattice.engine.steps import (
+from typelattice.engine.decisions import (
+    Decision,
     Entered,
     Incomparable,
     Joined,
     Overridden,
     RefusalError,
     Rejected,
-    Step,
     Tied,
     Widened,
 )  # fmt: skip
+from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
-from typelattice.facts.range import fitted
+from typelattice.facts.range import represent
 from typelattice.operands.operand import BOOL, Operand
 
 
-def enter(rules: Rules, o: Operand, trail: list[Step]) -> Node:
-    """The node at which an operand enters the order."""
+def enter(rules: Rules, o: Operand, trail: list[Decision]) -> Node:
+    """Return the node at which an operand enters the order."""
     if o.weak:
         return _enter_weak(rules, o, trail)
     own = o.dtype or BOOL
@@ -38,22 +38,22 @@ def enter(rules: Rules, o: Operand, trail: list[Step]) -> Node:
 
 
 def own_dtype(rules: Rules, o: Operand) -> DType | None:
-    """The dtype that an operand has by itself; of a Python scalar the default of its kind, None without any.
+    """Return an operand's own dtype; for a Python scalar the default of its kind, None without one.
 
-    Of several defaults it is the first that holds the value, the last if none does.
+    Among several defaults, choose the first that holds the value, or the last if none does.
     """
     first = rules.defaults.get(o.kind)
     if o.dtype or first is None or o.value is None:
         return o.dtype or first
     choices = (first, *rules.wider.get(o.kind, ()))
-    return next((d for d in choices if fitted(o.value, d)[0]), choices[-1])
+    return next((d for d in choices if represent(o.value, d)[0]), choices[-1])
 
 
-def _enter_weak(rules: Rules, o: Operand, trail: list[Step]) -> Node:
+def _enter_weak(rules: Rules, o: Operand, trail: list[Decision]) -> Node:
     """A weak operand's node: the weak one of its kind, or of its kind and width, or its default dtype.
 
-    The first that the order has is taken. If it has none, the operand counts by its kind only, which the weak
-    node of the kind stands for.
+    The first of these in the order counts. If the order has none, the operand counts only by its kind: as the
+    weak node of the kind.
     """
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
     own = own_dtype(rules, o)
@@ -66,7 +66,7 @@ def _enter_weak(rules: Rules, o: Operand, trail: list[Step]) -> Node:
     return by_width if by_width in rules.order else own if own in rules.order else by_kind
 
 
-def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
+def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
     """The node of one tier's operands."""
     absent = [n for n in nodes if n not in rules.order]
     if absent and len(absent) == len(nodes) and rules.tiers[-1] == "scalar":
@@ -81,7 +81,7 @@ def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
     return join(rules, nodes, trail)
 
 
-def _fold(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
+def _fold(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
     """Pair by pair, from the left."""
     first = join(rules, nodes[:1], trail)
     pair = _comparable if rules.combine == "comparable" else join
@@ -90,7 +90,7 @@ def _fold(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
     )
 
 
-def _comparable(rules: Rules, pair: Sequence[Node], trail: list[Step]) -> Node:
+def _comparable(rules: Rules, pair: Sequence[Node], trail: list[Decision]) -> Node:
     """The join of a pair, which has to be one of the two."""
     found = join(rules, pair, trail)
     if found not in pair:
@@ -101,15 +101,15 @@ def _comparable(rules: Rules, pair: Sequence[Node], trail: list[Step]) -> Node:
 
 
 def check_pair(rules: Rules, a: Node, b: Node) -> None:
-    """Raises RefusalError for a pair that the file refuses."""
+    """Raise RefusalError for a pair that the file refuses."""
     pair = frozenset((a, b))
     if pair in rules.refusals:
         step = Rejected((a, b), None, rules.entries["refusals", pair])
         raise RefusalError(rules.refusals[pair], "cast one operand", step)
 
 
-def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Step]) -> Node | None:
-    """The override for a pair, if the file has one. Raises RefusalError for a pair that the file refuses."""
+def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Decision]) -> Node | None:
+    """The override for a pair, if the file has one. Raise RefusalError for a pair that the file refuses."""
     check_pair(rules, a, b)
     pair = frozenset((a, b))
     node = rules.overrides.get(pair)
@@ -118,7 +118,7 @@ def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Step]) -> Node | Non
     return node
 
 
-def join(rules: Rules, nodes: Sequence[Node], trail: list[Step]) -> Node:
+def join(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
     """The least upper bound of a set, or the recorded choice among its minimal bounds."""
     distinct = tuple(dict.fromkeys(nodes))
     node = rules.order.join(*distinct)

@@ -1,4 +1,4 @@
-"""The search for a loop: of the dtypes that it computes in, an operation takes the first that all cast to.
+"""The search for a loop: an operation computes in the first of its dtypes to which all operands cast.
 
 NumPy's ufuncs work so. They do not promote their operands: each casts by itself, and the loop of an operand's
 own dtype comes before all others. `add` may therefore answer where promotion refuses. Sources: NumPy's linear
@@ -15,9 +15,9 @@ from typelattice.operands.operand import Operand
 
 
 def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:
-    """The dtypes to search a loop for; empty if the operation promotes its operands together.
+    """Return the dtypes to search a loop for; empty if the operation promotes its operands together.
 
-    Beside some dtypes a Python scalar takes part as a dtype that stands for it (`stand-in`).
+    Beside some dtypes another dtype stands in for a Python scalar (`stand-in`).
     """
     if not op.loops:
         return ()
@@ -32,13 +32,16 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
 
 
 def search(rules: Rules, op: Op, dtypes: Sequence[DType]) -> DType | None:
-    """The dtype whose loop is taken; None if there is no loop for these."""
+    """Return the first dtype whose loop takes these dtypes; None if no loop does."""
     choices = (*(d for d in dtypes if d in op.own), *op.loops)
     return next((loop for loop in choices if all(_casts(rules, d, loop) for d in dtypes)), None)
 
 
 def _casts(rules: Rules, a: DType, b: DType) -> bool:
-    """Whether a loop of b takes a: b lies above a and the pair is not refused, or each casts to the other."""
+    """Return True if a loop of b takes a: b lies above a, or each casts to the other.
+
+    A loop never takes a pair that the file refuses.
+    """
     pair = frozenset((a, b))
     above = a in rules.order and b in rules.order and rules.order.le(a, b)
     return (above or pair in rules.both_ways) and pair not in rules.refusals

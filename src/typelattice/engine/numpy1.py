@@ -6,24 +6,24 @@ github.com/numpy/numpy/blob/v1.26.4/numpy/core/src/multiarray/convert_datatype.c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
+from typelattice.engine.decisions import Counted, Decision, Defaulted, RefusalError
 from typelattice.engine.joining import join
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Counted, Defaulted, RefusalError, Step
 from typelattice.facts.dtypes import CODES, DType, Kind, Node, weak
-from typelattice.facts.range import Value, fitted
+from typelattice.facts.frozen import frozen
+from typelattice.facts.range import Value, represent
 from typelattice.operands.operand import Operand
 
 UNSIGNED, SIGNED = ([CODES[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
 # NumPy compares with bounds of its own, a little below the largest values of the dtypes.
 BELOW = {CODES["f16"]: 65000, CODES["f32"]: 3.4e38, CODES["c64"]: 3.4e38}
-NEEDED = {*UNSIGNED, *SIGNED, *BELOW}  # the dtypes that values are taken for: the order has to have them
-UNKNOWN = 1  # the value that counts where none is known
+NEEDED = {*UNSIGNED, *SIGNED, *BELOW}  # the dtypes that values count as: the order must have them
+UNKNOWN = 1  # the value to assume if none is known
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Count:
     """The dtype that an operand counts as: beside bool and unsigned operands, and beside any other.
 
@@ -42,8 +42,8 @@ class Count:
         return self.beside_unsigned, self.beside_other
 
 
-def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], trail: list[Step]) -> Node:
-    """The node of operands that enter at these nodes. Raises RefusalError."""
+def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], trail: list[Decision]) -> Node:
+    """The node of operands that enter at these nodes. Raise RefusalError."""
     own = [n for n in nodes if isinstance(n, DType)]
     if len(own) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
@@ -56,8 +56,8 @@ def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], tr
     return reduce(lambda a, b: _join_pair(rules, a, b, trail), counts).beside_unsigned
 
 
-def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Step]) -> Count:
-    """The join of two counts. If each may be signed or unsigned, so may the join, as NumPy has a flag for."""
+def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Decision]) -> Count:
+    """Join two counts. If each may be signed or unsigned, so may the result; NumPy keeps a flag for this."""
     node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], trail)
     assert isinstance(node, DType)  # the order of a value-based system has no weak nodes among its dtypes
     both = a.beside_unsigned is not a.beside_other and b.beside_unsigned is not b.beside_other
@@ -65,7 +65,7 @@ def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Step]) -> Count:
 
 
 def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -> tuple[DType, ...]:
-    """The first of these loops to which all operands cast, as either dtype that they count as; or nothing."""
+    """Return the first loop to which all operands cast, as either dtype that they count as; empty if none."""
     own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
     if len(own) < len(operands):
         return ()
@@ -78,9 +78,9 @@ def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -
 
 
 def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
-    """Whether values count: there are arrays, and no scalar or 0-d array is of a higher category than they.
+    """Return True if values count: no scalar or 0-d array is of a higher category than the arrays.
 
-    The categories are bool, integers, and the inexact numbers together.
+    The operands must include both. The categories are bool, integers, and the inexact numbers together.
     """
     arrays: list[int] = []
     others: list[int] = []
@@ -91,7 +91,7 @@ def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
 
 def at_least(o: Operand, own: DType) -> DType:
     """The dtype of an operand; for a Python scalar beyond its default dtype, the smallest that holds it."""
-    beyond = not o.dtype and o.value and not fitted(o.value, own)[0]
+    beyond = not o.dtype and o.value and not represent(o.value, own)[0]
     return smallest(own, o.value).beside_unsigned if beyond else own
 
 
@@ -104,7 +104,7 @@ def _fixed(o: Operand, own: DType) -> Count:
 
 
 def smallest(own: DType, value: Value | None) -> Count:
-    """What a value of this dtype counts as. Raises RefusalError for an integer that no dtype holds."""
+    """Count a value as the smallest dtype that holds it; raise RefusalError for an integer beyond all."""
     v = UNKNOWN if value is None else value
     if own.kind.rank != 1:
         size = max(abs(v.real), abs(v.imag))
@@ -114,7 +114,7 @@ def smallest(own: DType, value: Value | None) -> Count:
         found = next((d for d in smaller if (d.bits or 0) < (own.bits or 0)), own)
         return Count(found, found)
     for u, s in zip(UNSIGNED, SIGNED, strict=True):
-        in_u, in_s = fitted(v, u)[0], fitted(v, s)[0]
+        in_u, in_s = represent(v, u)[0], represent(v, s)[0]
         if in_u or in_s:
             return Count(u if in_u else s, s if in_s else u)
     raise RefusalError("beyond uint64 it is an object", "use a float", Counted((own,), None))

@@ -1,4 +1,5 @@
-"""What an operation does: the dtype it computes in and that of its result, once its operands have joined."""
+"""Operations on operands: how they join, the dtype computed in, and the dtype of the result."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -6,44 +7,78 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from typelattice.engine.combine import combine
-from typelattice.engine.fit import Fit, fits
+from typelattice.engine.decisions import Decision, Misfit, Operated, RefusalError
+from typelattice.engine.fit import ValueFit, check_values
 from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
-from typelattice.engine.operations import REBINDS, Domain, Given, Op, find, said_of
-from typelattice.engine.own_meeting import as_arrays, check_weak, joined
-from typelattice.engine.refused_pairs import check_pairs
+from typelattice.engine.operand_checks import (
+    check_alike,
+    check_exponent,
+    check_operands,
+    check_pairs,
+    default_of,
+    entry,
+    overridden,
+)  # fmt: skip
+from typelattice.engine.operation_join import check_weak, join_operands, make_arrays
+from typelattice.engine.operations import (
+    CASTS,
+    DEFAULT_DTYPE,
+    DEFAULT_OR_ERROR,
+    EVEN_IF_CAST,
+    IF_0D,
+    IF_NOT_CAST,
+    JOINED,
+    LEFT_CATEGORY,
+    LEFT_KIND,
+    NEVER,
+    REBINDS,
+    REBOUND,
+    ROUNDED,
+    SAME_DTYPE,
+    STAYS,
+    Given,
+    Op,
+    find,
+    said_of,
+)  # fmt: skip
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Misfit, Operated, RefusalError, Step
-from typelattice.engine.taking import check_alike, check_natural, check_operands, default_of, entry
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
 from typelattice.facts.dtypes import weak as weak_node
 from typelattice.operands.operand import Operand
 
+STAY_WEAK = (STAYS, EVEN_IF_CAST, IF_0D, DEFAULT_OR_ERROR)  # words by which a weak result is weak
 
-class Outcome(NamedTuple):
-    """What operands come to: the node of their join and the dtype computed in, if they join; the result's."""
+
+class Evaluation(NamedTuple):
+    """The outcome for some operands: the node of their join, the dtype computed in and the result's dtype.
+
+    `node` is None if the operands need not join, `compute` if the operation looks at each by itself.
+    """
 
     node: Node | None
     compute: DType | None
     dtype: DType
     weak: bool
-    fits: tuple[Fit, ...]
+    fits: tuple[ValueFit, ...]
 
 
 @lru_cache(maxsize=1024)  # tables ask the same few operations thousands of times
 def op_of(rules: Rules, name: str) -> Op:
-    """What an operation does under some rules. Raises OpError for an unknown one."""
+    """Find the behaviour of an operation under some rules. Raise OpError for an unknown operation."""
     return find(name, rules.ops)
 
 
-def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[Step]) -> Outcome:
-    """What operands come to in an operation."""
+def evaluate_operation(
+    rules: Rules, name: str, operands: Sequence[Operand], trail: list[Decision]
+) -> Evaluation:
+    """Evaluate an operation on operands. Raise RefusalError if the system refuses them."""
     op = op_of(rules, name)
     check_operands(rules, op, operands)
     check_pairs(rules, op, operands)
     if op.writes:
         _check_room(rules, op, operands)
-    operands = as_arrays(rules, op, operands, trail)
+    operands = make_arrays(rules, op, operands, trail)
     found = _without_join(rules, op, operands, trail)
     if found is not None:
         return found
@@ -55,49 +90,53 @@ def operated(rules: Rules, name: str, operands: Sequence[Operand], trail: list[S
         # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
         is_constant = ignored and operands[1].tier != "array" and op.has_constants
         joining = operands[:1] if ignored else operands
-        node, dtype, weak = joined(rules, op, joining, trail)
-        if op.meet == "alike":
+        node, dtype, weak = join_operands(rules, op, joining, trail)
+        if op.meet == SAME_DTYPE:
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
     compute, result = _applied(rules, op, dtypes, trail, is_constant)
     if op.writes or _said_to_give(op, compute) == "left":
         result = written_into(rules, op, result, operands[0], trail)
-    adopted = dtypes[0] if op.adopts == "joined" and len(dtypes) == 1 else compute
-    values = () if is_constant else tuple(fits(rules, operands, adopted, op))
+    adopted = dtypes[0] if op.adopts == JOINED and len(dtypes) == 1 else compute
+    values = () if is_constant else tuple(check_values(rules, operands, adopted, op))
     _check_values(values)
     last = operands[-1]
     # The last operand's own fit, if it has one, says what its value has wrapped to.
     wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
-    check_natural(rules, op, last, last.value if wrapped is None else wrapped, compute)
+    check_exponent(rules, op, last, last.value if wrapped is None else wrapped, compute)
     becomes = said_of(op.weak_of, compute) or op.weak
     same = compute is dtypes[0]
     if is_constant:  # a power whose exponent is a constant is a product, and as weak as that
         weak = weak and same
-    elif becomes == "made" and not same:
+    elif becomes == EVEN_IF_CAST and not same:
         weak = True
-    elif becomes == "0d" and any(o.tier == "array" for o in operands):
+    elif becomes == IF_0D and any(o.tier == "array" for o in operands):
         weak = False
     elif weak:
-        if becomes == "refuse":
+        if becomes == DEFAULT_OR_ERROR:
             check_weak(rules, op, result)
         result, weak = _weakness(rules, becomes, result, not ignored or operands[1].weak, same)
-    return Outcome(node, compute, result, weak, values)
+    return Evaluation(node, compute, result, weak, values)
 
 
-def _without_join(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> Outcome | None:
-    """What an operation comes to for which operands need not join; None if they have to."""
+def _without_join(
+    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+) -> Evaluation | None:
+    """Evaluate an operation if its operands need not join; return None if they have to."""
     into = operands[0].dtype
-    if op.into == "cast" and op.gives == "left" and into is not None:
+    if op.into in CASTS and op.gives == "left" and into is not None:
         return _assigned(rules, op, operands, rules.made(into), trail)
-    if op.meet == "apart" and not _joins(rules, op, operands):
+    if op.meet == NEVER and not _joins(rules, op, operands):
         return _apart(rules, op, operands, trail)
-    if op.absorbs is not None and (found := _absorbing(op.absorbs, operands)):
-        return _absorbed(rules, op, operands, found, trail)
+    if op.overrides and (found := overridden(op, operands)):
+        return _overridden(rules, op, operands, found, trail)
     return None
 
 
-def _assigned(rules: Rules, op: Op, operands: Sequence[Operand], into: DType, trail: list[Step]) -> Outcome:
-    """What an assignment comes to that casts what it is given, and asks for no dtype that holds both."""
+def _assigned(
+    rules: Rules, op: Op, operands: Sequence[Operand], into: DType, trail: list[Decision]
+) -> Evaluation:
+    """Evaluate an assignment that casts its value, and needs no dtype that holds both operands."""
     for o in operands:
         enter(rules, o, trail)
     dtypes = tuple(o.dtype for o in operands if o.dtype)
@@ -107,13 +146,13 @@ def _assigned(rules: Rules, op: Op, operands: Sequence[Operand], into: DType, tr
     into = _computed_in(rules, op, (into,)) or into
     trail.append(Operated(dtypes, into, entry(rules, op)))
     # A bool holds the truth of every number, so that none is out of its range.
-    values = () if into.kind is Kind.BOOL else tuple(fits(rules, operands[1:], into, op))
+    values = () if into.kind is Kind.BOOL else tuple(check_values(rules, operands[1:], into, op))
     _check_values(values)
-    return Outcome(None, into, into, operands[0].weak, values)
+    return Evaluation(None, into, into, operands[0].weak, values)
 
 
 def _joins(rules: Rules, op: Op, operands: Sequence[Operand]) -> bool:
-    """Whether operands that need not join do so."""
+    """Return True if operands that need not join do so."""
     try:
         combine(rules, operands, [])
     except RefusalError:
@@ -121,8 +160,8 @@ def _joins(rules: Rules, op: Op, operands: Sequence[Operand]) -> bool:
     return True
 
 
-def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> Outcome:
-    """What an operation comes to that looks at each operand by itself, and gives a dtype of its own."""
+def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]) -> Evaluation:
+    """Evaluate an operation that looks at each operand by itself, and gives a dtype of its own."""
     for o in operands:
         enter(rules, o, trail)
         if (o.dtype or o.kind) not in op.takes:
@@ -134,22 +173,19 @@ def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step])
     trail.append(Operated(met, given, entry(rules, op, "meet")))
     if op.writes:
         given = written_into(rules, op, given, operands[0], trail)
-    return Outcome(None, None, given, False, ())
+    return Evaluation(None, None, given, False, ())
 
 
-def _absorbing(absorbs: Domain, operands: Sequence[Operand]) -> DType | None:
-    """The dtype of the first operand that decides alone, if there is one: no Python scalar does."""
-    return next((o.dtype for o in operands if o.dtype and o.tier != "scalar" and o.dtype in absorbs), None)
-
-
-def _absorbed(rules: Rules, op: Op, operands: Sequence[Operand], d: DType, trail: list[Step]) -> Outcome:
-    """What an operation comes to where an operand of this dtype decides alone."""
+def _overridden(
+    rules: Rules, op: Op, operands: Sequence[Operand], d: DType, trail: list[Decision]
+) -> Evaluation:
+    """Return the outcome for operands that an override sends to a dtype, whatever they join at."""
     for o in operands:
         enter(rules, o, trail)
     met = tuple(o.dtype or weak_node(o.kind) for o in operands)
-    trail.append(Operated(met, d, entry(rules, op, "absorbs")))
+    trail.append(Operated(met, d, entry(rules, op, "overrides")))
     result = written_into(rules, op, d, operands[0], trail) if op.writes else d
-    return Outcome(None, d, result, False, ())
+    return Evaluation(None, d, result, False, ())
 
 
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:
@@ -163,8 +199,8 @@ def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:
     return (right.kind.rank == 1 or is_one) and right.tier in ignored and right.dtype not in op.takes.but
 
 
-def _check_values(values: Sequence[Fit]) -> None:
-    """Raises RefusalError for a value that the system does not take."""
+def _check_values(values: Sequence[ValueFit]) -> None:
+    """Raise RefusalError for a value that the system does not take."""
     for fit in values:
         if fit.outcome == "raise":
             step = Misfit((fit.target,), None, fit.kind.word)
@@ -173,11 +209,11 @@ def _check_values(values: Sequence[Fit]) -> None:
 
 
 def _applied(
-    rules: Rules, op: Op, dtypes: tuple[DType, ...], trail: list[Step], is_constant: bool
+    rules: Rules, op: Op, dtypes: tuple[DType, ...], trail: list[Decision], is_constant: bool
 ) -> tuple[DType, DType]:
-    """(the dtype computed in, the dtype of the result); `dtypes`: the join, or those that search a loop.
+    """Return the dtype computed in and that of the result; `dtypes`: the join, or those to find a loop for.
 
-    With a constant exponent a power is a product, which has every dtype whose kind the operation takes.
+    With a constant exponent a power is a product, which takes every dtype of a kind the operation takes.
     """
     highest = max(dtypes, key=lambda d: d.kind.rank)
     compute = _computed_in(rules, op, dtypes)
@@ -197,7 +233,7 @@ def _applied(
 
 
 def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | None:
-    """The dtype that the file maps these to, or whose loop takes them; None if no loop does."""
+    """Return the dtype that the file maps these to, or whose loop takes them; None if no loop does."""
     mapped = {said_of(op.computes, d) for d in dtypes}
     target = mapped.pop() if len(mapped) == 1 else None
     if target:
@@ -206,7 +242,7 @@ def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | Non
 
 
 def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
-    """The dtype of the result of what was computed; of what the left operand is to hold, the one computed."""
+    """Return the dtype of the result; if the left operand is to hold it, still the dtype computed in."""
     match _said_to_give(op, compute):
         case None | "left":
             return compute
@@ -221,14 +257,14 @@ def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
 
 
 def _said_to_give(op: Op, compute: DType) -> Given:
-    """What is said of the result of what was computed in a dtype."""
+    """Return the value of `gives` for a result that was computed in a dtype."""
     return said_of(op.gives_of, compute) or op.gives
 
 
 def _check_room(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
-    """Raises RefusalError if what has dimensions would be written into an array without, as no library does.
+    """Raise RefusalError for writing an operand with dimensions into a 0-d array, which no library does.
 
-    Where the result takes the left operand's place nothing is written into that.
+    If the result replaces the left operand, nothing is written into it.
     """
     left, *others = operands
     if op.into in REBINDS or left.tier != "0d" or all(o.tier != "array" for o in others):
@@ -239,19 +275,19 @@ def _check_room(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     raise RefusalError(reason, "give the result a name of its own", step)
 
 
-def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step]) -> DType:
-    """The dtype of the left operand after what was computed is written into it, or takes its place."""
+def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Decision]) -> DType:
+    """Return the dtype of the left operand after the result is written into it or replaces it."""
     into = left.dtype if left.tier != "scalar" else None
-    if into is None or into is d or op.into == "rebind":
+    if into is None or into is d or op.into == REBOUND:
         return d
     rounds = d.kind is Kind.FLOAT and into.kind.rank < d.kind.rank
-    if op.into == "round" and not rounds:
+    if op.into == ROUNDED and not rounds:
         return d
     kinds = [*Kind]
     taken = {
-        "round": rounds,
-        "kind": kinds.index(d.kind) <= kinds.index(into.kind),
-        "category": d.kind.rank <= into.kind.rank,
+        ROUNDED: rounds,
+        LEFT_KIND: kinds.index(d.kind) <= kinds.index(into.kind),
+        LEFT_CATEGORY: d.kind.rank <= into.kind.rank,
     }
     if not taken.get(op.into):
         step = Operated((d, into), None, entry(rules, op, "into"))
@@ -262,11 +298,11 @@ def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Step
 
 
 def _weakness(rules: Rules, becomes: str, result: DType, kept: bool, same: bool) -> tuple[DType, bool]:
-    """A weak result after an operation, and whether it stays weak.
+    """Return the dtype of a weak result, and whether it stays weak.
 
-    `becomes` is the file's word for it. `kept` if its operands are all weak, `same` if it was computed in the
-    dtype at which they joined.
+    `becomes` is the file's word for this. `kept` is true if the operands are all weak, `same` if the
+    operation computed in the dtype at which they joined.
     """
-    if becomes == "default":
+    if becomes == DEFAULT_DTYPE:
         return rules.defaults.get(result.kind, result), True
-    return result, kept and (becomes in ("keep", "made", "0d", "refuse") or (becomes == "same" and same))
+    return result, kept and (becomes in STAY_WEAK or (becomes == IF_NOT_CAST and same))

@@ -1,23 +1,25 @@
-"""What operations do with dtypes: the kinds each class takes, and the dtype it gives.
+"""The dtype rules of operations: the kinds that each class takes, and the dtype it gives.
 
 standard.txt states the array API standard; a system's file states only where its library departs from it.
-Which operations there are, and the class of each, is a fact that stands in facts/operations.txt.
+The operations and the class of each are listed in facts/operations.txt.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal, TypeVar
 
 from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.frozen import field, frozen, replace
 from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpError, operation
+from typelattice.facts.suggestions import nearest, short
 from typelattice.operands.operand import Operand
 
 T = TypeVar("T")
 KINDS: dict[str, tuple[Kind, ...]] = {
     **{kind.value: (kind,) for kind in Kind},
-    "int": (Kind.UNSIGNED, Kind.SIGNED),
+    "integer": (Kind.UNSIGNED, Kind.SIGNED),
     "real": (Kind.UNSIGNED, Kind.SIGNED, Kind.FLOAT),
     "inexact": (Kind.FLOAT, Kind.COMPLEX),
     "numeric": tuple(Kind)[1:],
@@ -27,23 +29,34 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a dtype or a kind
-OTHER = "other"  # in a side: the dtype of an array that the operand it meets does not have
-Side = frozenset[Node | Kind | str]  # kinds and dtypes of arrays, OTHER; weak nodes for Python scalars
-Refused = tuple[Side, Side, bool]  # sides that do not meet; whether in this order alone
+ANY = "any"  # in a side: every operand, a Python scalar too
+DIFFERENT = "different"  # in a side: an array of a dtype that the operand it meets does not have
+Side = frozenset[Node | Kind | str]  # of arrays kinds, dtypes, DIFFERENT; of Python scalars weak nodes
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
 Given = Target | Literal["real", "complex", "left", "joined"] | None
-ARRAYS = ("none", "first", "all")
-SCALARS = ("any", "beside", "strong", "right", "last", "none")
-MEET = ("join", "alike", "apart")
-ADOPTS = ("computed", "joined")
-WEAK = ("keep", "same", "made", "0d", "strip", "default", "refuse")
-INTO = ("same", "kind", "category", "rebind", "round", "cast")
-REBINDS = ("rebind", "round")  # those by which nothing is written into the left operand itself
+# Words of a system file. What each means stands in docs/format.md.
+ITSELF, ARRAY, ARRAY_IF_FIRST = COUNTS_AS = ("itself", "array", "array if first")
+ANYWHERE, BESIDE, BESIDE_STRONG, RIGHT, LAST, NONE, NOR_0D, NOR_WEAK = SCALARS = (
+    "any", "beside an array", "beside a strong array", "on the right", "last", "none", "none, nor 0d",
+    "none, nor 0d, nor weak",
+)  # fmt: skip
+IN_ORDER, SAME_DTYPE, NEVER = JOINS = ("in order", "same dtype", "never")
+COMPUTED, JOINED = ADOPTS = ("computed", "joined")
+STAYS, IF_NOT_CAST, EVEN_IF_CAST, IF_0D, STRONG, DEFAULT_DTYPE, DEFAULT_OR_ERROR = WEAK = (
+    "weak", "weak if not cast", "weak even if cast", "weak if 0d", "strong", "default dtype",
+    "default dtype or error",
+)  # fmt: skip
+LEFT, LEFT_KIND, LEFT_CATEGORY, LEFT_CAST, COPY_CAST, REBOUND, ROUNDED = INTO = (
+    "left", "left, no higher kind", "left, no higher category", "left, any cast", "copy of left, any cast",
+    "new array", "new array, rounded",
+)  # fmt: skip
+CASTS = (LEFT_CAST, COPY_CAST)  # those that need no dtype at which the two join
+REBINDS = (REBOUND, ROUNDED)  # those by which nothing is written into the left operand itself
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Domain:
-    """The dtypes that an operation takes: those of some kinds and some others, but for those of `but`.
+    """The dtypes that an operation takes: those of some kinds and some others, except those of `but`.
 
     >>> from typelattice.facts.dtypes import CODES
     >>> reals = Domain(kinds("real"), but=(CODES["u16"],))
@@ -53,8 +66,8 @@ class Domain:
 
     listed: tuple[Target, ...]
     but: tuple[Target, ...] = ()
-    # The same as sets, for every answer asks several times whether one is in them: a tuple would compare one
-    # by one, by `DType.__eq__`, which is Python code; a set compares only what has the same hash.
+    # The same as sets, because every answer looks up several dtypes. A tuple would compare them one by one
+    # by `DType.__eq__`, which is Python code. A set compares only those with the same hash.
     _listed: frozenset[Target] = field(init=False, repr=False, compare=False)
     _but: frozenset[Target] = field(init=False, repr=False, compare=False)
 
@@ -63,59 +76,43 @@ class Domain:
         object.__setattr__(self, "_but", frozenset(self.but))
 
     def __contains__(self, x: Target) -> bool:
-        """Whether it has a dtype; or a kind, as that of a Python scalar."""
+        """Return True if the domain has a dtype; or a kind, such as that of a Python scalar."""
         kind = x.kind if isinstance(x, DType) else x
         return (kind in self._listed or x in self._listed) and not (kind in self._but or x in self._but)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
+class Override:
+    """Operands of two sides that become `dtype` whatever they join at; that are refused where it is None.
+
+    `ordered`: the left side stands first. `reason` says why they are refused.
+    """
+
+    left: Side
+    right: Side
+    ordered: bool
+    dtype: DType | None
+    reason: str = ""
+
+
+@frozen()
 class Op:
-    """What an operation does: which operands it takes, how they meet, what it computes in, what it gives.
+    """The behaviour of an operation: the dtypes it takes, the join of operands, and the dtype it gives.
 
-    It takes:
+    Each field is a key of an entry of `ops`, or a part of one; docs/format.md says what the keys mean.
 
-    - `takes`: the dtypes in which it computes.
-    - `each`: the dtypes that each operand may have by itself; None for all.
-    - `scalars`: where Python scalars may stand: `any` place, `beside` an array, on its `right`, or `none`.
-    - `refuses`: pairs of sides; an operand of the one does not meet an operand of the other.
-    - `dimensions`: how many dimensions each operand has to have; a Python scalar has none.
-    - `natural`: tiers; an integer of these on the right must not be negative where integers are computed in;
-      or the unsigned dtype that has to hold a Python int there.
-
-    Operands meet:
-
-    - `arrays`: which operands without dimensions count as arrays of the dtypes that they have by themselves:
-      `none`, the `first`, `all`.
-    - `before`: dtype or kind → the dtype that an operand of it counts as.
-    - `order`: the covers of the order in which they join, if it is not that of the system.
-    - `meet`: they `join`; have to be `alike`, of one dtype; or stay `apart`: the result has its own dtype.
-    - `absorbs`: the dtypes that an operand has which decides alone: the rest is cast to it, whatever it is.
-    - `loops`: the dtypes that it computes in; the first to which every operand casts is taken.
-    - `own`: dtypes that are tried before the loops where an operand is of them.
-    - `ignores`: tiers; an integer of these on the right leaves the left operand its dtype, as in `x ** 2`.
-    - `ignores_of`: the same of left operands of single dtypes and kinds, which counts more.
-    - `adopts`: which dtype has to hold the value of a Python scalar: that `computed` in, or that at which the
-      operands `joined`.
-    - `holds`: kind of Python scalar, or dtype that it becomes → what has to hold it, if that differs from
-      what the system says.
-    - `fit`: kind of Python scalar → what becomes of a value out of range, if not what the system says.
-
-    It computes:
-
-    - `computes`: dtype or kind → the dtype to compute in.
-
-    It gives:
-
-    - `gives`: the dtype of the result; None: the one computed in. Else a dtype, the default dtype of a kind,
-      `real` for that of its parts, `complex` for that of which it is a part, `left` for the left operand's,
-      `joined` for that at which the operands joined.
-    - `gives_of`: the same of single dtypes and kinds that are computed in, which counts more.
-    - `writes`: whether the result is written into the left operand, as that of `+=` is.
-    - `into`: what may be written into the left operand, if `writes`, or if `gives` is `left`.
-    - `weak`: what becomes of a weak result: `keep`; `same`, kept where it computes in the dtype at which
-      operands joined; `made`, kept, and weak as well where it computes in another; `0d`, kept where no
-      operand has dimensions; `strip`; the `default` dtype of its kind; or `refuse`, for any but a default.
-    - `weak_of`: the same of single dtypes and kinds that are computed in, which counts more.
+    - `takes` are the dtypes computed in; `each` those that an operand may have by itself, None for all.
+    - `not_negative` are the tiers of a right operand that must not be negative among integers; `within` is
+      the dtype that has to hold a Python int there. `ignores` are the tiers of an integer on the right that
+      leaves the left operand its dtype; `ignores_of` says so of single dtypes and kinds, and counts more.
+    - `arrays` says which operands without dimensions count as arrays of their own dtype, `before` the dtype
+      that an operand counts as.
+    - `meet` is one of JOINS; `order` has the covers of an order of the operation's own.
+    - `loops` are the dtypes that a search for a loop tries; `own` come first where an operand has them.
+    - `adopts` is the dtype that has to hold the value of a Python scalar, COMPUTED or JOINED.
+    - `gives` is the dtype of the result; None for the one computed in. `gives_of` says so of single dtypes
+      and kinds, and counts more. `writes`: the result is written into the left operand. `into`: what may be.
+    - `weak` is one of WEAK; `weak_of` says so of single dtypes and kinds, and counts more.
     """
 
     name: str
@@ -123,40 +120,45 @@ class Op:
     gives: Given = None
     gives_of: Mapping[Target, Given] = field(default_factory=dict)
     each: Domain | None = None
-    scalars: str = "any"
-    refuses: tuple[Refused, ...] = ()
-    dimensions: int = 0
-    natural: tuple[str, ...] | DType = ()
-    computes: Mapping[Target, Target] = field(default_factory=dict)
-    arrays: str = "none"
-    before: Mapping[Target, Target] = field(default_factory=dict)
-    order: Covers = ()
-    meet: str = "join"
-    absorbs: Domain | None = None
-    loops: tuple[DType, ...] = ()
-    own: tuple[DType, ...] = ()
-    writes: bool = False
-    into: str = "same"
-    weak: str = "keep"
-    weak_of: Mapping[Target, str] = field(default_factory=dict)
+    scalars: str = ANYWHERE
+    refusals: tuple[Override, ...] = ()
+    overrides: tuple[Override, ...] = ()
+    not_negative: tuple[str, ...] = ()
+    within: DType | None = None
     ignores: tuple[str, ...] = ()
     ignores_of: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
-    adopts: str = "computed"
+    arrays: str = ITSELF
+    before: Mapping[Target, Target] = field(default_factory=dict)
+    meet: str = IN_ORDER
+    order: Covers = ()
+    loops: tuple[DType, ...] = ()
+    own: tuple[DType, ...] = ()
+    computes: Mapping[Target, Target] = field(default_factory=dict)
+    adopts: str = COMPUTED
+    writes: bool = False
+    into: str = LEFT
+    weak: str = STAYS
+    weak_of: Mapping[Target, str] = field(default_factory=dict)
     holds: Mapping[Target, Sequence[DType]] | None = None
     fit: Mapping[str, str] | None = None
 
+    @property
+    def dimensions(self) -> int:
+        """The dimensions that every operand has to have."""
+        return int(self.scalars in (NOR_0D, NOR_WEAK))
+
     def makes_array(self, place: int) -> bool:
-        """Whether the operand at a place counts as an array of the dtype that it has by itself."""
-        return self.arrays == "all" or (self.arrays == "first" and place == 0)
+        """Return True if the operand at a place counts as an array of the dtype that it has by itself."""
+        return self.arrays == ARRAY or (self.arrays == ARRAY_IF_FIRST and place == 0)
 
     @property
     def has_constants(self) -> bool:
-        """Whether an integer that is ignored and no array is a constant, as the 2 of `x ** 2`."""
+        """Return True if an ignored integer that is no array is a constant, e.g. the 2 of `x ** 2`."""
         return "array" not in self.ignores
 
 
 def kinds(text: str) -> tuple[Kind, ...]:
-    """The kinds that words such as `bool, int` mean. Raises KeyError."""
+    """The kinds that words such as `bool, int` mean. Raise KeyError."""
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 
@@ -174,15 +176,19 @@ def _standard() -> tuple[dict[str, Op], dict[str, str]]:
 
 
 STANDARD: Mapping[str, Op]  # by class
-GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move those that there are
+GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
 STANDARD, GROUPS = _standard()
+for _operation in OPERATIONS.values():
+    if _operation.of_class not in STANDARD:
+        unknown = f"unknown class {short(_operation.of_class)}{nearest(_operation.of_class, STANDARD)}"
+        raise OpError(f"operations.txt, row of {_operation.name}, column 2: {unknown}")
 
 
 def checked(op: str, operands: Sequence[Operand]) -> Operation:
     """The operation of a name, which takes these operands.
 
-    Raises OpError of an unknown operation, of more or fewer operands than it takes, of indices that are
-    no integers.
+    Raise OpError for an unknown operation, for more or fewer operands than it takes, and for indices that
+    are no integers.
     """
     known = operation(op)
     known.check(len(operands))
@@ -195,9 +201,9 @@ def checked(op: str, operands: Sequence[Operand]) -> Operation:
 
 
 def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
-    """What an operation does in a system: the standard, and what the file says of it, its class or its group.
+    """Find the behaviour of an operation in a system. Raise OpError for an unknown operation.
 
-    Raises OpError of an unknown one.
+    The file's entries for the operation, its class and its group override the standard.
 
     >>> find("divide", {}).takes.listed
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
@@ -208,19 +214,19 @@ def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
     known = operation(op)
     said |= {"name": known.name, "writes": known.in_place}
     # The reader of files has checked that each value is of its field's type, which a checker cannot see here.
-    return replace(STANDARD[class_of(known)], **said)  # type: ignore[arg-type]
+    return replace(STANDARD[class_of(known)], **said)
 
 
 def class_of(known: Operation) -> str:
-    """The class that says what an operation takes and computes in: of an operator that of its function."""
+    """Return the class that states the dtypes of an operation; for an operator, the class of its function."""
     return OPERATIONS[known.function].of_class
 
 
-@cache  # of each operation there is, as it is asked in every step of many answers
+@cache  # one result for each operation: many answers ask for it at every step
 def entries(op: str) -> tuple[str, ...]:
-    """The entries of `ops` that may speak of an operation, the one that counts most first.
+    """Return the entries of `ops` that may describe an operation, the one that counts most first.
 
-    An operator does what its function does, and `+=` what `+` does, where nothing else is said.
+    An operator behaves as its function, and `+=` as `+`, unless an entry says otherwise.
 
     >>> entries("add"), entries("+=")
     (('add', 'arithmetic', 'computing'), ('+=', 'in-place', '+', 'add', 'arithmetic', 'computing'))
@@ -233,6 +239,6 @@ def entries(op: str) -> tuple[str, ...]:
 
 
 def said_of(said: Mapping[Target, T], d: DType | Operand) -> T | None:
-    """The entry of a table for a dtype, or for an operand: that of the very dtype, else that of its kind."""
+    """Look up a dtype or an operand in a table: first by its dtype, then by its kind."""
     dtype = d if isinstance(d, DType) else d.dtype
     return (said.get(dtype) if dtype else None) or said.get(d.kind)

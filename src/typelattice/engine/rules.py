@@ -2,25 +2,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from typelattice.facts.dtypes import DType, Kind, Node, place
+from typelattice.facts.frozen import frozen
 from typelattice.facts.order import Order
 
 Pair = frozenset[Node]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Rules:
     """One library's promotion as data, checked by `typelattice.system`; the fields are the keys of its file.
 
     `wider` are the default dtypes of a kind for values that the first does not hold, from narrow to wide.
     `holds` has the dtypes one of which has to hold a Python scalar of a kind, or a Python int that
     becomes one of a dtype. `joins` are the dtypes as the least of which a Python int joins integers that
-    do not hold it, from narrow to wide; none unless `fit` says that it joins. `instead` has the dtypes
+    do not hold it, from narrow to wide; none unless `fit` says that it joins. `requested` has the dtypes
     that arrays get where a dtype that no array has, or a Python type, is asked for: in JAX's default mode
     float32 for float64. Operands of such a dtype count as the other, so that `before` has it as well.
-    `guests` says what another library's arrays count as: library, then form, then a word or a reason.
+    `foreign` says what another library's arrays count as: library, then form, then a word or a reason.
     `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file
     wrote a tie, an override or a refusal, so that an explanation can quote it.
     """
@@ -41,7 +41,7 @@ class Rules:
     wider: Mapping[Kind, Sequence[DType]]
     holds: Mapping[Kind | DType, Sequence[DType]]
     before: Mapping[Node, Node]
-    instead: Mapping[DType | Kind, DType]
+    requested: Mapping[DType | Kind, DType]
     after: Mapping[Node, Node]
     fit: Mapping[str, str]
     joins: Sequence[DType]
@@ -49,7 +49,7 @@ class Rules:
     beside: frozenset[Node]
     stand_in: Mapping[Kind, DType]
     both_ways: frozenset[Pair]
-    guests: Mapping[str, Mapping[str | DType | None, str]]
+    foreign: Mapping[str, Mapping[str | DType | None, str]]
     own_dtypes: Mapping[str, DType]
     entries: Mapping[tuple[str, Pair], str]
 
@@ -72,7 +72,7 @@ class Rules:
         >>> system("jax-x32").made(dtype("float64")), system("jax").made(dtype("float64"))
         (float32, float64)
         """
-        return self.instead.get(d, d)
+        return self.requested.get(d, d)
 
     def placed(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
         """These dtypes, if each has a place in the order; none at all if one of them has not.

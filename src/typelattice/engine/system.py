@@ -3,20 +3,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from typelattice.engine.answer import Promotion, PromotionError, Rule
 from typelattice.engine.ask import ask
 from typelattice.engine.rules import Rules
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.words import Viewed
+from typelattice.facts.frozen import field, frozen
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import MARKS, PLAIN, operand, with_guests
 from typelattice.operands.operand import SCALARS, Operand, OperandError
 
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
-_NOTHING: Any = object()  # stands for an operand that was not given; None is an operand, and a wrong one
+_NOTHING: Any = object()  # stands for an operand that was not given; None would be one, though an invalid one
 
 
 def _values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -25,7 +25,7 @@ def _values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Origin(Protocol):
-    """Where a system comes from: its files, as far as a system needs them."""
+    """The source of a system: its files, as far as a system needs them."""
 
     def rule(self, p: Promotion) -> Rule:
         """The lines of the files behind an answer."""
@@ -40,7 +40,7 @@ class Origin(Protocol):
 Arrays = dict[type, dict[Hashable, dict[Hashable, DType]]]  # a class of arrays, and the dtypes of two of them
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class System(Rules, Viewed):
     """One library's promotion rules, or your own, and their answers: `result_type`, `promote`, `explain`.
 
@@ -67,7 +67,7 @@ class System(Rules, Viewed):
         """A variant with other values for some keys of the file.
 
         Of a table only the entries given change; an empty entry removes that of the file, an empty table all.
-        Raises FormatError for values that no file could have.
+        Raise FormatError for values that no file could have.
 
         >>> from typelattice import system
         >>> system("torch").replace(defaults={"float": "float64"}).result_type("int8", 1.5)
@@ -78,7 +78,7 @@ class System(Rules, Viewed):
     def operand(self, x: object) -> Operand:
         """The operand that an object is, as `typelattice.operand` says; the file's own dtypes are known too.
 
-        Raises OperandError, DTypeError.
+        Raise OperandError or DTypeError.
 
         >>> from typelattice import system
         >>> print(system("jax").operand("int8:weak"))
@@ -91,7 +91,7 @@ class System(Rules, Viewed):
     def result_type(self, a: Any = _NOTHING, b: Any = _NOTHING, /, *more: object) -> DType:
         """The dtype at which operands join; looked up where such operands were seen before.
 
-        Raises PromotionError of a refusal, OperandError or DTypeError for what is no operand.
+        Raise PromotionError for a refusal, OperandError or DTypeError for an object that is no operand.
 
         >>> from typelattice import system
         >>> system("jax").result_type("int8", "uint8")
@@ -106,8 +106,8 @@ class System(Rules, Viewed):
                 pass
         elif not more:
             try:
-                # Of plain arrays the dtypes say all, and the dimensions where a 0-d array counts otherwise.
-                # Both are slow to get from some libraries' arrays, so that each is asked for once at most.
+                # The dtypes of plain arrays decide, and their dimensions if a 0-d array counts differently.
+                # Both are slow to get from some libraries' arrays, so each is asked for at most once.
                 cls = type(a)
                 if cls is type(b) and cls in PLAIN:
                     if not self._tells_0d:
@@ -124,15 +124,15 @@ class System(Rules, Viewed):
         return found
 
     def _seen(self, a: Any, b: Any) -> DType:
-        """The dtype of two operands whose like was seen before. Raises KeyError or the like for others."""
+        """Look up the dtype of two operands whose like was seen before. Raise KeyError or such for others."""
         marks = MARKS[type(a)](a), MARKS[type(b)](b)
         found = self._remembered.get(marks)
         return self._remembered[(*marks, *_values((a, b)))] if found is None else found
 
     def _remember(self, operands: tuple[Any, ...], found: DType) -> None:
-        """Keeps the dtype for operands like these; in a value-based system, for arrays and dtypes only.
+        """Remember the dtype for operands like these; in a value-based system, for arrays and dtypes only.
 
-        Where the value of a Python scalar may decide, the dtype is kept for that value.
+        If the value of a Python scalar may decide, remember the dtype for that value only.
         """
         match operands:
             case (DType() as a, DType() as b):
@@ -148,7 +148,7 @@ class System(Rules, Viewed):
                     self._remembered[(*marks, *_values(operands)) if decides else marks] = found
 
     def _known_of(self, a: Any, b: Any) -> Arrays | None:
-        """Where the dtype of two plain arrays of one class is kept; None of others, kept by their marks."""
+        """Return the table that keeps two plain arrays of one class; None for others, kept by their marks."""
         if type(a) is not type(b) or type(a) not in PLAIN:
             return None
         if not self._tells_0d or (a.ndim and b.ndim):
@@ -174,9 +174,10 @@ class System(Rules, Viewed):
         return found
 
     def explain(self, *operands: object, op: str | None = None) -> Promotion:
-        """What becomes of these operands, alone or in an operation, and why; also of a refusal.
+        """Explain the promotion or the refusal of these operands, alone or in an operation.
 
-        Raises DTypeError or OperandError for what is no operand, OpError for what is no operation.
+        Raise DTypeError or OperandError for an object that is no operand. Raise OpError for an operation that
+        is unknown or takes no such operands.
 
         >>> from typelattice import system
         >>> p = system("numpy").explain("uint8", 300, op="add")
@@ -186,4 +187,5 @@ class System(Rules, Viewed):
         if not operands:
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
         read = tuple(map(self.operand, operands))
-        return ask(self, with_guests(operands, read, self.library.partition(" ")[0]), op, self.origin.rule)
+        own = self.library.partition(" ")[0]
+        return ask(self, with_guests(operands, read, own, self.foreign), op, self.origin.rule)

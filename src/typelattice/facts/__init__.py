@@ -1,1 +1,1 @@
-"""What dtypes and orders are: facts that no system has a say in."""
+"""Facts about dtypes and orders that no system can change."""

@@ -3,19 +3,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cached_property
 from threading import Lock
 from typing import Any
+from warnings import warn
 from weakref import WeakValueDictionary
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import nearest, short
+from typelattice.facts.frozen import frozen
+from typelattice.facts.suggestions import nearest, short
 
 
 class Kind(StrEnum):
-    """What sort of number a dtype holds.
+    """The kind of number that a dtype holds.
 
     >>> dtype("uint8").kind is Kind.UNSIGNED
     True
@@ -25,7 +26,7 @@ class Kind(StrEnum):
 
     @cached_property  # the engine asks for it all the time
     def rank(self) -> int:
-        """Kinds in steps: bool 0, integers of both sorts 1, float 2, complex 3."""
+        """The rank of the kind: bool 0, unsigned and signed integers 1, float 2, complex 3."""
         return {"bool": 0, "float": 2, "complex": 3}.get(self.value, 1)
 
     @property
@@ -35,7 +36,7 @@ class Kind(StrEnum):
 
     @property
     def word(self) -> str:
-        """What Python calls a number of the kind: bool, int, float, complex."""
+        """The name of Python's type for numbers of the kind: bool, int, float, complex."""
         return "int" if self.rank == 1 else self.value
 
 
@@ -43,7 +44,7 @@ class DTypeError(TypelatticeError, ValueError):
     """A text or an object that names no dtype, or more than one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+@frozen(eq=False, repr=False, weakref_slot=True)
 class DType:
     """An element type and its facts; equal facts are the same object.
 
@@ -57,10 +58,10 @@ class DType:
     - `values` lists them all, from the least to the greatest.
 
     `specials` has a letter for each that it has: s(ign), z(ero), m(inus zero), i(nf), n(an). The facts of a
-    complex dtype are those of its parts, but for its bits.
+    complex dtype are those of its parts, except its bits.
 
-    A DType equals itself alone, as its hash says; one compared with what another library calls by the same
-    name, or with a string, raises DTypeError, since `x.dtype == np.float32` would be false without a word.
+    A DType equals itself alone, as its hash says, so it may stand beside anything in a set or a dict.
+    A comparison with a name or a library's class, such as `x.dtype == np.float32`, is False and warns.
     """
 
     name: str
@@ -85,7 +86,7 @@ class DType:
 
     @property
     def finite_only(self) -> bool:
-        """Whether every bit pattern is a finite number."""
+        """Return True if every bit pattern is a finite number."""
         return not {*"in"} & {*self.specials}
 
     @property
@@ -98,22 +99,23 @@ class DType:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, (DType, Weak)) and _names_a_dtype(other):
-            what = (
-                f"{self} is compared with {short(str(other))}, which is no DType, and so never equal to one"
-            )
+        if not isinstance(other, (DType, Weak)) and _seems_equal(self, other):
             how = "typelattice.dtype(...)" if isinstance(other, str) else "typelattice.operand(...).dtype"
-            raise DTypeError(f"{what}; compare with {how}, a namespace's own dtype, or compare names: str(d)")
+            warn(
+                f"{self} is compared with {short(str(other))}, which is no DType, and so never equal to one; "
+                f"compare with {how}, a namespace's own dtype, or compare names: str(d)",
+                stacklevel=2,
+            )
         return NotImplemented
 
     def __repr__(self) -> str:
         return self.name
 
     def __reduce__(self) -> tuple[object, ...]:
-        return define, tuple(getattr(self, fact.name) for fact in fields(self))
+        return define, tuple(getattr(self, fact) for fact in self.__match_args__)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+@frozen(eq=False, repr=False, weakref_slot=True)
 class Weak:
     """A node for operands that count by kind, `i*`, or by kind and width, `i32*`; `weak` makes it."""
 
@@ -162,15 +164,19 @@ Node = DType | Weak
 NATIVE: dict[str, Callable[[DType], object]] = {}  # framework -> DType to its own dtype; the adapters fill it
 
 
-def _names_a_dtype(x: object) -> bool:
-    """Whether an object names a dtype, to Python or a library with an adapter: float, np.float32, "int8"."""
+def _seems_equal(d: DType, x: object) -> bool:
+    """Return True if a reader may take an object for this dtype.
+
+    Examples are the dtype's name, np.float32 and an old NumPy's np.dtype. Python's types do not count: sets
+    and dicts hold them beside dtypes. An object that equals the dtype does not count either, such as a
+    `np.dtype` from NumPy 2.4 on.
+    """
     if isinstance(x, str):
         return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # a kind is called bool, too
     cls = x if isinstance(x, type) else type(x)
-    if cls is x and cls in (bool, int, float, complex):
-        return True
-    known = any(str(ancestor.__module__).partition(".")[0] in NATIVE for ancestor in cls.__mro__)
-    return known and (cls is x or "dtype" in cls.__name__.lower())
+    if not any(str(ancestor.__module__).partition(".")[0] in NATIVE for ancestor in cls.__mro__):
+        return False
+    return cls is x or (getattr(x, "name", None) == d.name and type(x).__eq__(x, d) is not True)
 
 
 def _row(line: str) -> DType:
@@ -200,17 +206,19 @@ CODES = {d.code: d for d in DTYPES.values()}
 
 
 def numpy_reading(code: str) -> DType | None:
-    """What NumPy reads in a code of one letter and bytes: u4 is uint32."""
+    """Return the dtype that NumPy reads in a code of one letter and bytes: u4 is uint32."""
     found = re.fullmatch(r"([iu])([1248])|(f)([248])|(c)(8|16)", code)
     letter, width = [part for part in found.groups() if part] if found else ("i", "1")
     return CODES[f"{letter}{8 * int(width)}"] if found or code == "b" else None
 
 
 def dtype(name: object) -> DType:
-    """The dtype of that name or code. Raises DTypeError for one unknown, and for a code with two readings.
+    """Find the dtype of a name or code. Raises DTypeError if it is unknown, or has two likely readings.
 
-    >>> dtype("bfloat16").precision, dtype("i32")
-    (8, int32)
+    Codes count bits, as tables and system files do: i8 is int8, though NumPy counts bytes and reads int64.
+
+    >>> dtype("bfloat16").precision, dtype("i32"), dtype("i8"), dtype("u8")
+    (8, int32, int8, uint8)
     >>> dtype("i4")
     Traceback (most recent call last):
         ...
@@ -222,13 +230,16 @@ def dtype(name: object) -> DType:
         raise DTypeError(f"a {type(name).__name__} is no name of a dtype; give one such as 'int8'")
     if name in DTYPES:
         return DTYPES[name]
+    in_bits = CODES.get(name)
+    if in_bits and in_bits.bits == 8 and in_bits.kind in (Kind.UNSIGNED, Kind.SIGNED):
+        return in_bits
     if as_numpy := numpy_reading(name):
-        ours = CODES.get(name) or f"a {name[1:]}-bit {as_numpy.kind}"
+        ours = in_bits or f"a {name[1:]}-bit {as_numpy.kind}"
         raise DTypeError(
             f"{name!r} reads as {ours} (in bits) or as {as_numpy} (in bytes, as NumPy counts): write the name"
         )
-    if name in CODES:
-        return CODES[name]
+    if in_bits:
+        return in_bits
     hint = nearest(name, DTYPES) or "; a dtype is named as int8, float16 or bfloat16 are"
     raise DTypeError(f"unknown dtype {short(name)}{hint}")
 

@@ -2,16 +2,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
+
+from typelattice.facts.frozen import field, frozen
 
 TABLE = f"{__file__[:-3]}.txt"
 NOTHING = "-"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RecordingEntry:
-    """One recording: the library that is asked, and the environment in which it is.
+    """One recording: the library that is asked, and its environment.
 
     `most_calls`: how many calls `make conform` asks at most, None where the library is fast.
     """
@@ -21,7 +22,7 @@ class RecordingEntry:
     most_calls: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class LibraryEntry:
     """One library: the root modules of its objects, and what pip installs in each environment that has it.
 
@@ -44,7 +45,7 @@ def file_of(library: str) -> str:
 
 
 def library_of(module: str) -> str | None:
-    """The library whose objects come from a root module.
+    """Return the library whose objects come from a root module.
 
     >>> library_of("jaxlib"), library_of("os")
     ('jax', None)

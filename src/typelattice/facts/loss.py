@@ -1,26 +1,26 @@
-"""What a cast can lose: a fact about two dtypes, the same in every system."""
+"""Losses of casts: facts about two dtypes, the same in every system."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from typelattice.facts.dtypes import DType, DTypeError, Kind
-from typelattice.facts.suggest import short
-from typelattice.facts.values import SCALE, Values, scaled, significant_bits, values
+from typelattice.facts.finite_values import SCALE, Values, scaled, significant_bits, values
+from typelattice.facts.frozen import frozen
+from typelattice.facts.suggestions import short
 
 SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Loss:
-    """What some values of one dtype lose in another; false where no value loses anything.
+    """The loss of some values of one dtype in a cast to another; false if no value loses anything.
 
-    `magnitude`: a finite value beyond the target's range (an integer wraps; a float becomes inf, nan or the
-    largest). `precision`: a value within it without an exact counterpart; `first_inexact` is the first such
-    positive integer. `underflow`: a nonzero value becomes zero in a float. `sign`, `imaginary`: negative
-    values, imaginary parts have no place. `special`: which of inf, nan, -0, zero have no counterpart.
-    `unknown`: the facts of one of the two do not say which values it has, so that precision may be lost, and
-    nothing more is known than the rest says.
+    `magnitude`: a finite value is beyond the target's range (an integer wraps; a float becomes inf, nan or
+    the largest). `precision`: a value within the range has no exact counterpart; `first_inexact` is the first
+    such positive integer. `underflow`: a nonzero value becomes zero in a float. `sign`, `imaginary`: the
+    target has no negative values, or no imaginary parts. `special`: those of inf, nan, -0 and zero that have
+    no counterpart. `unknown`: the values of one of the two dtypes are not known. Precision may then be lost,
+    and only the other fields are certain.
     """
 
     magnitude: bool = False
@@ -42,9 +42,9 @@ NOTHING = Loss()
 
 @lru_cache(maxsize=4096)  # a pair of each of ours; the dtypes of files come and go
 def loss(source: DType, target: DType) -> Loss:
-    """What a cast can lose, rounding to nearest even, or cutting off into an integer.
+    """Return what a cast can lose. A cast rounds to nearest even; into an integer it truncates.
 
-    Raises DTypeError for what is no DType: a name, for one.
+    Raises DTypeError for anything that is not a DType, such as a name.
 
     >>> from typelattice import dtype
     >>> loss(dtype("int64"), dtype("float64")).first_inexact == 2**53 + 1
@@ -54,7 +54,8 @@ def loss(source: DType, target: DType) -> Loss:
     """
     for given in (source, target):
         if not isinstance(given, DType):
-            raise DTypeError(f"{short(str(given))} is no DType; give tl.dtype(...) of it")
+            what = short(given) if isinstance(given, str) else f"an object of type {type(given).__name__}"
+            raise DTypeError(f"{what} is no DType; give tl.dtype(...) of it")
     if source is target or _surely_holds(target, source):
         return NOTHING
     sign = "s" in source.specials and "s" not in target.specials
@@ -78,7 +79,7 @@ def loss(source: DType, target: DType) -> Loss:
 
 
 def _surely_holds(target: DType, source: DType) -> bool:
-    """Whether a dtype plainly has all that another has; False also where that has to be counted."""
+    """Return True if a dtype clearly has all values of another; False also if they have to be counted."""
     imaginary = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
     if imaginary or not {*source.specials} <= {*target.specials}:
         return False
@@ -87,12 +88,13 @@ def _surely_holds(target: DType, source: DType) -> bool:
 
 
 def kept(d: DType, its: Values) -> tuple[int, int]:
-    """The ends of what a cast keeps within the range of a dtype: of an integer, what is less than one beyond.
+    """Return the ends of the values that a cast keeps within the range of a dtype.
 
-    Half a unit above the largest value of a float, or of fixed point, is a tie: it goes to the even
-    neighbour, which is the largest itself in the formats that spend their last significand on nan. How a list
-    of values is rounded to, its format says; here what lies beyond its ends is beyond. A range that ends
-    before zero keeps what lies between, which goes to the nearest value; zero itself is said apart.
+    An integer keeps values less than one beyond its range. Half a unit above the largest value of a float, or
+    of fixed point, is a tie, which goes to the even neighbour. It is the largest value itself in formats that
+    use their last significand for nan. The format of a list of values defines its rounding; here, any value
+    beyond its ends is out of range. A range that ends before zero keeps the values in between, which go to
+    the nearest value; zero itself is treated separately.
     """
     if d.kind.rank < Kind.FLOAT.rank and not its.listed:
         return its.low - SCALE + 1, its.high + SCALE - 1
@@ -110,14 +112,17 @@ def _beyond(its: Values, top: int) -> int:
 
 
 def _known_beyond(source: DType, target: DType) -> bool:
-    """Whether an end of the source's range lies beyond the target's; False if that is unknown."""
+    """Return True if an end of the source's range lies beyond the target's; False if that is unknown."""
     above = source.max is not None and target.max is not None and scaled(source.max) > scaled(target.max)
     below = source.min is not None and target.min is not None and scaled(source.min) < scaled(target.min)
     return above or (below and "s" in target.specials)
 
 
 def _vanishes(have: Values, take: Values) -> bool:
-    """Whether a value that is not zero is rounded to it: one of at most half the smallest on its side."""
+    """Return True if a nonzero value is rounded to zero.
+
+    Such a value is at most half the smallest target value of its sign.
+    """
     sides = zip(have.nearest_to_zero(), take.nearest_to_zero(), strict=True)
     return any(0 < 2 * smallest <= least for smallest, least in sides)
 

@@ -16,9 +16,9 @@ from itertools import pairwise, permutations, product
 from operator import and_, or_
 from typing import Generic, TypeVar
 
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import clipped
-from typelattice.facts.words import Viewed
+from typelattice.facts.suggestions import clipped
 
 N = TypeVar("N", bound=Hashable)
 
@@ -110,9 +110,9 @@ class Order(Viewed, Generic[N]):
         return Order(collect([chain for _, chain in statements(text)]))
 
     def le(self, a: N, b: N) -> bool:
-        """Whether a may become b: b lies above a, or is a."""
+        """Return True if a may become b: b lies above a, or is a."""
         if a not in self or b not in self:
-            self._common(self._up, a, b)  # which says what is missing
+            self._common(self._up, a, b)  # raises an error that names the missing node
         return bool(self._up[a] & self._bit[b])
 
     def join(self, *nodes: N) -> N | None:
@@ -135,11 +135,11 @@ class Order(Viewed, Generic[N]):
         return greatest if self._down.get(greatest) == common else None
 
     def bounds(self, *nodes: N) -> tuple[N, ...]:
-        """All upper bounds: what lies above every one of the nodes."""
+        """Return all upper bounds: the nodes above every given node."""
         return self._members(self._common(self._up, *nodes))
 
     def lower_bounds(self, *nodes: N) -> tuple[N, ...]:
-        """All lower bounds: what lies below every one of the nodes."""
+        """Return all lower bounds: the nodes below every given node."""
         return self._members(self._common(self._down, *nodes))
 
     def minimal_bounds(self, *nodes: N) -> tuple[N, ...]:

@@ -1,22 +1,25 @@
-"""Whether a dtype holds a value, once rounded, and what the value wraps or overflows to where it does not."""
+"""The range check of a rounded value in a dtype, and the result of wrapping or overflow beyond it."""
 from __future__ import annotations
 
 from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.finite_values import scaled, values
 from typelattice.facts.loss import kept
-from typelattice.facts.values import scaled, values
 
 Value = bool | int | float | complex  # a Python number
 
 
-def fitted(value: Value, target: DType) -> tuple[bool, Value | None]:
-    """Whether a value lies within the range of a dtype, once rounded; if not, what it wraps or overflows to.
+def represent(value: Value, target: DType) -> tuple[bool, Value | None]:
+    """Check a rounded value against the range of a dtype; return what it wraps or overflows to.
 
-    A real dtype holds no complex number with an imaginary part, an integer dtype neither NaN nor an infinity.
-    Into an integer a fraction is cut off, as casts do. What no rule tells is None: what becomes of a fraction
-    beyond the range of an integer, or of an integer beyond a range that is not the whole of its bits.
+    The first result is True if the value is in range. A real dtype holds no complex number with
+    an imaginary part, an integer dtype neither NaN nor an infinity. A fraction is truncated to an integer, as
+    in casts.
+
+    The second result is None if the value is in range, or if no rule gives a result. No rule does for a
+    fraction beyond an integer's range, or for an integer beyond a range that does not use all its bits.
 
     >>> from typelattice import dtype
-    >>> fitted(300, dtype("uint8")), fitted(1e39, dtype("float32")), fitted(7.5, dtype("int4"))
+    >>> represent(300, dtype("uint8")), represent(1e39, dtype("float32")), represent(7.5, dtype("int4"))
     ((False, 44), (False, inf), (True, None))
     """
     parts = [value.real, value.imag] if isinstance(value, complex) else [value]
@@ -34,7 +37,7 @@ def fitted(value: Value, target: DType) -> tuple[bool, Value | None]:
 def nearest(value: Value, target: DType) -> Value:
     """The value of a dtype that is nearest to a number: an infinity if it has one, 0 for NaN if it has none.
 
-    Of a complex number in a real dtype it is that of the real part.
+    A complex number in a real dtype gives the result of its real part.
 
     >>> from typelattice import dtype
     >>> nearest(300.7, dtype("uint8")), nearest(-1.5, dtype("uint8")), nearest(1e39, dtype("float32"))
@@ -42,7 +45,7 @@ def nearest(value: Value, target: DType) -> Value:
     """
     if isinstance(value, complex) and target.kind is not Kind.COMPLEX:
         value = value.real
-    held, becomes = fitted(value, target)
+    held, becomes = represent(value, target)
     if held or target.max is None:
         return value
     if target.kind.rank >= Kind.FLOAT.rank and becomes is not None:
@@ -53,7 +56,7 @@ def nearest(value: Value, target: DType) -> Value:
 
 
 def _has(d: DType, v: float) -> bool:
-    """Whether a dtype has a value for a real number, once rounded; true if its range is unknown."""
+    """Return True if a dtype has a value for a rounded real number, or if its range is unknown."""
     if d.min is not None and d.max is not None and d.min <= v <= d.max:
         return True
     if d.kind.rank < Kind.FLOAT.rank:
@@ -73,7 +76,7 @@ def _has(d: DType, v: float) -> bool:
 
 
 def _wrapped(value: int, d: DType) -> int | None:
-    """What an integer wraps to; of a bool, whether it is nonzero."""
+    """Wrap an integer; for a bool, return True if it is nonzero. Return None if no rule gives a result."""
     if d.kind is Kind.BOOL:
         return bool(value)
     if d.bits is None or d.min is None or d.max is None:
@@ -83,7 +86,7 @@ def _wrapped(value: int, d: DType) -> int | None:
 
 
 def _overflowed(v: float, d: DType) -> float:
-    """What a number beyond the range of a float becomes: inf, nan, or the end of the range."""
+    """Return the result of a number beyond the range of a float: inf, nan, or the end of the range."""
     if v != v:
         return v
     most = float("inf") if "i" in d.specials else float("nan") if "n" in d.specials else None

@@ -14,10 +14,10 @@ USUAL = 2  # numbers that name a release where no older one says how many do: 2.
 
 @cache
 def releases(system: str) -> tuple[str, ...]:
-    """The releases of its library of which a system was recorded, oldest first.
+    """Return the recorded releases of a system's library, oldest first.
 
-    The last is the one that the name alone stands for. A system that was never recorded has none, nor has one
-    whose library pip does not install.
+    The name alone stands for the last one. The result is empty if the system was never recorded, or if pip
+    does not install its library.
 
     >>> releases("torch"), releases("python")
     (('2.13',), ())
@@ -37,8 +37,8 @@ def releases(system: str) -> tuple[str, ...]:
 def release_of(system: str, version: str) -> str:
     """The name of the system that holds for an installed version of its library.
 
-    That is the system of the release, or else of the next newer one that was recorded. For a version newer
-    than all it is that of the newest.
+    It is the system of the release, or of the next newer recorded one. For a version newer than all it is
+    that of the newest.
 
     >>> release_of("torch", "2.13.0+cpu")
     'torch'
@@ -51,9 +51,9 @@ def release_of(system: str, version: str) -> str:
 
 
 def installed_release(name: str, versions: Mapping[str, str]) -> str:
-    """The system that an installed library is compared with: the one named, or that of the installed release.
+    """Return the system to compare an installed library with: the named one, or that of its release.
 
-    `versions` are those that the library says it has, the one that decides first.
+    `versions` are the versions that the library reports, the decisive one first.
     """
     version = next(iter(versions.values()), "")
     return name if SIGN in name or not version else release_of(name, version)

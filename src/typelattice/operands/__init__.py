@@ -1,7 +1,7 @@
-"""What takes part in a promotion, and how strings and frameworks' objects are read as that.
+"""Operands of a promotion, and readers that make them from strings and frameworks' objects.
 
 The frameworks' adapters are registered here, so that every reader of operands knows them. Each is loaded when
-the first object of its framework comes by.
+the first object of its framework is read.
 """
 from typelattice.operands.adapters import register
 

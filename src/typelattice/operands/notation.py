@@ -3,12 +3,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.range import Value, fitted
-from typelattice.facts.suggest import short
-from typelattice.operands.operand import SCALAR, SCALARS, WORDS, Operand, OperandError, Tier, of, scalar
+from typelattice.facts.frozen import replace
+from typelattice.facts.range import Value, represent
+from typelattice.facts.suggestions import short
+from typelattice.operands.operand import (
+    SCALAR,
+    SCALARS,
+    WORDS,
+    Operand,
+    OperandError,
+    Tier,
+    operand_of,
+    scalar,
+)
 
 NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
 # A library's own scalars count as 0-d arrays; recordings tell them apart, and write `int8:scalar`.
@@ -40,18 +49,18 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
         raise OperandError(f"cannot read {what} in {short(text)}; write :0d or :weak, as in int8:0d")
     tier, weak = (tiers or ["0d" if guest.endswith(SCALAR) else "array"])[0], "weak" in marks
     if "=" not in text:
-        return replace(of(found, weak, tier), guest=guest)
+        return replace(operand_of(found, weak, tier), guest=guest)
     held = literal(value)
     if tier == "array":
         raise OperandError(f"an array has many values; write {name}:0d={short_number(held)}")
-    if SCALARS[type(held)].rank > found.kind.rank or not fitted(held, found)[0]:
+    if SCALARS[type(held)].rank > found.kind.rank or not represent(held, found)[0]:
         cannot = f"{found} cannot hold {short_number(held)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
-    return replace(of(found, weak, tier, held), guest=guest)
+    return replace(operand_of(found, weak, tier, held), guest=guest)
 
 
 def _is_guest(mark: str) -> bool:
-    """Whether a mark names a library whose array, or scalar, stands among another's: `numpy-scalar`."""
+    """Return True if a mark names the library of a foreign array or scalar: `numpy-scalar`."""
     from typelattice.facts.libraries import libraries  # few strings have such a mark
 
     return mark.removesuffix(SCALAR) in libraries()

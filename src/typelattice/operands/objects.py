@@ -1,28 +1,28 @@
 """Objects read as operands: arrays, dtypes, scalars. Their class is looked up once, so that this is fast."""
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.frozen import frozen, replace
 from typelattice.facts.range import Value
 from typelattice.operands.notation import number, parse
-from typelattice.operands.operand import SCALAR, SCALARS, Operand, OperandError, of, scalar
+from typelattice.operands.operand import SCALAR, SCALARS, Operand, OperandError, operand_of, scalar
 
 # Classes remembered. A program has a few; one that makes classes without end must not fill the memory.
 MOST_CLASSES = 512
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ObjectReader:
-    """How one framework's objects are read.
+    """A reader of one framework's objects.
 
-    `read` gives the operand, or None for an object that is none. `mark_of` takes a class and gives a function
-    that marks its objects, or None. The mark is all that the operand depends on, its value excepted: a dtype
-    found for one object holds for every object with the same mark. A mark is faster to get than an operand.
-    `library` is the framework, `scalars` are the classes of its scalars, which are no arrays.
+    `read` returns the operand, or None for an object that is not an operand. `mark_of` takes a class and
+    returns a function that marks its objects, or None. The operand depends only on the mark and the value, so
+    a dtype found for one object holds for every object with the same mark. A mark is faster to get than an
+    operand. `library` is the framework; `scalars` are the classes of its scalars, which are not arrays.
     """
 
     read: Callable[[Any], Operand | None]
@@ -33,7 +33,7 @@ class ObjectReader:
 
 # Each finds the reader for the root module of a class; the adapters add theirs.
 FINDERS: list[Callable[[str], ObjectReader | None]] = []
-STANDARD = "__array_namespace__"  # what has it is an array of the array API standard
+STANDARD = "__array_namespace__"  # an object with this attribute is an array of the array API standard
 # Array classes whose dtype and number of dimensions are all that counts; the adapters add theirs.
 PLAIN: set[type] = set()
 MARKS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
@@ -41,7 +41,8 @@ _OF_CLASS: dict[type, tuple[ObjectReader, ...]] = {}
 
 
 def operand(x: object) -> Operand:
-    """The operand that an object is. Raises OperandError if it is none, DTypeError for an unknown dtype.
+    """Read an object as an operand. Raises OperandError for any other object, DTypeError for an unknown
+    dtype.
 
     >>> print(operand("int16:0d=300"), operand(2.5), operand(float), operand(True).dtype)
     int16:0d=300 2.5 float bool
@@ -50,7 +51,7 @@ def operand(x: object) -> Operand:
         found = _read(x)
     except TypelatticeError:
         raise
-    except Exception as e:  # an object may raise anything when it is asked what it is
+    except Exception as e:  # an object may raise anything when it is read
         raise _no_operand(x, f"cannot be read as an operand ({type(e).__name__})") from e
     if found is None:
         raise _no_operand(x, "takes no part in promotion")
@@ -70,21 +71,29 @@ def _read(x: object) -> Operand | None:
     return None
 
 
-def with_guests(objects: Sequence[object], operands: Sequence[Operand], host: str) -> tuple[Operand, ...]:
-    """Operands, with those marked as guests that are another library's arrays among the host's own.
+def with_guests(
+    objects: Sequence[object], operands: Sequence[Operand], host: str, known: Container[str]
+) -> tuple[Operand, ...]:
+    """Return the operands, with arrays of other libraries than the host marked as foreign.
 
-    Without an array of the host's all count as its own: what they hold is then all that is asked.
+    If no array belongs to the host, none is marked: then only the dtypes and values count. So one may ask
+    about tensors with arrays of NumPy. But a string or a DType stands for an array of the host: beside these
+    alone, a scalar of a library in `known` is foreign.
     """
     owners = [_owner(x) for x in objects]
     others = [owner for owner in owners if owner and owner.removesuffix(SCALAR) != host]
-    if not others or len(others) == len([*filter(None, owners)]):
+    if not others:
         return tuple(operands)
+    if len(others) == len([*filter(None, owners)]):
+        described = any(isinstance(x, (str, DType)) for x in objects)
+        alone = described and all(owner.endswith(SCALAR) for owner in others)
+        others = [owner for owner in others if alone and owner.removesuffix(SCALAR) in known]
     both = zip(operands, owners, strict=True)
     return tuple(replace(o, guest=owner) if owner in others else o for o, owner in both)
 
 
 def _owner(x: object) -> str:
-    """The library whose array or scalar an object is, as `Operand.guest` has it; nothing for any other."""
+    """Return the library of an array or scalar, written as in `Operand.guest`; empty for any other object."""
     if type(x) in _OWN or isinstance(x, type) or not (hasattr(x, "dtype") and hasattr(x, "shape")):
         return ""
     reader = next((reader for reader in _readers(type(x)) if reader.library), None)
@@ -148,7 +157,7 @@ def _itself(x: Hashable) -> Hashable:
 
 _OWN: dict[type, ObjectReader] = {
     Operand: ObjectReader(lambda x: x),
-    DType: ObjectReader(of, lambda cls: _itself),
+    DType: ObjectReader(operand_of, lambda cls: _itself),
     str: ObjectReader(parse, lambda cls: _itself),
     type: ObjectReader(_type, lambda cls: _itself),
     **{cls: ObjectReader(number, lambda cls: type) for cls in SCALARS},

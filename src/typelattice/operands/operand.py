@@ -1,32 +1,32 @@
-"""What takes part in a promotion: a dtype or a kind, its tier, and a value where one is known."""
+"""An operand of a promotion: a dtype or a kind, its tier, and its value if known."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.frozen import frozen
 from typelattice.facts.range import Value
 
 Tier = Literal["array", "0d", "scalar"]
 SCALARS: dict[type, Kind] = {bool: Kind.BOOL, int: Kind.SIGNED, float: Kind.FLOAT, complex: Kind.COMPLEX}
 WORDS = {"int": Kind.SIGNED, "float": Kind.FLOAT, "complex": Kind.COMPLEX}
 BOOL = DTYPES["bool"]
-SCALAR = "-scalar"  # ends the name of a guest that is a scalar: `numpy-scalar`
-LISTS = "python"  # the guest that is a list, which libraries make an array of or refuse
+SCALAR = "-scalar"  # ends the name of the library of a foreign scalar: `numpy-scalar`
+LISTS = "python"  # marks a list as foreign; libraries convert it to an array or refuse it
 
 
 class OperandError(TypelatticeError, TypeError):
     """An object that cannot take part in a promotion, or a text that describes none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Operand:
     """One operand. A Python scalar has a kind and no dtype of its own; a weak array has both.
 
     `tier` says whether it is an array, a 0-d array (a library's own scalar too) or a Python scalar.
-    `guest` is the library whose array it is where that is another's than those beside it, with `-scalar`
-    behind it for a scalar. `typelattice.operand` makes an operand of a string or of an object.
+    `guest` names the library of a foreign array, which differs from that of the arrays beside it; a foreign
+    scalar has `-scalar` appended. `typelattice.operand` makes an operand from a string or an object.
     """
 
     dtype: DType | None
@@ -47,7 +47,7 @@ class Operand:
         return f"{':'.join([str(self.dtype), *filter(None, marks)])}{known}"
 
 
-def of(dtype: DType, weak: bool = False, tier: Tier = "array", value: Value | None = None) -> Operand:
+def operand_of(dtype: DType, weak: bool = False, tier: Tier = "array", value: Value | None = None) -> Operand:
     """An operand that has a dtype."""
     return Operand(dtype, dtype.kind, weak, tier, value)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import NATIVE, DType, DTypeError, dtype
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import nearest
+from typelattice.facts.suggestions import nearest
 from typelattice.operands.objects import FINDERS, STANDARD, ObjectReader, forget
 from typelattice.operands.operand import Operand
 

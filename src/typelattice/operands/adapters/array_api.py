@@ -1,4 +1,4 @@
-"""Any array of the Python array API standard."""
+"""Others of the array API standard: arrays."""
 from __future__ import annotations
 
 from functools import lru_cache
@@ -7,13 +7,13 @@ from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.operands.adapters import known
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
     """An array, by comparing its dtype with those of its namespace, as the standard promises that one may."""
     xp = x.__array_namespace__()
-    return of(named(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
+    return operand_of(named(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
 
 
 def named(xp: Any, own: Any) -> DType:
@@ -25,7 +25,7 @@ def named(xp: Any, own: Any) -> DType:
 
 
 def mark_of(cls: type) -> Any:
-    """The dtype and the number of dimensions."""
+    """Return a function that marks an array by its dtype and its number of dimensions."""
     return attrgetter("dtype", "ndim")
 
 

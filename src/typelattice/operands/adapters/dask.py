@@ -1,4 +1,4 @@
-"""Dask arrays, whose dtypes are NumPy's."""
+"""Dask: arrays, which are never computed; their dtypes are NumPy's."""
 from __future__ import annotations
 
 from operator import attrgetter
@@ -6,15 +6,15 @@ from typing import Any
 
 from typelattice.operands.adapters import known
 from typelattice.operands.adapters.numpy import native as native
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
     """A Dask array, never computed."""
     d = getattr(x, "dtype", None)
-    return of(known(d.name, "Dask"), tier="0d" if x.ndim == 0 else "array") if d is not None else None
+    return operand_of(known(d.name, "Dask"), tier="0d" if x.ndim == 0 else "array") if d is not None else None
 
 
 def mark_of(cls: type) -> Any:
-    """The dtype and the number of dimensions."""
+    """Return a function that marks an array by its dtype and its number of dimensions."""
     return attrgetter("dtype", "ndim")

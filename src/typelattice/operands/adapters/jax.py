@@ -1,4 +1,4 @@
-"""JAX: arrays and tracers, weak types seen."""
+"""JAX: arrays, tracers, abstract values; weak ones as `:weak`."""
 from __future__ import annotations
 
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import known, numpy
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 
 @lru_cache(maxsize=1024)
@@ -23,7 +23,7 @@ def read(x: Any) -> Operand | None:
         return None
     found = _known(d)
     aval = getattr(x, "aval", x)
-    return of(
+    return operand_of(
         found,
         bool(getattr(aval, "weak_type", False)),
         "0d" if getattr(aval, "shape", None) == () else "array",

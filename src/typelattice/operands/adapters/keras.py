@@ -6,19 +6,19 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import imported, known
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """A KerasTensor or a Variable. What Keras computes is a tensor of its backend's, and read as that."""
+    """Read a KerasTensor or a Variable. Keras computes tensors of its backend, which are read as such."""
     keras = sys.modules["keras"]
     if not isinstance(x, (keras.KerasTensor, keras.Variable)):
         return None
-    return of(known(x.dtype, "Keras"), tier="0d" if len(x.shape) == 0 else "array")
+    return operand_of(known(x.dtype, "Keras"), tier="0d" if len(x.shape) == 0 else "array")
 
 
 def mark_of(cls: type) -> Any:
-    """The dtype, and whether there are no dimensions."""
+    """Return a function that marks a tensor by its dtype, and by whether it is 0-d."""
     return lambda x: (x.dtype, len(x.shape) == 0)
 
 

@@ -8,22 +8,22 @@ from typing import Any
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import attribute, imported, known
 from typelattice.operands.objects import PLAIN
-from typelattice.operands.operand import BOOL, Operand, of
+from typelattice.operands.operand import BOOL, Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
     """An array or an mlx.core.Dtype."""
     mx = sys.modules["mlx.core"]
     if isinstance(x, mx.Dtype):
-        return of(_known(x))
+        return operand_of(_known(x))
     if isinstance(x, mx.array):
         PLAIN.add(mx.array)
-        return of(_known(x.dtype), tier="0d" if x.ndim == 0 else "array")
+        return operand_of(_known(x.dtype), tier="0d" if x.ndim == 0 else "array")
     return None
 
 
 def mark_of(cls: type) -> Any:
-    """A dtype as it is; of an array the dtype and the number of dimensions."""
+    """Return a function that marks a dtype by itself, an array by dtype and number of dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["mlx.core"].array) else lambda d: d
 
 

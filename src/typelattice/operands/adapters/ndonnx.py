@@ -1,4 +1,4 @@
-"""ndonnx, whose dtypes are objects of its own; nullable ones and strings are no numbers here."""
+"""ndonnx: arrays, with or without values, and dtypes; nullable ones and strings are refused."""
 from __future__ import annotations
 
 import sys
@@ -7,17 +7,17 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import array_api, attribute, imported
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
     """A dtype; an array, symbolic or not, is read as any array of the standard."""
     ndx = sys.modules["ndonnx"]
-    return of(array_api.named(ndx, x)) if isinstance(x, ndx.DType) else None
+    return operand_of(array_api.named(ndx, x)) if isinstance(x, ndx.DType) else None
 
 
 def mark_of(cls: type) -> Any:
-    """A dtype as it is; of an array the dtype and the number of dimensions."""
+    """Return a function that marks a dtype by itself, an array by dtype and number of dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["ndonnx"].Array) else lambda d: d
 
 

@@ -1,4 +1,4 @@
-"""NumPy and ml_dtypes."""
+"""NumPy and ml_dtypes: arrays, scalars (0-d), scalar types, dtypes."""
 from __future__ import annotations
 
 from functools import lru_cache
@@ -10,7 +10,7 @@ import numpy as np
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import known
 from typelattice.operands.objects import PLAIN
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 PLAIN.add(np.ndarray)
 OWN_SCALARS = (np.generic,)  # which other libraries may take for Python's numbers
@@ -19,12 +19,12 @@ OWN_SCALARS = (np.generic,)  # which other libraries may take for Python's numbe
 def read(x: Any) -> Operand | None:
     """A dtype, a scalar type, an array or a scalar of NumPy; its scalars count as 0-d arrays."""
     if isinstance(x, type):
-        return of(_of_type(x)) if issubclass(x, np.generic) else None
+        return operand_of(_of_type(x)) if issubclass(x, np.generic) else None
     if isinstance(x, np.dtype):
-        return of(_known(x))
+        return operand_of(_known(x))
     if isinstance(x, (np.ndarray, np.generic)):
         d = _known(x.dtype)
-        return of(d, tier="0d", value=value(x)) if x.ndim == 0 else of(d)
+        return operand_of(d, tier="0d", value=value(x)) if x.ndim == 0 else operand_of(d)
     return None
 
 

@@ -1,4 +1,4 @@
-"""pandas: series, indexes, arrays and data types of numbers, with NumPy, a mask or Arrow behind them."""
+"""pandas: series, indexes, arrays and data types of numbers, of NumPy, masked, or of Arrow."""
 from __future__ import annotations
 
 import sys
@@ -7,11 +7,11 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import imported, known, numpy, pyarrow
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """Whatever has one data type, or is one; a frame has many, and is none."""
+    """Read an object that has one data type or is one; a frame has many, so it is no operand."""
     if isinstance(x, type):
         return None
     d = getattr(x, "dtype", x)
@@ -20,17 +20,17 @@ def read(x: Any) -> Operand | None:
         return None
     if hasattr(d, "pyarrow_dtype"):
         return pyarrow.read(d.pyarrow_dtype)
-    return numpy.read(getattr(d, "numpy_dtype", d)) or of(known(str(d), "pandas"))
+    return numpy.read(getattr(d, "numpy_dtype", d)) or operand_of(known(str(d), "pandas"))
 
 
 def mark_of(cls: type) -> Any:
-    """A data type as it is, else that which the object has."""
+    """Return a function that marks a data type by itself, and another object by its data type."""
     own = sys.modules["pandas"].api.extensions.ExtensionDtype
     return (lambda d: d) if issubclass(cls, own) else attrgetter("dtype") if hasattr(cls, "dtype") else None
 
 
 def native(d: DType) -> Any:
-    """The NumPy dtype, behind which pandas keeps numbers unless it is told otherwise.
+    """The NumPy dtype, pandas' default for numbers.
 
     Raises DTypeError for one that pandas does not keep.
     """

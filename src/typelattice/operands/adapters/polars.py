@@ -1,4 +1,4 @@
-"""Polars: series, data types and literals."""
+"""Polars: series, data types and literals; `pl.lit(1)` is a Python number."""
 from __future__ import annotations
 
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.operands.adapters import imported, known
 from typelattice.operands.notation import number
-from typelattice.operands.operand import SCALARS, Operand, of
+from typelattice.operands.operand import SCALARS, Operand, operand_of
 
 OWN = {"bool": "boolean"}  # what Polars calls dtypes, but for capitals
 NAMES = {own: name for name, own in OWN.items()}
@@ -19,9 +19,9 @@ def read(x: Any) -> Operand | None:
     """A series, a data type or its class, or a literal; an expression over columns has no dtype by itself."""
     pl = sys.modules["polars"]
     if isinstance(x, pl.Series):
-        return of(_known(x.dtype))
+        return operand_of(_known(x.dtype))
     if isinstance(x, pl.DataType) or (isinstance(x, type) and issubclass(x, pl.DataType)):
-        return of(_known(x))
+        return operand_of(_known(x))
     return _literal(x, pl) if isinstance(x, pl.Expr) and x.meta.is_literal() else None
 
 
@@ -32,13 +32,13 @@ def _literal(x: Any, pl: Any) -> Operand:
         return number(column.item())
     found = _known(column.dtype)
     if str(x).startswith("Series"):
-        return of(found)
+        return operand_of(found)
     value = column.item()
-    return of(found, tier="0d", value=value if type(value) in SCALARS else None)
+    return operand_of(found, tier="0d", value=value if type(value) in SCALARS else None)
 
 
 def mark_of(cls: type) -> Any:
-    """A data type as it is, of a series its data type; None for expressions, which are read each time."""
+    """Return a marker: a data type by itself, a series by its data type; None for expressions."""
     pl = sys.modules["polars"]
     if issubclass(cls, pl.Expr):
         return None

@@ -1,4 +1,4 @@
-"""Arrow: arrays, chunked arrays, scalars and data types of pyarrow."""
+"""Arrow: arrays, chunked arrays, scalars (0-d) and data types."""
 from __future__ import annotations
 
 import sys
@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import imported, known
-from typelattice.operands.operand import BOOL, SCALARS, Operand, of
+from typelattice.operands.operand import BOOL, SCALARS, Operand, operand_of
 
 NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # what Arrow calls floats
 
@@ -16,17 +16,17 @@ def read(x: Any) -> Operand | None:
     """An array, a scalar or a data type; a scalar counts as a 0-d array."""
     pa = sys.modules["pyarrow"]
     if isinstance(x, pa.DataType):
-        return of(_known(x))
+        return operand_of(_known(x))
     if isinstance(x, (pa.Array, pa.ChunkedArray)):
-        return of(_known(x.type))
+        return operand_of(_known(x.type))
     if isinstance(x, pa.Scalar):
         found, value = _known(x.type), x.as_py()
-        return of(found, tier="0d", value=value if type(value) in SCALARS else None)
+        return operand_of(found, tier="0d", value=value if type(value) in SCALARS else None)
     return None
 
 
 def mark_of(cls: type) -> Any:
-    """A data type as it is, of an array its data type, of a scalar that it is one too."""
+    """Return a marker: a data type by itself, an array by its data type, a scalar by data type and `0d`."""
     pa = sys.modules["pyarrow"]
     if issubclass(cls, pa.Scalar):
         return lambda x: (x.type, "0d")

@@ -1,11 +1,11 @@
-"""TensorFlow: tensors, weak tensors, variables and dtypes."""
+"""TensorFlow: tensors, weak tensors, variables, dtypes."""
 from __future__ import annotations
 
 from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import attribute, imported, known
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
@@ -15,7 +15,7 @@ def read(x: Any) -> Operand | None:
     if not isinstance(name, str):
         return None
     rank = getattr(getattr(x, "shape", None), "rank", None)
-    return of(
+    return operand_of(
         known(name.removesuffix("_ref"), "TensorFlow"),
         type(x).__name__ == "WeakTensor",
         "0d" if rank == 0 else "array",

@@ -1,4 +1,4 @@
-"""tinygrad: tensors, never computed, and dtypes."""
+"""tinygrad: tensors, which are never computed, and dtypes; a tensor of a Python number is weak."""
 from __future__ import annotations
 
 import sys
@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.operands.adapters import imported, known
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 OWN = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}  # the name of one is that of the other, which it lacks
 
@@ -25,17 +25,17 @@ def _of(own: Any, tier: Any) -> Operand:
     weak = {"weakint": dtypes.default_int, "weakfloat": dtypes.default_float}
     for name in DTYPES:
         if getattr(dtypes, _own(name), None) == weak.get(own.name, own):
-            return of(DTYPES[name], own.name in weak, tier)
-    return of(known(own.name, "tinygrad"))
+            return operand_of(DTYPES[name], own.name in weak, tier)
+    return operand_of(known(own.name, "tinygrad"))
 
 
 def _own(name: str) -> str:
-    """What tinygrad calls a dtype."""
+    """Return tinygrad's name of a dtype."""
     return OWN.get(name, name.replace("float8_", "fp8"))
 
 
 def mark_of(cls: type) -> Any:
-    """A dtype as it is; of a tensor the dtype and the number of dimensions."""
+    """Return a function that marks a dtype by itself, a tensor by dtype and number of dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["tinygrad"].Tensor) else lambda d: d
 
 

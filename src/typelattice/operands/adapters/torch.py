@@ -1,4 +1,4 @@
-"""PyTorch."""
+"""PyTorch: tensors and dtypes."""
 from __future__ import annotations
 
 import sys
@@ -8,25 +8,37 @@ from typing import Any
 from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import attribute, imported, known
 from typelattice.operands.objects import PLAIN
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
     """A tensor or a torch.dtype."""
     torch = sys.modules["torch"]
     if isinstance(x, torch.dtype):
-        return of(known(str(x).removeprefix("torch."), "PyTorch"))
+        return operand_of(known(str(x).removeprefix("torch."), "PyTorch"))
     if isinstance(x, torch.Tensor):
         PLAIN.add(torch.Tensor)
-        return of(
+        return operand_of(
             known(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array"
         )
     return None
 
 
 def mark_of(cls: type) -> Any:
-    """A dtype as it is; of a tensor the dtype and the number of dimensions."""
+    """Return a function that marks a dtype by itself, a tensor by dtype and number of dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["torch"].Tensor) else lambda d: d
+
+
+def own_attribute(base: type, name: str) -> Any:
+    """Return a function that reads an attribute past the `__torch_function__` of a subclass."""
+    read = getattr(base, name).__get__
+    past_subclasses = sys.modules["torch"]._C.DisableTorchFunctionSubclass
+
+    def get(x: Any) -> Any:
+        with past_subclasses():
+            return read(x)
+
+    return get
 
 
 def native(d: DType) -> Any:

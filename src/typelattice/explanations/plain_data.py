@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Cast, Promotion
-from typelattice.engine.fit import Fit
-from typelattice.engine.steps import Step
+from typelattice.engine.decisions import Decision
+from typelattice.engine.fit import ValueFit
 from typelattice.recorded.observed import observed
 
 
@@ -29,7 +29,7 @@ def data(p: Promotion) -> dict[str, object]:
 
 
 def _observed_data(p: Promotion) -> dict[str, object] | None:
-    """What the library answered when it was asked this call; null if it never was."""
+    """The library's recorded answer to this call; null if it was never asked."""
     o = observed(p)
     return None if o is None else {
         "asked": o.call.question,
@@ -43,7 +43,7 @@ def _observed_data(p: Promotion) -> dict[str, object] | None:
     }
 
 
-def _step_data(s: Step) -> dict[str, object]:
+def _step_data(s: Decision) -> dict[str, object]:
     return {
         "key": s.key,
         "entry": s.entry,
@@ -54,11 +54,11 @@ def _step_data(s: Step) -> dict[str, object]:
 
 def _cast_data(cast: Cast) -> dict[str, object]:
     """A cast; its loss is null where nothing is lost, and for a Python scalar, whose fate is its fit."""
-    lost = {field: getattr(cast.loss, field) for field in cast.loss.__slots__} if cast.loss else None
+    lost = {field: getattr(cast.loss, field) for field in cast.loss.__match_args__} if cast.loss else None
     return {"operand": str(cast.operand), "from": str(cast.source), "to": cast.target.name, "loss": lost}
 
 
-def _fit_data(f: Fit) -> dict[str, object]:
+def _fit_data(f: ValueFit) -> dict[str, object]:
     """A fit; what JSON has no number for is text: complex, inf, nan."""
     value, becomes = (
         str(x) if isinstance(x, complex) or (isinstance(x, float) and x - x != 0) else x

@@ -1,12 +1,12 @@
-"""What an integer of unknown value comes to, value by value, in a system where values count."""
+"""The result for each range of values of an integer, in systems where values count."""
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.ask import ask
 from typelattice.facts.dtypes import DType
+from typelattice.facts.frozen import replace
 
 # The values at which an integer begins to need another dtype.
 CUTS = sorted({0, *(sign * 2**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1))})
@@ -14,7 +14,7 @@ Span = tuple[int, int, DType | None]  # least value, greatest value, dtype; None
 
 
 def intervals(p: Promotion) -> list[Span]:
-    """Spans of values of an integer, each with the dtype that the operands come to for these values.
+    """Split the values of an integer into ranges, each with the resulting dtype.
 
     Empty unless the value of exactly one integer is unknown.
 

@@ -1,13 +1,13 @@
-"""Another library's arrays among a system's own: what each counts as there, or why it is refused."""
+"""Foreign arrays, which another library made: the operand that each counts as, or the refusal of it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from typelattice.engine.decisions import Decision, Hosted, RefusalError
 from typelattice.engine.operations import find
 from typelattice.engine.rules import Rules
-from typelattice.engine.steps import Hosted, RefusalError, Step
 from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.frozen import replace
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import LISTS, SCALAR, Operand, scalar
 
@@ -24,10 +24,10 @@ FORMS = ("array", "scalar", "left", "assigned", *INDICES)
 left of an operator, whichever is assigned to elements, and lists in an index."""
 
 
-def hosted(
-    rules: Rules, op: str | None, operands: Sequence[Operand], trail: list[Step]
+def read_foreign_arrays(
+    rules: Rules, op: str | None, operands: Sequence[Operand], trail: list[Decision]
 ) -> tuple[Operand, ...]:
-    """Operands in which each guest is what it counts as. Raises RefusalError."""
+    """Replace each foreign array by the operand that it counts as. Raise RefusalError."""
     own = next((o.dtype for o in operands if o.dtype and not o.guest), None)
     return tuple(
         _counted(rules, o, own, op, i, trail) if o.guest else o for i, o in enumerate(operands)
@@ -35,9 +35,9 @@ def hosted(
 
 
 def _counted(
-    rules: Rules, o: Operand, own: DType | None, op: str | None, place: int, trail: list[Step]
+    rules: Rules, o: Operand, own: DType | None, op: str | None, place: int, trail: list[Decision]
 ) -> Operand:
-    """What one guest counts as, the operand of an operation at a place. Raises RefusalError."""
+    """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
     assert o.dtype
     library = o.guest.removesuffix(SCALAR)
     first_of = op if place == 0 else None
@@ -48,11 +48,11 @@ def _counted(
         reason = word or f"nothing is recorded of {_kind_of_guest(o)} beside its own"
         step = Hosted((o.dtype,), None, library)
         raise RefusalError(reason, "make it one of the library's own first", step)
-    # An operation that makes an array of what stands there does so with a guest, too.
+    # If the operation converts the operand at this place to an array, it converts a foreign array too.
     as_array = op is not None and find(op, rules.ops).makes_array(place)
     counts = replace(o, guest="")
     if word == NUMBER and o.guest == LISTS and (own is None or _needs_dimensions(rules, op)):
-        word = OTHER  # which has dimensions, as the list has
+        word = OTHER  # this has dimensions, like the list
     if word == NUMBER:
         counts = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
     elif word == FLOAT:
@@ -64,14 +64,14 @@ def _counted(
 
 
 def _said(rules: Rules, o: Operand, form: str) -> str:
-    """What the file says of a guest, the most particular that holds; nothing if it says nothing.
+    """Return the file's most specific word or reason for a foreign array; an empty string if it has none.
 
-    A system that is no library's has no say in what becomes of lists: they are arrays.
+    An array of the system's own library counts as an array. So does a list in a system of no library.
     """
     library = o.guest.removesuffix(SCALAR)
     if library == rules.library.partition(" ")[0] or (library == LISTS and not rules.library):
         return ARRAY
-    said = rules.guests.get(library, {})
+    said = rules.foreign.get(library, {})
     if form in said:
         return said[form]
     if not o.guest.endswith(SCALAR):
@@ -80,21 +80,21 @@ def _said(rules: Rules, o: Operand, form: str) -> str:
 
 
 def index_refusal(rules: Rules, form: str) -> str | None:
-    """Why a library takes no list where it stands in an index; None where it takes one, as an array.
+    """Return the reason why a library refuses a list in an index; None if it takes the list, as an array.
 
-    There nothing is promoted, and so a file states refusals alone.
+    An index promotes nothing, so a file only states refusals for it.
     """
-    word = rules.guests.get(LISTS, {}).get(form, ARRAY)
+    word = rules.foreign.get(LISTS, {}).get(form, ARRAY)
     return None if word in WORDS else word
 
 
 def _needs_dimensions(rules: Rules, op: str | None) -> bool:
-    """Whether an operation takes nothing without dimensions."""
+    """Return True if an operation takes only operands with dimensions."""
     return op is not None and max(operation(op).dimensions, find(op, rules.ops).dimensions) > 0
 
 
 def _kind_of_guest(o: Operand) -> str:
-    """What a guest is, as a refusal names it."""
+    """Name the kind of a foreign array for a refusal, e.g. `torch's scalars`."""
     if o.guest == LISTS:
         return "Python's lists"
     forms = "scalars" if o.guest.endswith(SCALAR) else "arrays"
@@ -102,6 +102,6 @@ def _kind_of_guest(o: Operand) -> str:
 
 
 def _words(o: Operand, counts: Operand) -> str:
-    """What a guest counts as, in words."""
+    """Describe in words the operand that a foreign array counts as."""
     what = f"a Python {counts.kind.word}" if counts.tier == "scalar" else f"an array of {counts.dtype}"
     return f"{o} counts as {what}"

@@ -1,18 +1,17 @@
 """Steps: the decisions on the way from operands to an answer, one class for each sort of decision.
 
-All have the same three fields, so they can be listed without telling them apart; explanations match on the
-class.
+All have the same three fields, so one loop can list them; explanations match on the class.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from typelattice.facts.dtypes import Node
+from typelattice.facts.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+@frozen()
+class Decision:
     """One decision: `nodes` became `node`, or were refused where that is None.
 
     `key` is the key of the system file that decides this sort of thing, `entry` the entry under it, if any.
@@ -24,106 +23,106 @@ class Step:
     key: ClassVar[str]
 
 
-class Entered(Step):
+class Entered(Decision):
     """A dtype counts as another on entry, as C's `short` counts as `int`."""
 
     key = "before"
 
 
-class Hosted(Step):
+class Hosted(Decision):
     """Another library's array among the system's own, which counts as `node`; None where it is refused."""
 
-    key = "guests"
+    key = "foreign"
 
 
-class Counted(Step):
-    """What has no dimensions counts as the smallest dtype that holds its value."""
+class Counted(Decision):
+    """An operand without dimensions that counts as the smallest dtype that holds its value."""
 
     key = "combine"
 
 
-class Joined(Step):
+class Joined(Decision):
     """The least upper bound of the nodes; None where there is none."""
 
     key = "order"
 
 
-class Tied(Step):
+class Tied(Decision):
     """The recorded choice among several minimal bounds."""
 
     key = "ties"
 
 
-class Overridden(Step):
+class Overridden(Decision):
     """A pair that the file sends elsewhere than the order would."""
 
     key = "overrides"
 
 
-class Rejected(Step):
+class Rejected(Decision):
     """A pair that the file refuses outright."""
 
     key = "refusals"
 
 
-class Incomparable(Step):
+class Incomparable(Decision):
     """A join that is none of its operands, in a system where one operand has to hold the values of all."""
 
     key = "combine"
 
 
-class Lowered(Step):
-    """What an operand of a lower tier (nodes[1]) adds to one of a higher tier (nodes[0])."""
+class Lowered(Decision):
+    """The effect of an operand of a lower tier (nodes[1]) on one of a higher tier (nodes[0])."""
 
     key = "tiers"
 
 
-class Replaced(Step):
+class Replaced(Decision):
     """A node that becomes another on the answer, as Keras makes 32 bits of 64."""
 
     key = "after"
 
 
-class Defaulted(Step):
+class Defaulted(Decision):
     """A node without a width that becomes the default dtype of its kind; None where there is no default."""
 
     key = "defaults"
 
 
-class Widened(Step):
+class Widened(Decision):
     """A Python scalar that counts as a further default dtype of its kind: the first does not hold it."""
 
     key = "defaults"
 
 
-class Outgrown(Step):
-    """A Python int that its array cannot hold, and that joins it as the least dtype that can.
+class Outgrown(Decision):
+    """A Python int that its array cannot hold, so that it joins the array as the smallest dtype that can.
 
-    Beside a negative one the array's own dtype is such a step too, if it counts as a signed one.
+    If an unsigned array counts as a signed one beside a negative int, that is a step of this class too.
     """
 
     key = "fit"
 
 
-class Operated(Step):
-    """What an operation makes of the dtypes that it gets; None where it does not take them."""
+class Operated(Decision):
+    """The dtype that an operation turns its dtypes into; None if it does not take them."""
 
     key = "ops"
 
 
-class Shaped(Step):
-    """An operand without dimensions, which the operation takes in no library."""
+class Shaped(Decision):
+    """An operand without dimensions in an operation that takes none in any library."""
 
     key = "ops"
 
 
-class Unheld(Step):
+class Unheld(Decision):
     """A Python scalar whose value the library does not read, whatever it meets."""
 
     key = "holds"
 
 
-class Misfit(Step):
+class Misfit(Decision):
     """A Python scalar whose value is out of range for the dtype that it should take."""
 
     key = "fit"
@@ -132,6 +131,6 @@ class Misfit(Step):
 class RefusalError(Exception):
     """Ends a promotion inside the engine: the reason, what to do next, and the step that refuses."""
 
-    def __init__(self, reason: str, remedy: str, step: Step) -> None:
+    def __init__(self, reason: str, remedy: str, step: Decision) -> None:
         super().__init__(reason, remedy, step)
         self.reason, self.remedy, self.step = reason, remedy, step

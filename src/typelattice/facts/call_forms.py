@@ -1,19 +1,19 @@
-"""The forms in which operations are called, which the rows of operations.txt name: what each means."""
+"""The forms of calls that the rows of operations.txt name, with the meaning of each."""
 from __future__ import annotations
 
 FORMS = {
-    "promotion": "asks where dtypes meet: result_type(x, y)",
+    "promotion": "asks for the common dtype: result_type(x, y)",
     "elementwise": "element by element; a Python scalar may stand for an array: add(x, y)",
     "whole": "arrays as wholes; other arguments take no part in promotion: matmul(x, y), reshape(x, shape)",
     "reduction": "reduces axes: sum(x)",
     "along": "works along an axis, and keeps it: sort(x)",
-    "choice": "a condition, which does not promote and may be left out, and two branches: where(c, x, y)",
+    "choice": "an optional condition, which does not promote, and two branches: where(c, x, y)",
     "several": "a list of arrays: concat([x, y])",
     "each": "any number of arrays, each by itself: meshgrid(x, y)",
     "parts": "one array, several results: unique_counts(x)",
-    "told": "a text that says what to do, and arrays: einsum('i,i', x, y)",
+    "told": "a text with instructions, and arrays: einsum('i,i', x, y)",
     "cases": "a list of conditions, which do not promote, and a list of arrays: select([c], [x], y)",
     "pair": "two arrays element by element, and several results: divmod(x, y)",
-    "made": "numbers of which an array is made, and no arrays but 0-d ones: full(shape, x), arange(x, y)",
+    "made": "numbers for a new array, and no arrays except 0-d ones: full(shape, x), arange(x, y)",
     "indexed": "an array, and indices, which do not promote and may be left out: take(x, i)",
 }

@@ -1,15 +1,15 @@
-"""How operands and what they come to are written in each library's own code: templates, in `libraries/`.
+"""Templates for operands and operations in the code of each library, from `libraries/`.
 
 Nothing here imports a library.
 """
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from typelattice.facts.dtypes import Kind
+from typelattice.facts.frozen import frozen
 from typelattice.facts.libraries import file_of, libraries
 from typelattice.facts.releases import SIGN
 from typelattice.operands.operand import Operand
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).with_name("libraries")
 SCALARS = {"int": "1", "float": "1.0", "complex": "1j"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Form:
     """The templates of a library, keys of its file; `{}` stands for a dtype's name, or for an operand.
 

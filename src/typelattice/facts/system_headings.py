@@ -1,7 +1,7 @@
-"""The headings under which systems are listed, stated in headings.txt: libraries, standards and others."""
+"""The headings under which systems are listed, read from system_headings.txt."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 TABLE = f"{__file__[:-3]}.txt"
@@ -18,8 +18,18 @@ def heading_of(system: str) -> str:
 
 
 def headings() -> tuple[str, ...]:
-    """Every heading, in the order in which they are listed."""
+    """Every heading, in the order of the list."""
     return tuple(dict.fromkeys((LIBRARIES, *_headings().values())))
+
+
+def known_first(names: Sequence[str]) -> list[str]:
+    """Names of systems, those that most people know first, as the table lists them.
+
+    >>> known_first(["arrow", "jax", "numpy"])
+    ['numpy', 'jax', 'arrow']
+    """
+    known = [name for name, heading in _headings().items() if heading == LIBRARIES]
+    return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
 
 
 @cache

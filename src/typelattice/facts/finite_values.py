@@ -4,18 +4,18 @@ Numbers are integers here: each is a value times SCALE, which makes an integer o
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from typelattice.facts.dtypes import DType
+from typelattice.facts.frozen import frozen
 
 SCALE = 2**1100
 PLATFORM = (32, 64)  # bits of an integer whose width the platform decides
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Values:
-    """Multiples of a unit within a range, of few significant bits; or the values of a list.
+    """Multiples of a unit within a range, with limited significant bits; or the values of a list.
 
     Multiples of `unit` (a power of two) from `low` to `high` that have at most `bits` significant bits.
     Integers and fixed point have no limit of significant bits (None). A binary float has one: what lies on
@@ -29,14 +29,17 @@ class Values:
     listed: tuple[int, ...] = ()
 
     def holds(self, value: int) -> bool:
-        """Whether this is one of the values."""
+        """Return True if this is one of the values."""
         if self.listed:
             return value in self.listed
         fine = value % self.unit == 0 and (self.bits is None or significant_bits(value) <= self.bits)
         return fine and self.low <= value <= self.high
 
     def encloses(self, other: Values) -> bool:
-        """Whether it has all values of another because it is as fine, wide and precise; False for lists."""
+        """Return True if it is as fine, wide and precise as another, and so has all its values.
+
+        The result is False for lists.
+        """
         if self.listed or other.listed:
             return False
         wide = self.low <= other.low and other.high <= self.high
@@ -44,7 +47,7 @@ class Values:
         return wide and precise and self.unit <= other.unit
 
     def count(self, low: int, high: int) -> int:
-        """How many of the values lie between two numbers, both included."""
+        """Count the values between two numbers, both included."""
         if self.listed:
             return sum(low <= value <= high for value in self.listed)
         low, high = max(low, self.low), min(high, self.high)
@@ -56,9 +59,9 @@ class Values:
         return zero + above + below
 
     def _positive(self, top: int) -> int:
-        """How many multiples of the unit with so few significant bits lie above zero and not above `top`.
+        """Count the positive multiples of the unit up to `top` that have at most `bits` significant bits.
 
-        Up to unit * 2**bits these are all multiples; beyond, each doubling has 2**(bits - 1) of them.
+        Up to unit * 2**bits every multiple counts; beyond, each doubling has 2**(bits - 1) of them.
         """
         if top < self.unit:
             return 0
@@ -70,7 +73,7 @@ class Values:
         return (1 << self.bits) + doublings * (1 << self.bits - 1) + within
 
     def in_common(self, other: Values, low: int, high: int) -> int:
-        """How many values between two numbers both have."""
+        """Count the values between two numbers that both have."""
         for listed, whole in ((self, other), (other, self)):
             if listed.listed:
                 return sum(low <= value <= high and whole.holds(value) for value in listed.listed)
@@ -80,7 +83,7 @@ class Values:
         return both.count(low, high)
 
     def nearest_to_zero(self) -> tuple[int, int]:
-        """The distances of zero from the value above it and from the one below it; 0 where there is none."""
+        """Return the distances from zero to the next values above and below; 0 if there is none."""
         if self.listed:
             above = min((value for value in self.listed if value > 0), default=0)
             return above, -max((value for value in self.listed if value < 0), default=0)
@@ -91,7 +94,7 @@ class Values:
 def values(d: DType, widest: bool = True) -> Values | None:
     """The values of a dtype; None if they are unknown.
 
-    Of an integer whose width the platform decides these are those of its widest, or of its narrowest.
+    If the platform decides the width of an integer, these are the values of its widest or narrowest form.
     """
     if d.values:
         listed = tuple(map(scaled, d.values))

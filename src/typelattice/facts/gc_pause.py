@@ -1,4 +1,4 @@
-"""Python's garbage collector, held off while a great many objects are made that are all kept."""
+"""A pause of Python's garbage collector while many objects are made that are all kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def held_off() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """A block in which Python does not look for objects that only refer to each other in a circle.
 
     Answers and syntax trees have no circles. Python would look through all of a million objects again

@@ -1,9 +1,9 @@
-"""The whole explanation of a promotion: what print shows of one, and the command line of a system in full."""
+"""The whole explanation of a promotion, as print and the command line show it."""
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
-from typelattice.explain.english import answer, asked, sections
-from typelattice.explain.evidence import evidence, given
+from typelattice.explanations.english import answer, asked, sections
+from typelattice.explanations.recorded_answer import evidence, given
 from typelattice.recorded.observed import observed
 from typelattice.rendering.layout import PLAIN, Layout
 

@@ -1,9 +1,9 @@
-"""What a library did when it was asked the very call of a promotion, in English."""
+"""The recorded answer of a library to the call of a promotion, in English."""
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.steps import Hosted
-from typelattice.explain.english import answer
+from typelattice.engine.decisions import Hosted
+from typelattice.explanations.english import answer
 from typelattice.facts.dtypes import DType
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.observed import Observed, asked_of, observed, recording_of
@@ -26,7 +26,7 @@ def given(o: Observed) -> str:
 
 
 def deed(o: Observed) -> str:
-    """What a library did: `gives int16`, `raises RuntimeError: …`."""
+    """Describe the answer of a library: `gives int16`, `raises RuntimeError: …`."""
     if o.call.answer == TAKEN_OVER:
         return f"gives {o.error}"
     return f"raises {o.error}" if o.error else f"gives {given(o)}"
@@ -41,9 +41,9 @@ def lacking_of(p: Promotion) -> DType | None:
 
 
 def evidence(p: Promotion) -> list[str]:
-    """What the library answered, or that it was never asked; nothing for a system that is no library's.
+    """Describe the library's answer, or say that it was never asked; nothing if the system has no library.
 
-    Where the library departs from the rule, the reason follows, and its source.
+    If the library departs from the rule, add the reason and its source.
 
     >>> from typelattice import system
     >>> evidence(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]

@@ -1,17 +1,15 @@
-"""How operands join in an operation, which may go its own way: in what they count as, in which order they
-meet, and in what may stay weak.
+"""The join of operands in an operation. An operation may have its own rules for what they count as, for the
+order in which they join, and for what may stay weak.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from typelattice.engine.combine import combine
-from typelattice.engine.joining import own_dtype
-from typelattice.engine.operations import Covers, Op, said_of
-from typelattice.engine.rules import Rules
-from typelattice.engine.steps import (
+from typelattice.engine.decisions import (
+    Decision,
     Defaulted,
     Joined,
     Lowered,
@@ -19,28 +17,31 @@ from typelattice.engine.steps import (
     Operated,
     RefusalError,
     Replaced,
-    Step,
 )  # fmt: skip
-from typelattice.engine.taking import default_of, entry
+from typelattice.engine.joining import own_dtype
+from typelattice.engine.operand_checks import default_of, entry
+from typelattice.engine.operations import ITSELF, Covers, Op, said_of
+from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.dtypes import weak as weak_node
+from typelattice.facts.frozen import replace
 from typelattice.facts.order import Order
-from typelattice.facts.range import fitted
+from typelattice.facts.range import represent
 from typelattice.operands.operand import Operand
 
 
 def counts_as(rules: Rules, op: Op, o: Operand) -> DType | None:
-    """The dtype that an operand counts as before it meets the rest, where that is not its own.
+    """Return the dtype that an operand counts as before it joins the others; None if that is its own dtype.
 
-    A Python scalar counts so too in a system that does not tell its scalars apart.
+    A Python scalar has such a dtype only in a system without the tier `scalar`.
     """
     target = said_of(op.before, o) if o.tier != "scalar" or "scalar" not in rules.tiers else None
     counts = default_of(rules, target) if target is not None else None
     return None if counts is o.dtype and not o.weak else counts
 
 
-def _counted(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
-    """An operand as the operation counts it."""
+def _counted(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
+    """Return an operand as the operation counts it."""
     counts = counts_as(rules, op, o)
     if counts is None:
         return o
@@ -49,9 +50,26 @@ def _counted(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
     return replace(o, dtype=counts, kind=counts.kind, weak=False, tier=tier, value=None)
 
 
-def as_arrays(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> Sequence[Operand]:
-    """The operands, of which the operation makes arrays by themselves, before any meets another."""
-    if op.arrays == "none":
+def _without_default(
+    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+) -> list[Operand]:
+    """Return the array that Python scalars alone count as, where they have no default dtype: the highest kind
+    decides. Return an empty list for other operands.
+    """
+    highest = max(operands, key=lambda o: o.kind.rank)
+    target = said_of(op.before, highest)
+    if target is None or highest.kind in rules.defaults or any(o.tier != "scalar" for o in operands):
+        return []
+    counts = default_of(rules, target)
+    trail.append(Operated((highest.dtype or weak_node(highest.kind),), counts, entry(rules, op, "before")))
+    return [replace(highest, dtype=counts, kind=counts.kind, weak=False, tier="array", value=None)]
+
+
+def make_arrays(
+    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+) -> Sequence[Operand]:
+    """Convert operands to arrays, each by itself, if the operation does so before they join."""
+    if op.arrays == ITSELF:
         return operands
     return [
         _array(rules, op, o, trail) if o.tier != "array" and op.makes_array(i) else o
@@ -59,8 +77,8 @@ def as_arrays(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Ste
     ]
 
 
-def _array(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
-    """The array of its own dtype that an operand without dimensions counts as. Raises RefusalError."""
+def _array(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
+    """Count an operand without dimensions as an array of its own dtype. Raise RefusalError for overflow."""
     own = own_dtype(rules, o)
     if own is None:
         return o  # a bool, which counts as an array of bool everywhere, or a scalar that has no dtype alone
@@ -68,7 +86,7 @@ def _array(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
         from typelattice.engine import numpy1  # one library alone goes by values
 
         own = numpy1.at_least(o, own)
-    if o.value is not None and not fitted(o.value, own)[0]:
+    if o.value is not None and not represent(o.value, own)[0]:
         reason = f"{o.value} is out of range for {own}"
         raise RefusalError(reason, "use a value within it", Misfit((own,), None, o.kind.word))
     if o.tier in rules.tiers:
@@ -76,16 +94,22 @@ def _array(rules: Rules, op: Op, o: Operand, trail: list[Step]) -> Operand:
     return replace(o, dtype=own, kind=own.kind, weak=False, tier="array", value=None)
 
 
-def joined(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Step]) -> tuple[Node, DType, bool]:
-    """(the node at which operands join, its dtype, whether that is weak), each as the operation counts it."""
-    counted = [_counted(rules, op, o, trail) for o in operands] if op.before else operands
+def join_operands(
+    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+) -> tuple[Node, DType, bool]:
+    """Join operands as the operation counts them: return the node, its dtype, and whether it is weak."""
+    counted = operands
+    if op.before:
+        counted = _without_default(rules, op, operands, trail) or [
+            _counted(rules, op, o, trail) for o in operands
+        ]
     if not op.order:
         return combine(rules, counted, trail)
     own = replace(rules, order=_order(op.order), ties={}, overrides={}, refusals={}, combine="join")
     met = tuple(o.dtype or weak_node(o.kind) for o in counted)
     said = entry(rules, op, "order")
-    # One step tells of the operation's order; of the rest the system says the same in every operation.
-    steps: list[Step] = []
+    # One step stands for the operation's order. The system's other steps are the same in every operation.
+    steps: list[Decision] = []
     last = (Replaced, Defaulted)  # what becomes of the node at which they meet
     try:
         found = combine(own, counted, steps)
@@ -105,7 +129,7 @@ def _order(covers: Covers) -> Order[Node]:
 
 
 def check_weak(rules: Rules, op: Op, result: DType) -> None:
-    """Raises RefusalError for a weak result that is not of the default dtype of its kind."""
+    """Raise RefusalError for a weak result that is not of the default dtype of its kind."""
     default = rules.defaults.get(result.kind, result)
     if result is not default:
         step = Operated((result,), None, entry(rules, op, "weak"))

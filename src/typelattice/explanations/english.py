@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from typelattice.engine.answer import Cast, Promotion
-from typelattice.engine.fit import Fit
-from typelattice.engine.numpy1 import UNKNOWN
-from typelattice.engine.steps import (
+from typelattice.engine.decisions import (
     Counted,
+    Decision,
     Defaulted,
     Entered,
     Hosted,
@@ -18,24 +17,25 @@ from typelattice.engine.steps import (
     Outgrown,
     Overridden,
     Replaced,
-    Step,
     Tied,
     Widened,
 )  # fmt: skip
-from typelattice.explain.by_value import intervals
-from typelattice.explain.operation_words import enumerated, operation_words
+from typelattice.engine.fit import ValueFit
+from typelattice.engine.numpy1 import UNKNOWN
+from typelattice.explanations.operation_words import enumerated, operation_words
+from typelattice.explanations.value_ranges import intervals
 from typelattice.facts.dtypes import DType, Kind, Node, place
+from typelattice.facts.finite_values import values
 from typelattice.facts.loss import Loss
 from typelattice.facts.order import Order
 from typelattice.facts.paths import paths
-from typelattice.facts.values import values
 
 MANY = 12  # upper bounds spelled out
 Section = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
 
 
 def answer(p: Promotion) -> str:
-    """The result in two words.
+    """Name the result in two words at most.
 
     >>> from typelattice import system
     >>> answer(system("jax").explain("int8", "float"))
@@ -45,7 +45,7 @@ def answer(p: Promotion) -> str:
 
 
 def question(p: Promotion) -> str:
-    """The operands, and the operation if there is one: `add of int8 and uint8`."""
+    """Write the operands, and the operation if there is one: `add of int8 and uint8`."""
     return asked([str(o) for o in p.promoting], p.op)
 
 
@@ -54,17 +54,19 @@ def asked(operands: Sequence[str], op: str | None) -> str:
 
 
 def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
-    """All there is to say of a promotion, in the order in which it happens.
+    """Explain a promotion section by section, in the order of its steps.
 
-    `with_operation`: also what the operation does.
+    `with_operation` adds a section on the operation.
     """
-    steps = [step for step in p.steps if _says_something(step)] or p.steps[-1:]
+    steps = _steps_to_explain(p)
     entered = _entered(p, steps)
     if entered:
         yield "on entry", entered
-    for i, step in enumerate(steps, 1):
-        if len(steps) > 1 and isinstance(step, (Joined, Tied)) and len(step.nodes) > 1:
-            yield f"step {i}", [f"{' with '.join(map(name, step.nodes))}: {step.node or 'refused'}"]
+    joins = [step for step in steps if isinstance(step, (Joined, Tied)) and len(step.nodes) > 1]
+    for step in steps:
+        if len(steps) > 1 and step in joins:
+            heading = f"step {joins.index(step) + 1}" if len(joins) > 1 else "join"
+            yield heading, [f"{' with '.join(map(name, step.nodes))}: {step.node or 'refused'}"]
         yield from _step(p, step)
     spans = intervals(p) if p.system.combine == "value" else []
     if spans:
@@ -72,7 +74,7 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
     if p.op and with_operation:
         yield "operation", operation_words(p)
     if p.weak and p.dtype:
-        gives_way = f"the result gives way to a dtype beside it, as a Python {p.dtype.kind.word} does"
+        gives_way = f"beside an array the result adopts its width, as a Python {p.dtype.kind.word} does"
         yield "weak", [gives_way]
     if p.fits:
         yield "values", [fit_words(f) for f in p.fits]
@@ -84,13 +86,25 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
         yield "instead", [str(p.remedy)]
 
 
-def _says_something(step: Step) -> bool:
-    """False of a join of a node with itself, which everybody expects."""
-    return not isinstance(step, (Joined, Tied)) or len(set(step.nodes)) > 1 or step.node is None
+def _steps_to_explain(p: Promotion) -> Sequence[Decision]:
+    """The steps that are not obvious; the last one if all are.
+
+    A join of a node with itself is obvious. So is a Python scalar that adds nothing, once its value has
+    chosen a dtype.
+    """
+    by_value = any(isinstance(step, Outgrown) for step in p.steps)
+    found = []
+    for step in p.steps:
+        if isinstance(step, (Joined, Tied)) and len(set(step.nodes)) == 1 and step.node is not None:
+            continue
+        if by_value and isinstance(step, Lowered) and step.node is step.nodes[0]:
+            continue
+        found.append(step)
+    return found or p.steps[-1:]
 
 
-def _step(p: Promotion, step: Step) -> Iterator[Section]:
-    """One decision in words."""
+def _step(p: Promotion, step: Decision) -> Iterator[Section]:
+    """Explain one decision."""
     nodes, node = tuple(dict.fromkeys(step.nodes)), step.node
     names = " and ".join(map(name, nodes))
     match step:
@@ -100,13 +114,14 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
             if len(nodes) > 1:
                 yield from ((heading, [*lines]) for heading, lines in _bounds(p.system.order, step, nodes))
             elif any(o.dtype for o in p.promoting):
-                yield "way up", [f"{nodes[0]} is alone: it stays"]
+                several = len(p.promoting) > 1
+                yield "way up", [f"every operand is {nodes[0]}" if several else f"{nodes[0]} stays as it is"]
         case Overridden():
-            yield "override", [f"of {names} the file says outright: {node}"]
+            yield "override", [f"the file states the result of {names}: {node}"]
         case Lowered():
             yield "tiers", [_lowered(p, step)]
         case Hosted() if step.entry and p.dtype:
-            yield "guest", [step.entry]
+            yield "foreign array", [step.entry]
         case Entered():
             yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
         case Replaced():
@@ -116,98 +131,101 @@ def _step(p: Promotion, step: Step) -> Iterator[Section]:
             why = "beside a negative int" if of_array else "the least dtype that holds its value"
             yield "by value", [f"{names} counts as {node}, {why}"]
         case Widened() if node:
-            yield "on entry", [f"{names} counts as {node}, the first of its defaults that holds its value"]
+            yield "on entry", [f"{names} counts as {node}, its first default dtype that holds its value"]
         case Defaulted() if node:
-            yield "default", [f"{nodes[0]} has no width of its own: it becomes the default, {node}"]
+            yield "default", [f"{nodes[0]} has no width: it becomes the default dtype, {node}"]
         case _:  # a refusal or an operation, of which other sections speak
             return
 
 
 def _why_counted(p: Promotion) -> str:
-    """Why an operand without dimensions counts as the dtype that it counts as."""
+    """Explain the dtype that stands for an operand without dimensions."""
     if all(o.value is not None for o in p.promoting if o.tier != "array"):
         return "the smallest dtype that holds its value"
-    return f"a value that is unknown is taken to be {UNKNOWN}"
+    return f"as its value is unknown and taken to be {UNKNOWN}"
 
 
 def _lowered(p: Promotion, step: Lowered) -> str:
-    """What an operand of a lower tier added to one of a higher tier."""
+    """Explain the effect of an operand of a lower tier on one of a higher tier."""
     high, low = step.nodes
-    counts = f"{_lower(p, low)} counts only by its kind here, which is"
     if step.node is high:
-        return f"{counts} no higher than {high}'s: it adds nothing"
+        return f"{_lower(p, low)} is of no higher kind than {high}, so {high} stays"
+    higher = f"{_lower(p, low)} is of a higher kind than {high}"
+    if step.node is None:
+        return f"{higher}, and no rule joins them"
     by_default = low is step.node and low in p.system.defaults.values()
-    return f"{counts} higher than {high}'s: {'its default, ' * by_default}{step.node or 'no rule'}"
+    return f"{higher}: {'its default dtype is ' if by_default else 'they join at '}{step.node}"
 
 
 @lru_cache(maxsize=4096)  # many answers of one system rest on the same join
 def _bounds(
-    order: Order[Node], step: Step, nodes: tuple[Node, ...]
+    order: Order[Node], step: Decision, nodes: tuple[Node, ...]
 ) -> Sequence[tuple[str, Sequence[str]]]:
-    """The ways up to a join, the upper bounds, and what made the choice among them."""
+    """Explain a join: the ways up to it, the upper bounds, and the choice among them."""
     node = step.node
-    told: list[tuple[str, Sequence[str]]] = []
+    lines: list[tuple[str, Sequence[str]]] = []
     bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
     target = node or (lowest[0] if len(lowest) == 1 else None)
     if target:
-        told.append(("way up", [_way(order, n, target) for n in nodes]))
-    told.append(("upper bounds", _upper_bounds(nodes, bounds, lowest)))
+        lines.append(("way up", [_way(order, n, target) for n in nodes]))
+    lines.append(("upper bounds", _upper_bounds(nodes, bounds, lowest)))
     match step:
         case Tied():
             lost = [n for n in lowest if n is not node]
             rest = f"; {enumerated(lost)} lost" if node in lowest else f", above {enumerated(lowest)}"
-            told.append(("tie", [f"the file chooses {node}{rest}"]))
+            lines.append(("tie", [f"the file chooses {node}{rest}"]))
         case Incomparable():
-            none = f"{lowest[0]} is none of them"
-            told.append(("rule", [f"one of the operands must hold all values of the others; {none}"]))
-    return told
+            outside = f"{lowest[0]} is not an operand"
+            lines.append(("rule", [f"one operand must hold all values of the others; {outside}"]))
+    return lines
 
 
 def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequence[Node]) -> list[str]:
-    """The upper bounds, the first dozen of them spelled out, and which of them are the lowest."""
+    """List the upper bounds, at most a dozen, and name the lowest."""
     if not bounds:
         return [f"none: nothing lies above {'both' if len(nodes) == 2 else 'all'}"]
     shown = sorted(bounds, key=place)
     more = f" and {len(bounds) - MANY} more" if len(bounds) > MANY + 1 else ""
     listed = " ".join(map(str, shown[:MANY] if more else shown)) + more
     if len(lowest) == 1:
-        rest = "the only one" if len(bounds) == 1 else "the least: every other one lies above it"
+        rest = "the only one" if len(bounds) == 1 else "the lowest: all others lie above it"
         return [listed, f"{lowest[0]} is {rest}"]
-    none = "neither lies below the other" if len(lowest) == 2 else "none lies below another"
-    return [listed, f"{enumerated(lowest)} are the lowest, and {none}"]
+    unordered = "neither lies below the other" if len(lowest) == 2 else "none lies below another"
+    return [listed, f"{enumerated(lowest)} are the lowest, and {unordered}"]
 
 
-def _entered(p: Promotion, steps: Sequence[Step]) -> list[str]:
-    """The Python scalars that stand as their default dtypes among the nodes of the order."""
+def _entered(p: Promotion, steps: Sequence[Decision]) -> list[str]:
+    """Explain each Python scalar that takes part as its default dtype."""
     nodes = {n for s in steps for n in s.nodes if not isinstance(s, Lowered)}
     kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting if o.dtype is None}
     if any(isinstance(s, Widened) for s in steps):  # which says so itself
         return []
-    return [f"a Python {kind.word} counts as its default, {d}" for kind, d in kinds.items() if d in nodes]
+    counted = {kind: d for kind, d in kinds.items() if d in nodes}
+    return [f"a Python {kind.word} counts as its default dtype, {d}" for kind, d in counted.items()]
 
 
 def _lower(p: Promotion, node: Node) -> str:
-    """What a node of a lower tier stands for: a Python scalar stands there as its default dtype."""
+    """Name the operand behind a node of a lower tier; its default dtype can stand for a Python scalar."""
     if any(o.dtype is None and o.kind.rank == node.kind.rank for o in p.promoting):
         return f"a Python {node.kind.word}"
     return f"the 0-d {node}" if isinstance(node, DType) else name(node)
 
 
 def _way(order: Order[Node], node: Node, target: Node) -> str:
-    """The shortest way up the order."""
+    """Write the shortest way up the order."""
     path = next(paths(order, node, target), (node,))
-    return " -> ".join(map(str, path)) + (" is there already" if len(path) == 1 else "")
+    return " -> ".join(map(str, path)) + (" is the result already" if len(path) == 1 else "")
 
 
 def name(node: Node) -> str:
-    """What a node of an order stands for."""
+    """Name the operand that a node of an order stands for."""
     if isinstance(node, DType):
         return node.name
     return f"a weak {node.dtype}" if node.dtype else f"a Python {node.kind.word}"
 
 
 def cast_words(cast: Cast) -> str:
-    """A cast and what it can lose."""
+    """Describe a cast and its possible losses."""
     lost = []
     if cast.loss and isinstance(cast.source, DType):
         lost = loss_words(cast.loss, cast.source, cast.target)
@@ -215,7 +233,7 @@ def cast_words(cast: Cast) -> str:
 
 
 def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
-    """What a cast can lose, a phrase for each way.
+    """Describe each possible loss of a cast in a phrase.
 
     >>> from typelattice import dtype, loss
     >>> a, b = dtype("int64"), dtype("float64")
@@ -227,7 +245,7 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
     if loss.imaginary:
         lost.append("the imaginary part is dropped")
     if loss.sign:
-        lost.append("negative values wrap" if whole else "negative values have no place")
+        lost.append("negative values wrap" if whole else "negative values are undefined")
     if loss.magnitude and target.max is not None:
         # A loss of sign has said what becomes of values below.
         beyond = "above" if into_whole and loss.sign else "beyond"
@@ -249,7 +267,7 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
         lost.append(f"values near {_number(source.smallest or 0)} are rounded")
     if loss.unknown:
         unsaid = " and ".join(str(d) for d in (source, target) if values(d) is None)
-        lost.append(f"whether values are rounded is unknown: the facts of {unsaid} do not say which it has")
+        lost.append(f"rounding is unknown: the facts of {unsaid} do not list its values")
     if loss.special:
         have = "has" if len(loss.special) == 1 else "have"
         lost.append(f"{enumerated(loss.special)} {have} no counterpart")
@@ -257,34 +275,34 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
 
 
 def _overflow(source: DType, target: DType) -> str:
-    """What becomes of values beyond the range of a target."""
+    """Describe the fate of values beyond the range of a target."""
     if target.kind.rank < Kind.FLOAT.rank:
-        return "wrap" if source.kind.rank < Kind.FLOAT.rank else "have no place"
+        return "wrap" if source.kind.rank < Kind.FLOAT.rank else "are undefined"
     if "i" in target.specials:
         return "become inf"
-    return "become nan" if "n" in target.specials else "have no place"
+    return "become nan" if "n" in target.specials else "are undefined"
 
 
-def fit_words(f: Fit) -> str:
-    """What becomes of a Python scalar's value."""
+def fit_words(f: ValueFit) -> str:
+    """Describe the fate of a Python scalar's value."""
     value = _number(f.value)
     if f.outcome == "fits":
         return f"{value} fits in {f.target}"
     return f"{value} is out of range for {f.target}: {fate(f)}"
 
 
-def fate(f: Fit) -> str:
-    """What a system does with a value out of range."""
+def fate(f: ValueFit) -> str:
+    """Describe what a system does with a value out of range."""
     fates = {
         "raise": "an error", "wrap": f"it wraps to {f.becomes}", "inf": f"it becomes {f.becomes}",
         "saturate": f"it becomes {f.becomes}, the nearest", "widen": "computed without a limit",
         "exact": "used as it is, exactly",
     }  # fmt: skip
-    return fates.get(f.outcome, "no rule says what then")
+    return fates.get(f.outcome, "no rule covers it")
 
 
 def _number(value: object) -> str:
-    """A number as one would say it: a large power of two as such, a float in few digits."""
+    """Write a number for people: a large power of two as a power, a float in few digits."""
     if isinstance(value, int) and value > 2**10:
         off = 1 if value & (value + 1) == 0 else 0
         if (value + off) & (value + off - 1) == 0:

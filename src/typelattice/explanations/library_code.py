@@ -1,4 +1,4 @@
-"""Terms such as `(a + b) + c`: the operand that each comes to, and its text in the library's own code."""
+"""Terms such as `(a + b) + c`: their resulting operands, and their text in the library's own code."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from functools import reduce
 from typing import TypeAlias
 
 from typelattice.engine.system import System
-from typelattice.explain.library_forms import PLAIN, Form, form, operand_text
+from typelattice.explanations.library_forms import PLAIN, Form, form, operand_text
 from typelattice.facts.dtypes import Kind
 from typelattice.operands.operand import Operand, scalar
 
@@ -16,7 +16,7 @@ Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are 
 
 
 def value(system: System, term: Term, op: str | None = None, python: bool = False) -> Operand | None:
-    """What a term comes to; None if any part of it is refused.
+    """The result of a term; None if any part of it is refused.
 
     Two Python scalars are the library's to add or, if `python`, Python's, and stay one.
 
@@ -36,7 +36,7 @@ def value(system: System, term: Term, op: str | None = None, python: bool = Fals
 def result_operand(
     system: System, operands: Sequence[Operand], op: str | None = None, python: bool = False
 ) -> Operand | None:
-    """What operands come to, as an operand itself: an array if one of them is; None if they are refused."""
+    """The result as an operand: an array if an operand is one; None if the system refuses them."""
     if python and all(o.tier == "scalar" for o in operands):
         return scalar(max((o.kind for o in operands), key=lambda kind: kind.rank))
     p = system.explain(*operands, op=op)
@@ -61,8 +61,7 @@ def plain(term: Term) -> str:
 
 
 def as_code(system: System, terms: tuple[Term, ...], python: bool = False) -> tuple[str, tuple[str, ...]]:
-    """What to run first, and terms as expressions of the system's library; operand strings if its code is not
-    known.
+    """Write the setup and the terms in the code of the system's library, or as operand strings.
 
     The expressions are sums if `add` answers what promotion does, else they ask for the common dtype.
 
@@ -83,15 +82,14 @@ def as_code(system: System, terms: tuple[Term, ...], python: bool = False) -> tu
 
 
 def _add_promotes(system: System, terms: tuple[Term, ...], python: bool) -> bool:
-    """Whether `add` answers each term as promotion does; a term of more at once is none that `add` could be
-    asked."""
+    """Tell whether `add` gives the result of promotion for each term of two operands."""
     return all(
         value(system, t, "add", python) == value(system, t, None, python) for t in terms if _of_twos(t)
     )
 
 
 def _can_make(known: Form, operands: Sequence[Operand]) -> bool:
-    """Whether the library computes with values of these operands; with small dtypes only some do."""
+    """Tell whether the library computes with these operands; only some do with small dtypes."""
     if known.small:
         return True
     dtypes = (o.dtype for o in operands if o.dtype and o.kind is not Kind.BOOL)
@@ -114,7 +112,7 @@ def _text(known: Form, term: Term, as_dtype: bool) -> str:
 
 
 def _infix(known: Form, term: Term, as_dtype: bool) -> bool:
-    """Whether a term is written with a plus."""
+    """Tell whether a term is written with a plus."""
     if isinstance(term, Operand):
         return False
     scalars = all(o.tier == "scalar" for o in leaves(term))
@@ -122,5 +120,5 @@ def _infix(known: Form, term: Term, as_dtype: bool) -> bool:
 
 
 def _of_twos(term: Term) -> bool:
-    """Whether a term promotes no more than two at once."""
+    """Tell whether a term promotes at most two operands at once."""
     return isinstance(term, Operand) or (len(term) == 2 and all(map(_of_twos, term)))

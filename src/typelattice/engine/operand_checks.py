@@ -1,0 +1,192 @@
+"""Checks of the operands of an operation: their dimensions, the dtype of each, their pairs and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from typelattice.engine.decisions import Decision, Defaulted, Operated, RefusalError, Shaped, Unheld
+from typelattice.engine.operations import (
+    ANY,
+    BESIDE,
+    BESIDE_STRONG,
+    DIFFERENT,
+    LAST,
+    NONE,
+    NOR_WEAK,
+    RIGHT,
+    Domain,
+    Op,
+    Override,
+    Target,
+    entries,
+)  # fmt: skip
+from typelattice.engine.rules import Rules
+from typelattice.facts.dtypes import DType, Kind, weak
+from typelattice.facts.operations import IN_PLACE, operation
+from typelattice.facts.range import represent
+from typelattice.operands.operand import BOOL, Operand
+
+PLACES = {
+    BESIDE: "a Python scalar only beside an array",
+    BESIDE_STRONG: "a Python scalar, and a weak array, only beside an array that is not weak",
+    RIGHT: "a Python scalar only on the right of an array",
+    LAST: "a Python scalar only as the last operand",
+    NONE: "no Python scalar",
+    NOR_WEAK: "no Python scalar and no weak array",
+}
+
+
+def check_held(holds: Mapping[Target, Sequence[DType]], operands: Iterable[Operand]) -> None:
+    """Raise RefusalError for a Python scalar whose value the system does not read, whatever it meets."""
+    for o in operands:
+        held = holds.get(o.kind) if o.tier == "scalar" else None
+        if held and o.value is not None and not any(represent(o.value, d)[0] for d in held):
+            step = Unheld(tuple(held), None, o.kind.word)
+            within = " or ".join(map(str, held))
+            reason = f"a Python {o.kind.word} has to lie within {within}, and {o.value} does not"
+            raise RefusalError(reason, "use a value within it", step)
+
+
+def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+    """Raise RefusalError for the first operand that an operation does not take, whatever it would meet."""
+    check_held(rules.holds if op.holds is None else op.holds, operands)
+    _check_standing(rules, op, operands)
+    if not op.takes.listed:
+        found = tuple(o.dtype or weak(o.kind) for o in operands)
+        step = Operated(found, None, entry(rules, op, "takes"))
+        raise RefusalError(f"{rules.name} has no {op.name}", "write it with operations that it has", step)
+    _check_scalars(rules, op, operands)
+    for o in operands:
+        own = o.dtype or rules.defaults.get(o.kind) or o.kind
+        if op.each is not None and own not in op.each:
+            step = Operated((o.dtype or weak(o.kind),), None, entry(rules, op, "each"))
+            raise RefusalError(f"{op.name} takes no {_named(o, op.each)}", "cast it first", step)
+
+
+def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+    """Raise RefusalError for an operand without dimensions, if every library refuses it or this one does."""
+    everywhere = operation(op.name).dimensions
+    needed = max(everywhere, op.dimensions)
+    lacking = [o for o in operands if o.tier != "array"] if needed else []
+    if lacking:
+        what = "0-d array" if lacking[0].tier == "0d" else f"Python {lacking[0].kind.word}"
+        found = (lacking[0].dtype or weak(lacking[0].kind),)
+        says = entry(rules, op, "scalars")
+        step: Decision = Shaped(found, None, op.name) if everywhere else Operated(found, None, says)
+        many = f"{needed} dimension{'s' * (needed > 1)}"
+        reason = f"{op.name} takes no {what}: every operand has at least {many}"
+        raise RefusalError(reason, "reshape it first", step)
+
+
+def _check_scalars(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+    """Raise RefusalError for a Python scalar, or a weak array, in a place where the operation takes none."""
+    if op.scalars not in PLACES:  # as of most operations
+        return
+    standing = [o.tier == "scalar" for o in operands]
+    taken = {
+        BESIDE: not all(standing),
+        BESIDE_STRONG: not all(o.tier == "scalar" or o.weak for o in operands),
+        RIGHT: not standing[0],
+        LAST: not any(standing[:-1]),
+        NONE: not any(standing),
+        NOR_WEAK: not any(o.tier == "scalar" or o.weak for o in operands),
+    }
+    if not taken[op.scalars]:
+        found = next((o for o in operands if o.tier == "scalar"), operands[0])
+        step = Operated((found.dtype or weak(found.kind),), None, entry(rules, op, "scalars"))
+        raise RefusalError(f"{op.name} takes {PLACES[op.scalars]}", "make it an array of a dtype", step)
+
+
+def _named(o: Operand, taken: Domain) -> str:
+    """Name what an operation does not take: a kind if it takes no dtype of that kind, else the dtype."""
+    return str(o.dtype if o.dtype and o.kind in taken else o.kind)
+
+
+def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType) -> None:
+    """Raise RefusalError unless every operand that has a dtype has this one."""
+    if any(o.tier != "scalar" and o.dtype not in (None, dtype) for o in operands):
+        step = Operated(tuple(o.dtype or dtype for o in operands), None, entry(rules, op, "meet"))
+        reason = f"{op.name} does not promote: operands have to be of one dtype"
+        raise RefusalError(reason, f"cast all, e.g. to {dtype}", step)
+
+
+def check_exponent(rules: Rules, op: Op, last: Operand, value: object, compute: DType) -> None:
+    """Raise RefusalError for a Python int on the right that is, once wrapped, negative or too great."""
+    tiers = ("scalar",) if op.within else op.not_negative
+    if last.tier not in tiers or not isinstance(value, int):
+        return
+    beyond = not represent(value, op.within)[0] if op.within else value < 0
+    if beyond and compute.kind.rank == Kind.SIGNED.rank:
+        step = Operated(
+            (weak(last.kind), compute), None, entry(rules, op, "within" if op.within else "not_negative")
+        )
+        reason = f"{op.name} of integers takes no negative integer on the right"
+        if value >= 0:
+            reason = f"{op.name} of integers takes no integer beyond {op.within} on the right"
+        if value != last.value:
+            reason += f": {last.value} wraps to {value}"
+        takes_floats = Kind.FLOAT in op.takes
+        remedy = "cast the left operand to a float" if takes_floats else "use a value that it takes"
+        raise RefusalError(reason, remedy, step)
+
+
+def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+    """Raise RefusalError for the first two operands that do not meet here, though they meet elsewhere."""
+    for a, b in combinations(operands, 2) if op.refusals else ():
+        for refusal in op.refusals:
+            if _stands(a, b, refusal) or (not refusal.ordered and _stands(b, a, refusal)):
+                met = (a.dtype or weak(a.kind), b.dtype or weak(b.kind))
+                step = Operated(met, None, entry(rules, op, "refusals"))
+                does = "stand before" if refusal.ordered else "meet"
+                reason = f"{op.name} does not let {a} {does} {b}: {refusal.reason}"
+                raise RefusalError(reason, "cast one of them first", step)
+
+
+def overridden(op: Op, operands: Sequence[Operand]) -> DType | None:
+    """Return the dtype to which an override of the operation sends its operands; None if none does."""
+    for override in op.overrides:
+        for i, o in enumerate(operands):
+            others = [*operands[:i], *operands[i + 1 :]] if not override.ordered else operands[1:]
+            if others and all(_stands(o, other, override) for other in others):
+                return override.dtype
+            if override.ordered:
+                break
+    return None
+
+
+def _stands(a: Operand, b: Operand, pair: Override) -> bool:
+    """Return True if two operands match the sides of a pair.
+
+    An array matches by its dtype or its kind, a Python scalar by its kind.
+    """
+    different = {DIFFERENT} if a.dtype is not b.dtype else set()
+    of_a, of_b = (
+        {ANY, weak(o.kind)} if o.tier == "scalar" else {ANY, o.dtype, o.kind} | different for o in (a, b)
+    )
+    return not (pair.left.isdisjoint(of_a) or pair.right.isdisjoint(of_b))
+
+
+def entry(rules: Rules, op: Op, key: str | None = None) -> str:
+    """Return the entry of `ops` that gives a key of an operation, or any key; its class if none does."""
+    known = entries(op.name)
+    of_class = IN_PLACE if key == "into" and IN_PLACE in known else known[-2]
+    return next((name for name in known if _says(rules, name, key)), of_class)
+
+
+def _says(rules: Rules, name: str, key: str | None) -> bool:
+    """Return True if the file gives a key, or any key, of an operation, a class or a group."""
+    said = rules.ops.get(name, {})
+    return bool(said) if key is None else key in said or f"{key}_of" in said
+
+
+def default_of(rules: Rules, target: Target) -> DType:
+    """Return a dtype, or the default dtype of a kind. Raise RefusalError if the system has none."""
+    if isinstance(target, DType):
+        return target
+    found = BOOL if target is Kind.BOOL else rules.defaults.get(target)
+    if found is None:
+        step = Defaulted((), None, str(target))
+        reason = f"{rules.name} has no default dtype for {target}"
+        raise RefusalError(reason, "name the dtype of the result", step)
+    return found

@@ -1,0 +1,184 @@
+"""The answers of several systems to one question, grouped by answer."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.system import System
+from typelattice.explanations.english import answer, asked, fate
+from typelattice.explanations.plain_data import data
+from typelattice.explanations.recorded_answer import given, lacking_of
+from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.dtypes import DType
+from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.system_headings import LIBRARIES, heading_of, headings, known_first
+from typelattice.files.reader import system as find_system
+from typelattice.files.text import UnknownSystemError
+from typelattice.files.text import systems as all_systems
+from typelattice.operands.notation import parse
+from typelattice.recorded.observed import observed
+from typelattice.rendering import Cell, Grid
+from typelattice.rendering.layout import PLAIN, Layout
+
+UNASKED = "?"  # behind the name of a system whose library was never asked this
+UNASKED_NOTE = f"{UNASKED} the library was never asked this, and the answer is its rule's"
+Row = tuple[str, str, str]  # an answer, a reason for it or nothing, and a system's name
+Groups = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems
+
+
+class Answers(Viewed):
+    """The answers of systems to one question: each a Promotion, in the order in which they were asked.
+
+    >>> import typelattice as tl
+    >>> found = tl.explain("int64", "float16", systems=["numpy", "jax"])
+    >>> found["jax"].dtype, [p.dtype for p in found]
+    (float16, [float64, float16])
+    """
+
+    __slots__ = ("_answers",)
+
+    def __init__(self, answers: Iterable[Promotion]) -> None:
+        self._answers = tuple(answers)
+
+    def __getitem__(self, name: str) -> Promotion:
+        """The answer of a system, by its name. Raises UnknownSystemError."""
+        found = {p.system.name: p for p in self._answers}
+        if name not in found:
+            raise UnknownSystemError(f"{short(str(name))} was not asked{nearest(str(name), found)}")
+        return found[name]
+
+    def __iter__(self) -> Iterator[Promotion]:
+        return iter(self._answers)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    @property
+    def question(self) -> str:
+        """The operands, and the operation if one was named: `add of int8 and uint8`."""
+        return asked([str(o) for o in self._answers[0].operands], self._answers[0].op)
+
+    def text(self, layout: Layout = PLAIN, hints: Sequence[str] = ()) -> str:
+        """The answers under the headings of their systems, then notes and hints."""
+        below = [layout.dim(line) for line in (*notes(self), *hints)]
+        lines = [layout.bold(self.question), "", *summary(self, layout), *([""] if below else []), *below]
+        return "\n".join(lines)
+
+    def grid(self) -> Grid:
+        """A row for each answer and reason under a heading, with the names of the systems."""
+        rows, cells = [], []
+        for heading, found in _by_heading(self):
+            for given_, whys in _groups(found).items():
+                for why, names in whys.items():
+                    rows.append(Cell(heading))
+                    mark = ("refused",) if given_ == "refused" else ()
+                    cells.append((Cell(given_, mark), Cell(", ".join(names)), Cell(why)))
+        columns = (Cell("answer"), Cell("systems"), Cell("reason"))
+        return Grid(self.question, columns, tuple(rows), tuple(cells), tuple(notes(self)))
+
+    def data(self) -> dict[str, object]:
+        """The question and every answer as dictionaries, lists and texts, as JSON holds them."""
+        first = self._answers[0]
+        return {
+            "operands": [str(o) for o in first.operands],
+            "op": first.op,
+            "answers": [data(p) for p in self._answers],
+        }
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
+def explain(
+    *operands: object, op: str | None = None, systems: Iterable[str | Path | System] | None = None
+) -> Answers:
+    """Ask every system, or those named, and group their answers.
+
+    Raises DTypeError or OperandError for a value that is no operand, OpError for an unknown operation,
+    UnknownSystemError or FormatError for a system that cannot be read.
+
+    >>> import typelattice as tl
+    >>> tl.explain("int64", "float16", systems=["numpy", "jax", "torch"])
+    int64 with float16
+    <BLANKLINE>
+    libraries
+      float16   2  jax, torch
+      float64   1  numpy
+    """
+    found = [find_system(s) for s in (all_systems() if systems is None else systems)]
+    if not found:
+        raise UnknownSystemError("no system was named; leave systems out to ask all of them")
+    return Answers(
+        s.explain(*(parse(x, own) if isinstance(x, str) else x for x in operands), op=op)
+        for s, own in zip(found, own_dtypes(found), strict=True)
+    )
+
+
+def own_dtypes(found: Sequence[System]) -> list[dict[str, DType]]:
+    """The dtypes defined by files that operands may name: each system's own, then those of the others.
+
+    A dtype that one file defines can be asked of the other systems too: they refuse it by name.
+    """
+    every = {name: d for s in reversed(found) for name, d in s.own_dtypes.items()}
+    return [{**every, **s.own_dtypes} for s in found]
+
+
+def summary(answers: Answers, layout: Layout) -> Iterator[str]:
+    """The systems under their headings, libraries first, grouped by answer."""
+    for heading, found in _by_heading(answers):
+        yield layout.bold(heading)
+        yield from grouped(found, layout)
+
+
+def grouped(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
+    """Systems by answer: the library's own if it was asked, with the rule's if that is another."""
+    groups = _groups(answers)
+    stub = max(map(len, groups)) + 8
+    for given_, whys in groups.items():
+        ordered = sorted(whys.items(), key=lambda w: (bool(w[0]), -len(w[1])))
+        lines = [f"{why}: {', '.join(names)}" if why else ", ".join(names) for why, names in ordered]
+        yield layout.beside(f"  {given_.ljust(stub - 8)}{sum(map(len, whys.values())):4}", lines, stub)
+
+
+def example(answers: Answers) -> str:
+    """The best known system that gives the commonest answer among the libraries."""
+    libraries = [p for p in answers if heading_of(p.system.name) == LIBRARIES]
+    asked_first = libraries or list(answers)
+    commonest = next(iter(_groups(asked_first)))
+    return known_first([p.system.name for p in asked_first if _row(p)[0] == commonest])[0]
+
+
+def notes(answers: Answers) -> list[str]:
+    """Explain the marks behind names, if there are any."""
+    return [UNASKED_NOTE] if any(map(unasked, answers)) else []
+
+
+def unasked(p: Promotion) -> bool:
+    """Tell whether the answer is a rule's alone, though the system's library could have been asked."""
+    return observed(p) is None and bool(p.system.library) and not lacking_of(p)
+
+
+def _by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:
+    for heading in headings():
+        if listed := [p for p in answers if heading_of(p.system.name) == heading]:
+            yield heading, listed
+
+
+def _groups(answers: Iterable[Promotion]) -> Groups:
+    """Names of systems by answer and reason, the commonest answer first, refusals last."""
+    groups: Groups = {}
+    for given_, why, name in map(_row, answers):
+        groups.setdefault(given_, {}).setdefault(why, []).append(name)
+    return dict(sorted(groups.items(), key=lambda g: (g[0] == "refused", -sum(map(len, g[1].values())))))
+
+
+def _row(p: Promotion) -> Row:
+    """The line of one system in a summary."""
+    o = observed(p)
+    name = p.system.name
+    if o is not None and o.departs:
+        return given(o), "", f"{name} (by rule {answer(p)})"
+    why = "; ".join(f"{f.value} out of range, {fate(f)}" for f in p.fits if f.outcome != "fits")
+    why = why or (p.reason or "").removeprefix(f"{name} ")
+    return given(o) if o else answer(p), why, f"{name}{UNASKED}" if unasked(p) else name

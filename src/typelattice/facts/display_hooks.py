@@ -1,0 +1,31 @@
+"""Hooks through which print and notebooks show a value; a later room makes its words and drawings.
+
+Nothing is imported here, since `import typelattice` loads this.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+HOOKS: dict[str, Callable[[], Callable[[Any], str | None]]] = {}
+"""Loaders of the functions that show a value as "text", "html" or "svg"; `typelattice` registers them."""
+
+
+def shown(x: object, how: str) -> str | None:
+    """Show a value as "text", "html" or "svg"; None where no function for that is registered."""
+    return HOOKS[how]()(x) if how in HOOKS else None
+
+
+class Viewed:
+    """A value that notebooks show as HTML, and where only pictures are taken as SVG."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "html")
+
+    def _repr_svg_(self) -> str | None:
+        return shown(self, "svg")

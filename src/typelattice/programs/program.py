@@ -1,4 +1,4 @@
-"""A program: a straight-line list of operations, and what each comes to under a system."""
+"""A program: a straight-line list of operations, and the outcome of each under a system."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
-from typelattice.facts.suggest import nearest
-from typelattice.facts.words import Viewed
+from typelattice.facts.suggestions import nearest
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.programs.casting import ImplicitCast, implicit_casts
-from typelattice.programs.explicit import check, explicit
-from typelattice.programs.json_reading import read_json
-from typelattice.programs.json_writing import written
-from typelattice.programs.parting import Parting, parting
-from typelattice.programs.replay import Outcome, replay
-from typelattice.programs.running import run
-from typelattice.programs.step import Input, ProgramError, Step
-from typelattice.programs.text import text
+from typelattice.programs.json.read import read_json
+from typelattice.programs.json.write import written
+from typelattice.programs.program_text import text
+from typelattice.programs.replay.casts import ImplicitCast, implicit_casts
+from typelattice.programs.replay.divergences import Parting, parting
+from typelattice.programs.replay.execution import run
+from typelattice.programs.replay.explicit import check, explicit
+from typelattice.programs.replay.replay import Outcome, replay
 
 if TYPE_CHECKING:
     from typelattice.recorded.observed import Observed
@@ -35,7 +35,7 @@ AnySystem = System | str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay(Sequence[Outcome], Viewed):
-    """What each step of a program comes to under a system; `replay[-1]` is that of the last step.
+    """The outcome of each step of a program under a system; `replay[-1]` is the outcome of the last step.
 
     >>> import typelattice as tl
     >>> replay = tl.program("x * 2.0", x="int32").under("torch")
@@ -62,7 +62,7 @@ class Replay(Sequence[Outcome], Viewed):
 
     @property
     def name(self) -> str:
-        """What the system is called; of several, all their names."""
+        """The name of the system; for several systems, all their names."""
         return (
             self.system.name
             if isinstance(self.system, System)
@@ -71,7 +71,7 @@ class Replay(Sequence[Outcome], Viewed):
 
     @property
     def result(self) -> Outcome:
-        """What the program gives: the first of its results."""
+        """The outcome of the program's first result."""
         return self.outcomes[self.program.results[0]]
 
     @property
@@ -87,7 +87,7 @@ class Replay(Sequence[Outcome], Viewed):
 
     @property
     def departures(self) -> tuple[tuple[Step, Observed], ...]:
-        """The steps that the library answers otherwise than its rule, and how; later ones follow the rule.
+        """The steps where the library departs from its rule, with its answers; later steps follow the rule.
 
         >>> import typelattice as tl
         >>> replay = tl.program("x / y", x="int8", y="float32").under("ndonnx")
@@ -98,22 +98,26 @@ class Replay(Sequence[Outcome], Viewed):
         return tuple((step, seen) for step, outcome in pairs if (seen := outcome.departure))
 
     def __str__(self) -> str:
-        from typelattice.explain.evidence import deed  # takes long to load
+        from typelattice.explanations.answers import UNASKED, UNASKED_NOTE
+        from typelattice.explanations.recorded_answer import deed  # takes long to load
 
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
-            where = f"  ({step.place})" if step.place else ""
+            where = f"  ({step.location})" if step.location else ""
             why = f": {outcome.reason}" if outcome.reason else ""
             did = f"; {seen.library} {deed(seen)}" if (seen := outcome.departure) else ""
-            lines.append(f"{step.text}: {outcome}{why}{did}{where}")
+            mark = UNASKED if outcome.never_asked else ""
+            lines.append(f"{step.text}: {outcome}{mark}{why}{did}{where}")
+        if any(outcome.never_asked for outcome in self.outcomes):
+            lines.append(UNASKED_NOTE)
         return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program(Viewed):
-    """A straight-line program: steps, each made of earlier ones; `results` are those that it gives.
+    """A straight-line program: steps, each made of earlier ones; `results` has the numbers of its results.
 
-    `typelattice.program` makes one of an expression, of lines of Python, or of a function.
+    `typelattice.program` makes one from an expression, from lines of Python, or from a function.
 
     >>> import typelattice as tl
     >>> p = tl.program("x * 2.0", x="int32")
@@ -127,7 +131,7 @@ class Program(Viewed):
 
     @property
     def inputs(self) -> Mapping[str, Operand | str]:
-        """What comes from outside, by name."""
+        """The operand of each input, by the name of the input."""
         return {step.text: step.given for step in self.steps if isinstance(step, Input)}
 
     def __str__(self) -> str:
@@ -135,11 +139,11 @@ class Program(Viewed):
         return text(self.steps, self.results)
 
     def under(self, system: AnySystem | Mapping[str, AnySystem]) -> Replay:
-        """What each step comes to.
+        """Return the outcome of each step.
 
-        `system` is one for all steps, or a mapping that gives each library its own, for code that mixes
+        `system` is one system for all steps, or a mapping from libraries to systems, for code that mixes
         libraries. Raises DTypeError or OperandError for an input that is no operand of the system,
-        UnknownSystemError or FormatError for the system, ProgramError for a step of a library that has none.
+        UnknownSystemError or FormatError for the system, ProgramError for a step of a library without system.
 
         >>> from typelattice import program
         >>> p = program("np.int16(1) + 1 + jnp.int16(1)")
@@ -153,7 +157,7 @@ class Program(Viewed):
         return Replay(self, found, replay(self.steps, found))
 
     def parts(self, *systems: AnySystem) -> Parting:
-        """Where systems part: the first step that comes out otherwise, and the steps that follow from it.
+        """Return the divergences between systems: steps that differ by themselves, and steps that follow.
 
         >>> from typelattice import program
         >>> print(program("a*2.0 + b", a="int8", b="float16").parts("numpy", "jax", "torch"))
@@ -164,7 +168,7 @@ class Program(Viewed):
         return parting(self.steps, [made.name for made in replays], replays)
 
     def casts(self, system: AnySystem) -> tuple[ImplicitCast, ...]:
-        """The casts that a system makes without being told: of which operand, what they lose, their bytes.
+        """Return the implicit casts of a system: the operand, the loss and the bytes of each.
 
         >>> from typelattice import program
         >>> p = program("x * 2.0 + y", x="int32[1000]", y="float32[1000]")
@@ -174,7 +178,7 @@ class Program(Viewed):
         return tuple(implicit_casts(self.steps, self.under(system).outcomes))
 
     def explicit(self, system: AnySystem) -> Program:
-        """The same program with each of these casts written: a typed graph, alike under every system.
+        """Return the program with each implicit cast written: a typed graph, the same under every system.
 
         Raises ProgramError if the system refuses a step.
 
@@ -183,18 +187,18 @@ class Program(Viewed):
         def program(x: "int32"):
             t2 = astype(x, float32)
             t3 = astype(2.0, float32)
-            t4 = t2 * t3  # float32
+            t4: "float32" = t2 * t3
             return t4
         """
         steps, results = explicit(self.steps, self.results, self.under(system).outcomes)
         return Program(steps, results, self.source)
 
     def check(self) -> None:
-        """Raises ProgramError if a cast is left that is not written, as there is none after `explicit`."""
+        """Raise ProgramError if an implicit cast is left. After `explicit` there is none."""
         check(self.steps)
 
     def run(self, xp: object, /, **given: object) -> object:
-        """What the program gives, computed by an array-API namespace; of several results a tuple.
+        """Compute the program with an array-API namespace. Return its result, or a tuple of several results.
 
         Raises ProgramError for an input that is not given, and for a step that cannot be carried out there.
 
@@ -232,7 +236,7 @@ class Program(Viewed):
 
     @classmethod
     def from_json(cls, text: str) -> Program:
-        """The program that a JSON text is. Raises ProgramError, which names the place of what is wrong."""
+        """Return the program of a JSON text. Raises ProgramError, which names the place of the mistake."""
         return cls(*read_json(text))
 
     @classmethod

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typelattice.calls.step import Input, ProgramError
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.namespaces.recipe import one_line
-from typelattice.programs.step import Input, ProgramError
 
 
 def input_dtype(step: Input, system: System) -> DType | None:
@@ -21,6 +21,6 @@ def input_dtype(step: Input, system: System) -> DType | None:
 
 
 def lacking(cannot: str, e: Exception) -> str:
-    """What an error says of what a library cannot do, and of which step: that is the error's note."""
+    """Return the message for a library that fails at a step. The first note of the error names the step."""
     what = next(iter(getattr(e, "__notes__", ())), "it")
     return f"{cannot} {what}: {one_line(e)}; write it with other operations"

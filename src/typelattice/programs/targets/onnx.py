@@ -7,11 +7,11 @@ from typing import Any
 
 import ndonnx
 
+from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.engine.system import System
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import namespace
-from typelattice.programs.running import run
-from typelattice.programs.step import Input, ProgramError, Step
+from typelattice.programs.replay.execution import run
 from typelattice.programs.targets.inputs import input_dtype, lacking
 
 

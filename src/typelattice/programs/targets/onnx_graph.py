@@ -1,4 +1,4 @@
-"""What an ONNX graph states of its values, and the steps that they have become so far."""
+"""The stated dtypes and shapes of the values in an ONNX graph, and the steps made from them so far."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ from typing import Any
 import onnx
 from onnx import numpy_helper
 
-from typelattice.facts.dtypes import DTYPES
-from typelattice.facts.operations import operation
-from typelattice.facts.suggest import clipped, short
-from typelattice.programs.axes import ShapeError
-from typelattice.programs.inputs import described
-from typelattice.programs.shapes import result_shape
-from typelattice.programs.step import (
+from typelattice.calls.inputs import described
+from typelattice.calls.shapes import ShapeError, result_shape
+from typelattice.calls.step import (
     LONGEST,
     Argument,
     Call,
@@ -28,6 +24,9 @@ from typelattice.programs.step import (
     Shape,
     Step,
 )  # fmt: skip
+from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.operations import operation
+from typelattice.facts.suggestions import clipped, short
 
 WRITTEN_OUT = 16  # elements of a constant that stands in the program; a larger one is an input
 SETTINGS = 64  # elements of a constant that may be a setting, such as axes or a shape
@@ -168,7 +167,7 @@ class Node:
     # -- operands and settings
 
     def given(self, position: int) -> bool:
-        """Whether there is an operand at a position."""
+        """Return True if there is an operand at a position."""
         return position < len(self.dtypes) and self.dtypes[position] is not None
 
     def operand(self, position: int) -> int:
@@ -184,7 +183,7 @@ class Node:
         return self.graph.steps[self.operand(position)].shape
 
     def has(self, name: str) -> bool:
-        """Whether an attribute is given."""
+        """Return True if an attribute is given."""
         return name in self.attributes
 
     def integer(self, name: str, default: int) -> int:

@@ -9,24 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from typelattice.calls.step import Argument, Slice
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.programs.step import Argument, Slice
 from typelattice.programs.targets.onnx_graph import Node
 
 MOST_LENGTH = 2**31 - 1  # from here on a bound of Slice means the end
 
-
-ELEMENTWISE = {  # those without attributes that are one operation, and one alone
-    **{name: name.lower() for name in (
-        "Abs", "Acos", "Acosh", "Add", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Det",
-        "Equal", "Erf", "Exp", "Floor", "Greater", "IsNaN", "Less", "Log", "MatMul", "Mul", "Neg", "Pow",
-        "Reciprocal", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Sinh", "Sqrt", "Sub", "Tan", "Tanh",
-        "Where",
-    )},
-    **{name: f"logical_{name.lower()}" for name in ("And", "Or", "Xor", "Not")},
-    **{f"Bitwise{name}": f"bitwise_{name.lower()}" for name in ("And", "Or", "Xor")},
-    "BitwiseNot": "bitwise_invert", "GreaterOrEqual": "greater_equal", "LessOrEqual": "less_equal",
-}  # fmt: skip
 Reader = Callable[[Node], int | None]
 
 
@@ -115,7 +103,10 @@ def _transposed(node: Node) -> int | None:
 
 
 def _of_shape(name: str) -> Reader:
-    """What gives an array another shape, the one that ONNX states; of reshape one length may be open."""
+    """Return the reader of an operator that changes the shape to the one that ONNX states.
+
+    One length may be open for `reshape`.
+    """
 
     def read(node: Node) -> int | None:
         if node.shape is None or node.shape.count(None) > (name == "reshape"):

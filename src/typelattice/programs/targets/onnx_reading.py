@@ -8,13 +8,13 @@ from typing import Any
 import onnx
 from google.protobuf.message import DecodeError
 
-from typelattice.facts.operations import operation
-from typelattice.facts.suggest import clipped, short
-from typelattice.programs.inputs import described
-from typelattice.programs.known import MOST
-from typelattice.programs.step import LONGEST, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
+from typelattice.calls.draft import MOST
+from typelattice.calls.inputs import described
+from typelattice.calls.step import LONGEST, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
+from typelattice.calls.table import CAST, FUNCTIONS, graph_names, graph_operation
+from typelattice.facts.suggestions import clipped, short
 from typelattice.programs.targets.onnx_graph import Graph, Node
-from typelattice.programs.targets.onnx_operators import ELEMENTWISE, READERS
+from typelattice.programs.targets.onnx_operators import READERS
 
 # What the parser and ONNX's own inference raise of bytes that are no model.
 DAMAGED = (DecodeError, onnx.shape_inference.InferenceError, RuntimeError, TypeError, ValueError)
@@ -90,15 +90,16 @@ class _Reader:
         if kind in READERS:
             version = self.version(node)
             return READERS[kind](Node(made, where, node, version, self.text(where, node)))
-        if kind not in ELEMENTWISE and kind not in ("Cast", "CastLike"):
+        ours = graph_operation("onnx", kind)
+        if not ours or not (("onnx", kind) in graph_names() or _is_plain(kind, ours)):
             return None
         parts = tuple(made.part(where, name) for name in node.input if name)
         dtype, shape = made.type_of(where, node.output[0])
         text = self.text(where, node)
-        if kind not in ELEMENTWISE:
+        if ours == CAST:
             return made.add(Cast(parts[0], NamedDType(dtype), text=text, shape=shape))
-        name, refs = operation(ELEMENTWISE[kind]).name, tuple(map(Ref, parts))
-        return made.add(Call(name, refs, (), parts, False, NamedDType(dtype), text=text, shape=shape))
+        refs = tuple(map(Ref, parts))
+        return made.add(Call(ours, refs, (), parts, False, NamedDType(dtype), text=text, shape=shape))
 
     def text(self, where: str, node: Any) -> str:
         """A node as a call of its operator."""
@@ -132,6 +133,12 @@ class _Reader:
             if alike and dtypes.setdefault(formal.type_str, found) != found:
                 what = f"casts implicitly, of {dtypes[formal.type_str]} and {found}"
                 raise ProgramError(f"{where} {what}, which ONNX does not; put a Cast before it")
+
+
+def _is_plain(kind: str, ours: str) -> bool:
+    """Return True if an operator of our operation's name takes its operands alone."""
+    plain = FUNCTIONS[ours].form in ("elementwise", "choice")
+    return plain and not onnx.defs.get_schema(kind).attributes
 
 
 def check_text(where: str, *names: object) -> None:

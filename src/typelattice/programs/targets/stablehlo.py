@@ -8,11 +8,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.engine.system import System
 from typelattice.namespaces.namespace import namespace
 from typelattice.operands.adapters import native
-from typelattice.programs.running import run
-from typelattice.programs.step import Input, ProgramError, Step
+from typelattice.programs.replay.execution import run
 from typelattice.programs.targets.inputs import input_dtype, lacking
 
 

@@ -1,0 +1,53 @@
+"""Implicit casts by their names in graph compilers: of two dtypes, and of symbols and arrays."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from typelattice.calls.step import NamedDType
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType
+from typelattice.files.reader import system as find_system
+from typelattice.namespaces.implicit import implicit_cast as cast_arrays
+from typelattice.programs.replay.replay import replay
+from typelattice.programs.symbols.caller import here
+from typelattice.programs.symbols.symbol import Symbol, argument
+
+AnySystem = System | str | os.PathLike[str]
+
+
+def implicit_cast_type(system: AnySystem, lhs: object, rhs: object) -> DType:
+    """The smallest dtype to which both may be promoted: the dtype of a binary operation on two values.
+
+    `lhs` and `rhs` are dtypes, or other operands. Raises PromotionError if the system refuses the two.
+    Source: https://docs.modular.com/max/api/mojo/graph/type_promotion
+
+    >>> implicit_cast_type("max-2024", "int16", "float32")
+    float32
+    """
+    return find_system(system).promote(lhs, rhs).result
+
+
+def implicit_cast(system: AnySystem, *operands: Any) -> tuple[Any, ...]:
+    """Bare arrays, or symbols of a program in the making, cast to the dtype at which they meet.
+
+    A Python scalar among arrays becomes an array without dimensions. Raises PromotionError of a refusal.
+
+    >>> import numpy
+    >>> [x.dtype.name for x in implicit_cast("jax", numpy.ones(2, "int32"), numpy.ones(2, "float16"))]
+    ['float16', 'float16']
+    """
+    symbols = [x for x in operands if isinstance(x, Symbol)]
+    if not symbols:
+        return cast_arrays(system, *operands)
+    chosen, xp = find_system(system), symbols[0]._xp
+    refs = [xp.draft.ref(here(), argument(xp, x)) for x in operands]
+    made = replay(xp.draft.steps, chosen)
+    to = chosen.promote(*(made[ref.step].operand for ref in refs)).result
+    found = []
+    for ref in refs:
+        o = made[ref.step].operand
+        same = o is not None and o.dtype is to and not o.weak and o.tier != "scalar"
+        found.append(Symbol(xp, ref if same else xp.draft.cast(here(), ref, NamedDType(to.name))))
+    return tuple(found)

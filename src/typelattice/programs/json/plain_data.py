@@ -1,0 +1,30 @@
+"""Programs and the outcomes of their steps as dictionaries, lists, strings and numbers."""
+
+from __future__ import annotations
+
+from typelattice.calls.step import Step
+from typelattice.explanations.plain_data import data as promotion_data
+from typelattice.programs.program import Program, Replay
+from typelattice.programs.replay.replay import Outcome
+
+
+def replay_data(replay: Replay) -> dict[str, object]:
+    """Return the outcome of each step under a system as plain data."""
+    return {"system": replay.name, "steps": [outcome_data(o) for o in replay]}
+
+
+def outcome_data(o: Outcome) -> dict[str, object]:
+    """Return the outcome of one step as plain data."""
+    promotion = promotion_data(o.promotion) if o.promotion else None
+    return {"answer": str(o), "reason": o.reason, "promotion": promotion}
+
+
+def steps_data(p: Program) -> list[dict[str, object]]:
+    """The steps of a program, each with its place and the numbers of those that it is made of."""
+    return [step_data(step) for step in p.steps]
+
+
+def step_data(step: Step) -> dict[str, object]:
+    """One step."""
+    place = {"file": step.location.file, "line": step.location.line} if step.location else None
+    return {"text": step.text, "op": step.op, "parts": list(step.parts), "place": place}

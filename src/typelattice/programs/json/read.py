@@ -1,0 +1,279 @@
+"""Programs read from JSON: checked key by key, and refused by the place of what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from json import loads
+from typing import Any
+
+from typelattice.calls.draft import MOST
+from typelattice.calls.inputs import MOST_AXES, described
+from typelattice.calls.step import (
+    IN_PLACE,
+    LONGEST,
+    WRITES,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Index,
+    Input,
+    Item,
+    NamedDType,
+    Number,
+    Opaque,
+    ProgramError,
+    Ref,
+    Slice,
+    SourceLocation,
+    Step,
+)  # fmt: skip
+from typelattice.engine.foreign_arrays import INDICES
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.operands.notation import WIDEST, parse
+from typelattice.operands.operand import Operand
+from typelattice.programs.json.write import VERSION
+
+LONGEST_JSON = 400_000_000  # characters
+LONGEST_NAME = 1_000  # characters of a file's name, a function's, an operand's
+DEEPEST = 32  # lists within one another
+KINDS = ("input", "number", "call", "cast", "index", "item", "created", "opaque")
+
+
+def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
+    """The steps of a program in JSON, its results, its source. Raises ProgramError; nothing is executed."""
+    if len(text) > LONGEST_JSON:
+        raise ProgramError(f"JSON of {len(text):,} characters; the longest is {LONGEST_JSON:,}")
+    try:
+        data = loads(text)
+    except (ValueError, RecursionError) as e:
+        why = "nested too deep" if isinstance(e, RecursionError) else clipped(str(e), 200)
+        raise ProgramError(f"not JSON: {why}; give what to_json made") from None
+    whole = _Reader("", data)
+    if not isinstance(data, dict) or data.get("typelattice") != "program":
+        raise whole.wrong('no program; give what to_json made, with "typelattice": "program"')
+    if data.get("version") != VERSION:
+        raise whole.at("version").wrong(f"no version that is known; it should be {VERSION}")
+    listed = whole.at("steps").listed(MOST)
+    steps: list[Step] = []
+    for i, step in enumerate(listed):
+        steps.append(_step(_Reader(f"steps[{i}]", step, i)))
+    chosen = enumerate(whole.at("results").listed(MOST))
+    results = tuple(_Reader(f"results[{i}]", x, len(steps)).earlier() for i, x in chosen)
+    if not results:
+        raise whole.at("results").wrong("empty; give the number of a step")
+    return tuple(steps), results, whole.at("source", "").text(None)
+
+
+class _Reader:
+    """A value in JSON and its place, a path of keys; `before` is the number of the step that it is in."""
+
+    def __init__(self, path: str, data: Any, before: int = 0) -> None:
+        self.path, self.data, self.before = path, data, before
+
+    def wrong(self, why: str) -> ProgramError:
+        return ProgramError(f"{self.path or 'the whole'}: {why}")
+
+    def at(self, key: str, default: Any = ...) -> _Reader:
+        """The value under a key."""
+        if not isinstance(self.data, dict):
+            raise self.wrong("no object; give one with keys")
+        if key not in self.data and default is ...:
+            raise self.wrong(f"{key} is missing; give it")
+        path = f"{self.path}.{key}" if self.path else key
+        return _Reader(path, self.data.get(key, default), self.before)
+
+    def has(self, key: str) -> bool:
+        return isinstance(self.data, dict) and key in self.data
+
+    def listed(self, most: int) -> list[Any]:
+        if not isinstance(self.data, list) or len(self.data) > most:
+            raise self.wrong(f"no list of at most {most:,}; give one")
+        return self.data
+
+    def items(self, most: int) -> list[_Reader]:
+        return [_Reader(f"{self.path}[{i}]", x, self.before) for i, x in enumerate(self.listed(most))]
+
+    def text(self, most: int | None = LONGEST_NAME) -> str:
+        if not isinstance(self.data, str) or (most is not None and len(self.data) > most):
+            raise self.wrong(
+                f"no text of at most {most:,} characters; give one" if most else "no text; give one"
+            )
+        return self.data
+
+    def integer(self, least: int, most: int, what: str) -> int:
+        if type(self.data) is not int or not least <= self.data <= most:
+            raise self.wrong(
+                f"{clipped(str(self.data), 40)} is no {what}; give a number from {least} to {most}"
+            )
+        return self.data
+
+    def earlier(self) -> int:
+        """The number of an earlier step."""
+        if self.before == 0:
+            raise self.wrong("there is no earlier step; give an input first")
+        return self.integer(0, self.before - 1, "earlier step")
+
+    def argument(self, depth: int = 0) -> Any:
+        """An argument of a call."""
+        x = self.data
+        if depth > DEEPEST:
+            raise self.wrong(f"lists within more than {DEEPEST} lists; take it apart")
+        if isinstance(x, list):
+            return tuple(item.argument(depth + 1) for item in self.items(MOST))
+        if isinstance(x, dict):
+            if len(x) != 1:
+                raise self.wrong(f"an object of {len(x)} keys; give one of {', '.join(OBJECTS)}")
+            key = next(iter(x))
+            if key not in OBJECTS:
+                raise self.wrong(
+                    f"unknown key {short(key)}{nearest(key, OBJECTS)}; give one of {', '.join(OBJECTS)}"
+                )
+            return OBJECTS[key](self.at(key), depth)
+        if isinstance(x, int) and x.bit_length() > WIDEST:
+            raise self.wrong(f"a number of more than {WIDEST:,} bits; no dtype holds it")
+        return x
+
+    def number(self) -> Any:
+        found = self.argument()
+        if not isinstance(found, (bool, int, float, complex)):
+            raise self.wrong("no number; give one")
+        return found
+
+    def dtype(self) -> NamedDType | DTypeOf | None:
+        found = None if self.data is None else self.argument()
+        if found is not None and not isinstance(found, (NamedDType, DTypeOf)):
+            raise self.wrong('no dtype; give {"dtype": "float32"}')
+        return found
+
+    def as_float(self) -> float:
+        words = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
+        if isinstance(self.data, dict):
+            return self.at("float").as_float()
+        if isinstance(self.data, str) and self.data in words:
+            return words[self.data]
+        if not isinstance(self.data, (int, float)) or isinstance(self.data, bool):
+            raise self.wrong(f"no float; give a number, or one of {', '.join(words)}")
+        return float(self.data)
+
+
+def _slice(x: _Reader, depth: int) -> Slice:
+    bounds = [item.argument(depth + 1) for item in x.items(3)]
+    if len(bounds) != 3:
+        raise x.wrong(f"{len(bounds)} bounds; give three")
+    return Slice(*bounds)
+
+
+def _complex(x: _Reader, depth: int) -> complex:
+    parts = [item.as_float() for item in x.items(2)]
+    if len(parts) != 2:
+        raise x.wrong(f"{len(parts)} parts; give two")
+    return complex(*parts)
+
+
+OBJECTS: Mapping[str, Callable[[_Reader, int], Any]] = {
+    "step": lambda x, depth: Ref(x.earlier()),
+    "dtype_of": lambda x, depth: DTypeOf(x.earlier()),
+    "dtype": lambda x, depth: NamedDType(x.text()),
+    "slice": _slice,
+    "complex": _complex,
+    "float": lambda x, depth: x.as_float(),
+    "ellipsis": lambda x, depth: ...,
+}
+
+
+def _step(x: _Reader) -> Step:
+    """The step that an object states."""
+    kind = x.at("is").text()
+    location = (
+        SourceLocation(x.at("file").text(), x.at("line").integer(0, 10**9, "line")) if x.has("file") else None
+    )
+    common: dict[str, Any] = {
+        "text": clipped(x.at("text").text(None), LONGEST),
+        "location": location,
+        "shape": _shape(x.at("shape")) if x.has("shape") else None,
+        "owner": x.at("owner").text() if x.has("owner") else None,
+    }
+    match kind:
+        case "input":
+            return Input(_given(x.at("given")), **common)
+        case "number":
+            return Number(x.at("value").number(), **common)
+        case "cast":
+            to = x.at("to").dtype()
+            if to is None:
+                raise x.at("to").wrong("no dtype; give one")
+            return Cast(x.at("source").earlier(), to, **common)
+        case "index":
+            listed = x.at("lists", "").text(None)
+            if listed not in ("", *INDICES):
+                raise x.at("lists").wrong(f"unknown; it is one of {', '.join(INDICES)}")
+            return Index(x.at("source").earlier(), x.at("key").argument(), listed, **common)
+        case "item":
+            return Item(x.at("source").earlier(), **common)
+        case "opaque":
+            made_of = tuple(part.earlier() for part in x.at("made_of").items(MOST))
+            return Opaque(x.at("name").text(), _given(x.at("given")), made_of, **common)
+        case "created":
+            like = x.at("like")
+            of = like.earlier() if isinstance(like.data, int) else _operand(like)
+            name, args, keywords, dtype = _call(x)
+            return Created(name, args, keywords, of, dtype, **common)
+        case "call":
+            name, args, keywords, dtype = _call(x)
+            operands = tuple(part.earlier() for part in x.at("operands").items(MOST))
+            _check_operation(x, name, len(operands))
+            lists = tuple(part.earlier() for part in x.at("lists", []).items(MOST))
+            operator = x.at("operator", False).data is True
+            writes = name in WRITES or (operator and name in IN_PLACE)
+            rebinds = writes and x.at("rebinds", False).data is True
+            return Call(name, args, keywords, operands, operator, dtype, lists, rebinds, **common)
+    raise x.at("is").wrong(
+        f"unknown step {short(kind)}{nearest(kind, KINDS)}; a step is one of {', '.join(KINDS)}"
+    )
+
+
+def _call(x: _Reader) -> tuple[str, Any, Any, NamedDType | DTypeOf | None]:
+    """The name of a function, its arguments, those by name, the dtype that it is told."""
+    args = x.at("args").argument()
+    if not isinstance(args, tuple):
+        raise x.at("args").wrong("no list; give one")
+    named = x.at("keywords", {})
+    if not isinstance(named.data, dict) or len(named.data) > LONGEST_NAME:
+        raise named.wrong("no object; give one with keys")
+    keywords = tuple((key, named.at(key).argument()) for key in named.data)
+    return x.at("name").text(), args, keywords, x.at("dtype", None).dtype()
+
+
+def _check_operation(x: _Reader, name: str, operands: int) -> None:
+    """Raises ProgramError of an operation that no table knows, or that does not take so many operands."""
+    known = OPERATIONS.get(WRITES.get(name, name))
+    if known is None:
+        raise x.at("name").wrong(
+            f"unknown operation {short(name)}{nearest(name, OPERATIONS)}; give a known one"
+        )
+    try:
+        known.check(operands)
+    except TypelatticeError as e:
+        raise x.at("operands").wrong(str(e)) from None
+
+
+def _given(x: _Reader) -> Operand | str:
+    try:
+        return described(x.text())[0]
+    except TypelatticeError as e:
+        raise x.wrong(str(e)) from None
+
+
+def _operand(x: _Reader) -> Operand:
+    try:
+        return parse(x.text())
+    except TypelatticeError as e:
+        raise x.wrong(str(e)) from None
+
+
+def _shape(x: _Reader) -> tuple[int | None, ...]:
+    lengths = x.items(MOST_AXES)
+    return tuple(None if n.data is None else n.integer(0, 2**63 - 1, "length of an axis") for n in lengths)

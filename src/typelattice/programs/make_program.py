@@ -1,0 +1,121 @@
+"""Programs are made here: of expressions, lines of Python, functions in files, functions that run."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from typelattice.calls.step import ProgramError
+from typelattice.disk.read import read_bytes
+from typelattice.programs.program import Program
+from typelattice.programs.source.read_source import LONGEST_SOURCE, read
+from typelattice.programs.source.syntax import parse
+from typelattice.programs.symbols.symbol_namespace import Symbols
+
+IN_NO_OPERAND = re.compile(r"[][(){}]|.([+*/%&|^<>@]|==)")  # NumPy's dtypes may begin with an operator: '<i4'
+IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # a function of a file
+
+
+def program(what: str | Callable[..., object], /, *operands: object, **bound: object) -> Program:
+    """A program of Python text, or of a function of arrays, which is called with symbols.
+
+    Text is an expression, lines with assignments, a function, or `FILE.py:function`; operands are bound to
+    the names in it, by position to the parameters of a function.
+
+    It is parsed and never evaluated. An operand is an array, a dtype, a number, an operand string, which may
+    name a dtype of a system's own file; `float32[3,4]` has a shape. A function that is called gets a symbol
+    for each of these, but numbers, None and tuples as they are. Raises ProgramError, FileError.
+
+    >>> p = program("a*2.0 + b", a="int8:0d", b="float16")
+    >>> [(step.text, str(o)) for step, o in zip(p.steps, p.under("numpy")) if step.op]
+    [('a*2.0', 'float64'), ('a*2.0 + b', 'float64')]
+    >>> program(lambda x, y, scale: (x + y) * scale, "int32[3]", "float16", 1.5).under("jax").dtype
+    float16
+    """
+    if not isinstance(what, str):
+        return called(what, operands, bound)
+    if operands:
+        raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
+    in_file = IN_FILE.fullmatch(what) if len(what) < LONGEST_SOURCE else None
+    file = what.removesuffix(":")
+    if file.endswith(".py") and "\n" not in file and Path(file).is_file():
+        raise ProgramError(f"{file} is a file; say which function of it is meant: {file}:name")
+    if in_file:
+        path = Path(in_file[1])
+        text = _text(path)
+        draft, results = read(text, bound, path.name, in_file[2])
+        return Program(tuple(draft.steps), tuple(results), what)
+    draft, results = read(what, bound)
+    return Program(tuple(draft.steps), tuple(results), what.strip())
+
+
+def called(
+    function: Callable[..., object], operands: Sequence[object], named: Mapping[str, object]
+) -> Program:
+    """The program of a function that is called with symbols."""
+    xp = Symbols()
+    taken = list(operands)
+    try:
+        names = [*inspect.signature(function).parameters]
+    except (TypeError, ValueError):
+        names = []
+    names += [f"x{i}" for i in range(len(names), len(taken))]
+    args = [_symbol(xp, name, x) for name, x in zip(names, taken, strict=False)]
+    found = function(*args, **{name: _symbol(xp, name, x) for name, x in named.items()})
+    results = found if isinstance(found, (tuple, list)) else (found,)
+    if not results or any(x is None for x in results):
+        raise ProgramError(f"{getattr(function, '__name__', 'it')} returns nothing; end it with return")
+    return xp.output(*results)
+
+
+def _symbol(xp: Symbols, name: str, x: object) -> object:
+    """Return the symbol of an operand for the call of a function; return a plain value as it is."""
+    plain = x is None or (isinstance(x, (bool, int, float, complex, tuple)) and not hasattr(x, "dtype"))
+    return x if plain else xp.input(name, x)
+
+
+def file_of(text: str) -> str | None:
+    """The file of a program that is a function in one; None of any other text.
+
+    >>> file_of("models/f.py:softmax"), file_of("x + y")
+    ('models/f.py', None)
+    """
+    in_file = IN_FILE.fullmatch(text) if len(text) < LONGEST_SOURCE else None
+    return in_file[1] if in_file else None
+
+
+def is_program(text: str) -> bool:
+    """Return True if a text is a program, not an operand: it has an operator or a call, or names a function.
+
+    The function is one of a file. Text that Python cannot parse is a program if it has a bracket or an
+    operator; its error is reported later.
+
+    >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x"), is_program("f.py:softmax")
+    (True, False, True, True)
+    """
+    if file_of(text) is not None:
+        return True
+    try:
+        lines = parse(text[:LONGEST_SOURCE].strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return IN_NO_OPERAND.search(text) is not None
+    made_of = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Subscript)
+    return len(lines) > 1 or any(
+        isinstance(line, (ast.Assign, ast.AugAssign, ast.Return, ast.FunctionDef))
+        or (isinstance(line, ast.Expr) and isinstance(line.value, made_of))
+        for line in lines
+    )
+
+
+def _text(path: Path) -> str:
+    """The text of a file. Raises FileError, ProgramError."""
+    data = read_bytes(path, LONGEST_SOURCE + 1)
+    if len(data) > LONGEST_SOURCE:
+        raise ProgramError(f"{path.name}: larger than {LONGEST_SOURCE:,} bytes; take the function out of it")
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as e:
+        raise ProgramError(f"{path.name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None

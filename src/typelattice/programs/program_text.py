@@ -1,0 +1,162 @@
+"""A program as Python text, a line a step, which reads back as the same program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from typelattice.calls.bind import gives_told
+from typelattice.calls.several import arguments
+from typelattice.calls.step import (
+    WRITES,
+    Argument,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Index,
+    Input,
+    Item,
+    NamedDType,
+    Number,
+    Opaque,
+    Ref,
+    Shape,
+    Slice,
+    Step,
+)  # fmt: skip
+from typelattice.engine.foreign_arrays import INDICES
+from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.range import Value
+from typelattice.operands.operand import Operand
+
+
+def text(steps: Sequence[Step], results: Sequence[int]) -> str:
+    """A function of the inputs, each with its operand as annotation."""
+    names: list[str] = []
+    lines: list[str] = []
+    for i, step in enumerate(steps):
+        if isinstance(step, Input):
+            names.append(step.text)
+        elif isinstance(step, Number):
+            names.append(number(step.value))
+        else:
+            names.append(f"t{i}")
+            lines.extend(f"    {line}" for line in _lines(step, f"t{i}", names))
+    inputs = ", ".join(_parameter(step) for step in steps if isinstance(step, Input))
+    given = ", ".join(names[i] for i in results)
+    return "\n".join([f"def program({inputs}):", *lines, f"    return {given}"])
+
+
+def described(given: Operand | str, shape: Shape | None) -> str:
+    """An input as an operand string with its shape: what `typelattice.program` takes for it."""
+    plain = str(given)
+    if not shape or plain.partition(":")[0] != plain.removesuffix(":weak"):
+        return plain
+    name, _, weak = plain.partition(":")
+    lengths = ",".join("?" if n is None else str(n) for n in shape)
+    return f"{name}[{lengths}]{':' * bool(weak)}{weak}"
+
+
+def number(value: Value) -> str:
+    """A Python number as it is written."""
+    if isinstance(value, complex):  # written as a sum it would lose the sign of a zero
+        return f"complex({number(value.real)}, {number(value.imag)})"
+    if isinstance(value, int) or math.isfinite(value):
+        return f"({value})" if str(value).startswith("-") else str(value)
+    return f"(-xp.{-value})" if value < 0 else f"xp.{value}"
+
+
+def _parameter(step: Input) -> str:
+    return f'{step.text}: "{described(step.given, step.shape)}"'
+
+
+def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
+    """The lines of a step."""
+    match step:
+        case Call(name="setitem", args=(x, value), operator=False):
+            key = _index(dict(step.keywords)["key"], names)
+            yield f"{name} = {_argument(x, names)}.at[{key}].set({_argument(value, names)})"
+        case Call(name="setitem", args=(x, value)):
+            yield f"{name} = {_argument(x, names)}"
+            yield f"{name}[{_index(dict(step.keywords)['key'], names)}] = {_argument(value, names)}"
+        case Call(name=op, args=(x, y)) if op in WRITES:
+            yield f"{name} = {_argument(x, names)}"
+            yield f"{name} {OPERATIONS[WRITES[op]].operator}= {_argument(y, names)}"
+        case Call():
+            yield f"{name}{_annotation(step, names)} = {_called(step, names)}"
+        case Cast(source=source, to=to):
+            yield f"{name} = astype({names[source]}, {_argument(to, names)})"
+        case Index(source=source, key=key, lists=lists):
+            yield f"{name} = {names[source]}[{_lists(key, lists, names) if lists else _index(key, names)}]"
+        case Item(source=source):
+            yield f"{name} = {names[source]}.item()"
+        case Created(dtype=dtype):
+            given = [_argument(x, names) for x in step.args]
+            given += [f"{key}={_argument(x, names)}" for key, x in step.keywords]
+            given += [f"dtype={_argument(dtype, names)}"] if dtype else []
+            yield f"{name} = xp.{step.name}({', '.join(given)})"
+        case Opaque(given=given, made_of=parts):
+            said = described(given, step.shape)
+            yield f"{name} = opaque({', '.join([repr(said), *(names[part] for part in parts)])})"
+
+
+def _annotation(step: Call, names: Sequence[str]) -> str:
+    """The dtype of a call that its function does not take: an annotation, as an input has it."""
+    if step.dtype is None or gives_told(OPERATIONS[step.name]):
+        return ""
+    return f': "{_argument(step.dtype, names)}"'
+
+
+def _called(step: Call, names: Sequence[str]) -> str:
+    """A call of an operation, by Python's operator if it was so written."""
+    op = OPERATIONS[step.name]
+    taken, keywords, number = arguments(step)
+    args = [_argument(x, names) for x in taken]
+    if step.operator and op.operator and len(args) == 2:
+        return f"{args[0]} {op.operator} {args[1]}"
+    if step.operator and op.operator:
+        return f"{op.operator.removesuffix('x')}{args[0]}"
+    if op.form == "told":  # its text comes before its arrays
+        args = [*args[len(step.operands) :], *args[: len(step.operands)]]
+    args += [f"{key}={_argument(x, names)}" for key, x in keywords.items()]
+    args += [f"dtype={_argument(step.dtype, names)}"] if step.dtype is not None and gives_told(op) else []
+    return f"xp.{step.name}({', '.join(args)}){'' if number is None else f'[{number}]'}"
+
+
+def _argument(x: Argument, names: Sequence[str]) -> str:
+    match x:
+        case Ref(step):
+            return names[step]
+        case DTypeOf(step):
+            return f"{names[step]}.dtype"
+        case NamedDType(name):
+            return name
+        case tuple():
+            return f"({', '.join(_argument(each, names) for each in x)}{',' * (len(x) == 1)})"
+        case bool() | int() | float() | complex():
+            return number(x)
+    return "..." if x is ... else repr(x)
+
+
+def _lists(key: Argument, lists: str, names: Sequence[str]) -> str:
+    """Return the text between the brackets of an index with lists, which are tuples in a step."""
+    keys = key if isinstance(key, tuple) else (key,)
+    texts = [_list(k, names) if isinstance(k, tuple) else _index(k, names) for k in keys]
+    return ", ".join(texts) + "," * (len(texts) == 1 and lists != INDICES[0])
+
+
+def _list(items: tuple[Argument, ...], names: Sequence[str]) -> str:
+    """A list, and the lists in it."""
+    return f"[{', '.join(_list(x, names) if isinstance(x, tuple) else _argument(x, names) for x in items)}]"
+
+
+def _index(key: Argument, names: Sequence[str]) -> str:
+    """Return the text between the brackets of an index."""
+    if isinstance(key, tuple) and key:
+        return ", ".join(_index(each, names) for each in key) + "," * (len(key) == 1)
+    if isinstance(key, Slice):
+        bounds = [key.start, key.stop, key.step]
+        texts = ["" if bound is None else _argument(bound, names) for bound in bounds]
+        return ":".join(texts if texts[2] else texts[:2])
+    return _argument(key, names)

@@ -1,0 +1,72 @@
+"""The casts of a program that nobody wrote: which operand of which step becomes what, and what that loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from typelattice.calls.draft import RESULT
+from typelattice.calls.shapes import size
+from typelattice.calls.step import Call, Step
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operate import ignores_right, op_of
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.loss import Loss, loss
+from typelattice.facts.operations import operation
+from typelattice.operands.operand import Operand
+from typelattice.programs.replay.replay import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class ImplicitCast:
+    """A cast that is not written: at step `number`, of the result of step `operand`.
+
+    Where the two are one, the step's own result is cast as it is written into an array. `bytes` are those of
+    the array that is made, None where its shape is unknown. A Python number has a kind and no dtype, and a
+    loss of None.
+    """
+
+    number: int
+    step: Step
+    operand: int
+    source: DType | Kind
+    target: DType
+    loss: Loss | None
+    bytes: int | None
+
+
+def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterator[ImplicitCast]:
+    """The implicit casts of a program under a system, step by step."""
+    cast: set[object] = set()
+    for i, (step, outcome) in enumerate(zip(steps, outcomes, strict=True)):
+        p = outcome.promotion
+        if not isinstance(step, Call) or p is None or p.compute is None or outcome.operand is None:
+            continue
+        call = step.name, step.args, step.keywords[:-1]
+        if step.keywords and step.keywords[-1][0] == RESULT:
+            if call in cast:
+                continue  # one call gives them all
+            cast.add(call)
+        for part, o in promoting(step, p):
+            if o.dtype is not p.compute:
+                yield _cast(i, steps, part, o.dtype or o.kind, p.compute)
+        given = outcome.operand.dtype
+        computed = p.compute if p.op and operation(p.op).in_place else p.dtype
+        if any(key == RESULT for key, _ in step.keywords):
+            continue  # which of several results it is decides of its dtype, and casts nothing
+        if computed is not None and given is not None and given is not computed:  # written into what is there
+            yield _cast(i, steps, i, computed, given)
+
+
+def promoting(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
+    """The steps whose results promote, with what they are: no conditions, indices, ignored exponents."""
+    assert p.op is not None
+    chosen = [*zip(step.operands, p.operands, strict=True)][operation(p.op).promoting]
+    return chosen[:1] if ignores_right(op_of(p.system, p.op), p.promoting) else chosen
+
+
+def _cast(number: int, steps: Sequence[Step], part: int, source: DType | Kind, target: DType) -> ImplicitCast:
+    count, bits = size(steps[part].shape), target.storage_bits
+    made = None if count is None or bits is None else count * bits // 8
+    lost = loss(source, target) if isinstance(source, DType) else None
+    return ImplicitCast(number, steps[number], part, source, target, lost, made)

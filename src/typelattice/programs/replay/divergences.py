@@ -1,0 +1,70 @@
+"""Divergences between systems: the steps with different outcomes, and those that differ by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from typelattice.calls.step import Step
+from typelattice.programs.replay.replay import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A step with different outcomes under some systems, and its outcome under each.
+
+    `follows` has the earlier differences that the step uses. A step that uses none differs by itself.
+    """
+
+    number: int
+    step: Step
+    outcomes: tuple[Outcome, ...]
+    follows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """The divergences between systems in a program: all differences, in the order of the steps.
+
+    `first` is the first difference; None if the systems agree.
+    """
+
+    systems: tuple[str, ...]
+    differences: tuple[Difference, ...] = field(repr=False)
+
+    @property
+    def first(self) -> Difference | None:
+        """The first step at which the systems diverge."""
+        return next(iter(self.differences), None)
+
+    @property
+    def causes(self) -> tuple[Difference, ...]:
+        """The steps that differ by themselves: the steps that they use have the same outcomes."""
+        return tuple(d for d in self.differences if not d.follows)
+
+    def __str__(self) -> str:
+        if not self.differences:
+            return f"{', '.join(self.systems)} agree on every step"
+        lines = []
+        for d in self.differences:
+            where = f" ({d.step.location})" if d.step.location else ""
+            said = ", ".join(
+                f"{name} {outcome}" for name, outcome in zip(self.systems, d.outcomes, strict=True)
+            )
+            lines.append(f"{'follows' if d.follows else 'parts  '}  {d.step.text}{where}: {said}")
+        return "\n".join(lines)
+
+
+def parting(steps: Sequence[Step], names: Sequence[str], replays: Sequence[Sequence[Outcome]]) -> Parting:
+    """Return the steps with different outcomes under the systems of these names."""
+    found: list[Difference] = []
+    differing: set[int] = set()
+    for i, step in enumerate(steps):
+        outcomes = tuple(made[i] for made in replays)
+        first = outcomes[0]
+        if all(outcome is first or str(outcome) == str(first) for outcome in outcomes):
+            continue
+        follows = tuple(part for part in step.parts if part in differing)
+        differing.add(i)
+        found.append(Difference(i, step, outcomes, follows))
+    return Parting(tuple(names), tuple(found))

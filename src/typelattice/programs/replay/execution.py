@@ -1,0 +1,215 @@
+"""A program that is carried out: step by step, by the functions of an array-API namespace."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from typelattice.calls.bind import gives_told
+from typelattice.calls.makers import PYTHONS
+from typelattice.calls.several import STANDS_FOR, arguments
+from typelattice.calls.step import (
+    WRITES,
+    Argument,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Index,
+    Input,
+    Item,
+    NamedDType,
+    Number,
+    Opaque,
+    ProgramError,
+    Ref,
+    Slice,
+    Step,
+)  # fmt: skip
+from typelattice.engine.foreign_arrays import INDICES
+from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.facts.suggestions import nearest
+from typelattice.namespaces.array import Array
+from typelattice.namespaces.namespace import Namespace
+from typelattice.operands.objects import operand
+from typelattice.operands.operand import Operand
+from typelattice.programs.source.dtype_questions import LIMITS
+
+EXTENSIONS = ("linalg", "fft")  # where a namespace has functions, too
+
+
+def run(steps: Sequence[Step], results: Sequence[int], xp: Any, given: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The results of a program, computed by a namespace from what its inputs are given.
+
+    Raises ProgramError for an input that is not given, and for a step that cannot be carried out there. What
+    the namespace raises has a note that names the step.
+    """
+    names = [step.text for step in steps if isinstance(step, Input)]
+    for name in given:
+        if name not in names:
+            raise ProgramError(
+                f"the program has no input {name}{nearest(name, names)}; it has {', '.join(names)}"
+            )
+    runner = _Runner(xp, given)
+    for step in steps:
+        try:
+            runner.values.append(runner.value(step))
+        except Exception as e:
+            e.add_note(f"{step.op} {step.text!r}{f' ({step.location})' if step.location else ''}")
+            raise
+    return tuple(runner.values[i] for i in results)
+
+
+class _Runner:
+    """The values of the steps so far."""
+
+    def __init__(self, xp: Any, given: Mapping[str, Any]) -> None:
+        self.xp, self.given = xp, given
+        self.values: list[Any] = []
+
+    def value(self, step: Step) -> Any:
+        """Return the value of a step."""
+        match step:
+            case Input(given=given):
+                return self.input(step, given)
+            case Number(value=value):
+                return value
+            case Cast(source=source, to=to):
+                return self.cast(self.values[source], self.dtype(to))
+            case Index(source=source, key=key, lists=lists):
+                return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
+            case Item(source=source):
+                x = self.values[source]
+                return PYTHONS[operand(x).kind.word](x)
+            case Created(name=name, args=args, keywords=keywords, dtype=dtype):
+                named = {key: self.argument(value) for key, value in keywords}
+                if dtype is not None:
+                    named["dtype"] = self.dtype(dtype)
+                return self.function(step, name)(*map(self.argument, args), **named)
+            case Call():
+                return self.called(step)
+            case Opaque(name=name, made_of=parts):
+                if name.partition(".")[0] in LIMITS:
+                    return self.limit(name, self.values[parts[0]])
+                function = PYTHONS.get(name) or vars(math).get(name.removeprefix("math."))
+                if function is not None:
+                    return function(*(self.values[part] for part in parts))
+        raise ProgramError(
+            f"{step.op} {step.text!r} is not known well enough to be carried out; leave it out"
+        )
+
+    def limit(self, name: str, x: Any) -> Any:
+        """One of the limits of the dtype that an array has: `finfo.eps`."""
+        which, _, field = name.partition(".")
+        found = operand(x).dtype
+        assert found is not None
+        return getattr(LIMITS[which][0](found), "smallest_normal" if field == "tiny" else field)
+
+    def input(self, step: Input, given: Operand | str) -> Any:
+        """Return the value given for an input; for a Python number that is not given, its known value."""
+        if step.text in self.given:
+            value = self.given[step.text]
+            bare = isinstance(self.xp, Namespace) and not isinstance(
+                value, (Array, bool, int, float, complex)
+            )
+            return self.xp.asarray(value) if bare else value
+        if isinstance(given, Operand) and given.tier == "scalar" and given.value is not None:
+            return given.value
+        raise ProgramError(f"the input {step.text} is not given; give {step.text}=...")
+
+    def called(self, step: Call) -> Any:
+        """Return the result of an operation."""
+        taken, keywords, number = arguments(step)
+        if STANDS_FOR in keywords:
+            what = f"it has the dtype of {step.name}, and its values are not computed here"
+            raise ProgramError(f"{step.text!r}: {what}; leave it out")
+        args = [self.argument(x) for x in taken]
+        named = {key: self.argument(value) for key, value in keywords.items()}
+        if step.name == "setitem":
+            x = self.xp.asarray(args[0], copy=True)
+            x[named["key"]] = args[1]
+            return x
+        if step.name in WRITES:
+            plain = OPERATIONS[WRITES[step.name]].method or ""
+            writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
+            return writes(self.xp.asarray(args[0], copy=True), args[1])
+        op = OPERATIONS[step.name]
+        if step.operator and op.method:
+            found = getattr(operator, op.method)(*args)
+        else:
+            if step.dtype is not None and gives_told(op):
+                named["dtype"] = self.dtype(step.dtype)
+            if op.form == "several":
+                args[0] = [*args[0]]
+            else:
+                args = self.arrays(op, step, args)
+            if op.form == "told":  # its text comes before its arrays
+                args = [*args[len(step.operands) :], *args[: len(step.operands)]]
+            found = self.function(step, step.name)(*args, **named)
+            found = found if number is None else found[number]
+        if step.dtype is None or not hasattr(found, "dtype"):
+            return found
+        to = self.dtype(step.dtype)
+        return found if not getattr(found, "weak", False) and found.dtype == to else self.cast(found, to)
+
+    def arrays(self, op: Operation, step: Call, args: list[Any]) -> list[Any]:
+        """Arguments, of which those that the standard wants to be arrays are: one at least, any condition."""
+        refs = [i for i, x in enumerate(step.args) if isinstance(x, Ref) and x.step in step.operands]
+        numbers = [i for i in refs if not hasattr(args[i], "dtype")]
+        if op.form == "elementwise":
+            numbers = numbers[:1] if len(numbers) == len(refs) else []
+        elif op.form == "choice":
+            branches = numbers[-1:] if {*refs[-2:]} <= {*numbers} else []
+            numbers = [i for i in numbers if i == refs[0]] + branches
+        return [self.xp.asarray(x) if i in numbers else x for i, x in enumerate(args)]
+
+    def function(self, step: Step, name: str) -> Callable[..., Any]:
+        """A function of the namespace or of its extensions."""
+        for place in (self.xp, *(getattr(self.xp, extension, None) for extension in EXTENSIONS)):
+            found = getattr(place, name, None)
+            if callable(found):
+                function: Callable[..., Any] = found
+                return function
+        raise ProgramError(f"{step.text!r}: {self.xp!r} has no function {name}; write it with others")
+
+    def cast(self, x: Any, to: Any) -> Any:
+        """An array, or a Python number, as an array of a dtype."""
+        if isinstance(x, (bool, int, float, complex)) and not hasattr(x, "dtype"):
+            return self.xp.asarray(x, dtype=to)
+        return self.xp.astype(x, to)
+
+    def dtype(self, asked: NamedDType | DTypeOf) -> Any:
+        """A dtype as the namespace takes it."""
+        if isinstance(asked, DTypeOf):
+            value = self.values[asked.step]
+            return value.dtype if hasattr(value, "dtype") else value
+        if asked.name in PYTHONS and asked.name != "bool":
+            return self.xp.asarray(PYTHONS[asked.name](1)).dtype
+        if isinstance(self.xp, Namespace):
+            return self.xp._context.dtype(asked.name)
+        return getattr(self.xp, asked.name, asked.name)
+
+    def lists(self, key: Argument, form: str) -> Any:
+        """An index with lists in it, which are tuples in a step."""
+        found = [_list(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
+        return found[0] if form == INDICES[0] else tuple(found)
+
+    def argument(self, x: Argument) -> Any:
+        """An argument with the values of earlier steps."""
+        match x:
+            case Ref(step):
+                return self.values[step]
+            case NamedDType() | DTypeOf():
+                return self.dtype(x)
+            case Slice(start, stop, step):
+                return slice(*map(self.argument, (start, stop, step)))
+            case tuple():
+                return tuple(map(self.argument, x))
+        return x
+
+
+def _list(x: Any) -> Any:
+    """Tuples within each other as lists."""
+    return [_list(each) for each in x] if type(x) is tuple else x

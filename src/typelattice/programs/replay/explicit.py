@@ -1,0 +1,263 @@
+"""A program with every cast written out, and the check that none is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from typelattice.calls.draft import RESULT
+from typelattice.calls.step import (
+    LONGEST,
+    WRITES,
+    Argument,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Index,
+    Input,
+    Item,
+    NamedDType,
+    Number,
+    Opaque,
+    ProgramError,
+    Ref,
+    Slice,
+    Step,
+)  # fmt: skip
+from typelattice.engine.answer import Promotion
+from typelattice.engine.operations import STANDARD
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.loss import loss
+from typelattice.facts.operations import COMPARING, operation
+from typelattice.facts.range import Value, represent
+from typelattice.facts.suggestions import clipped
+from typelattice.operands.operand import Operand
+from typelattice.programs.replay.casts import promoting
+from typelattice.programs.replay.replay import Outcome
+
+
+def explicit(
+    steps: Sequence[Step], results: Sequence[int], outcomes: Sequence[Outcome]
+) -> tuple[tuple[Step, ...], tuple[int, ...]]:
+    """The steps with each implicit cast before the operation that needs it, and the results among them.
+
+    Each operation is of one dtype, and says the dtype of its result. Raises ProgramError for a program of
+    which a step is refused.
+    """
+    writer = _Writer(steps, outcomes)
+    for i, outcome in enumerate(outcomes):
+        if outcome.operand is None:
+            raise ProgramError(f"{_named(steps[i])} is {outcome}: {outcome.reason}; cast its operands first")
+        writer.write(i)
+    return tuple(writer.made), tuple(writer.new[i] for i in results)
+
+
+class _Writer:
+    """The explicit steps so far; `new` gives the number of each old step among them.
+
+    `refs` has a reference to each, and `named` the names of dtypes: steps share them, as there are many.
+    """
+
+    def __init__(self, steps: Sequence[Step], outcomes: Sequence[Outcome]) -> None:
+        self.steps, self.outcomes = steps, outcomes
+        self.made: list[Step] = []
+        self.refs: list[Ref] = []
+        self.named: dict[DType | None, NamedDType] = {}
+        self.new: dict[int, int] = {}
+        self.casts: dict[tuple[int, str, str], int] = {}
+
+    def add(self, step: Step) -> int:
+        self.made.append(step)
+        self.refs.append(Ref(len(self.refs)))
+        return len(self.refs) - 1
+
+    def dtype(self, d: DType | None) -> NamedDType:
+        """A dtype by its name."""
+        if d not in self.named:
+            self.named[d] = NamedDType(str(d))
+        return self.named[d]
+
+    def operand(self, i: int) -> Operand:
+        found = self.outcomes[i].operand
+        assert found is not None
+        return found
+
+    def renamed(self, x: Argument) -> Any:
+        """An argument that speaks of the new steps, and names dtypes that were those of earlier ones."""
+        match x:
+            case Ref(step):
+                return self.refs[self.new[step]]
+            case DTypeOf(step):
+                return self.dtype(self.operand(step).dtype)
+            case Slice(start, stop, step):
+                return Slice(*map(self.renamed, (start, stop, step)))
+            case tuple():
+                return tuple(map(self.renamed, x))
+        return x
+
+    def write(self, i: int) -> None:
+        """The explicit form of a step, after the casts that it needs."""
+        step, given = self.steps[i], self.operand(i)
+        match step:
+            case Call():
+                self.new[i] = self.called(step, self.outcomes[i], given)
+            case Cast():
+                to = self.dtype(given.dtype)
+                self.new[i] = self.add(replace(step, source=self.new[step.source], to=to))
+            case Index():
+                source = self.new[step.source]
+                self.new[i] = self.add(replace(step, source=source, key=self.renamed(step.key)))
+            case Item(source=source):
+                self.new[i] = self.add(replace(step, source=self.new[source]))
+            case Created():
+                like = self.new[step.like] if isinstance(step.like, int) else step.like
+                args, keywords = self.renamed(step.args), self.renamed(step.keywords)
+                dtype = self.dtype(given.dtype)
+                self.new[i] = self.add(replace(step, args=args, keywords=keywords, like=like, dtype=dtype))
+            case Opaque(made_of=parts):
+                self.new[i] = self.add(replace(step, made_of=tuple(self.new[part] for part in parts)))
+            case _:
+                self.new[i] = self.add(step)
+
+    def called(self, step: Call, outcome: Outcome, given: Operand) -> int:
+        """An operation whose operands are of one dtype."""
+        p, new = outcome.promotion, self.new
+        moved = {part: new[part] for part in step.operands}
+        if p is not None and p.compute is not None:
+            to = self.compared_in(step, p) or p.compute
+            for part, o in promoting(step, p):
+                moved[part] = self.cast(step, part, o, to, p)
+        elif step.dtype is not None and given.dtype is not None and not step.name.endswith("_like"):
+            moved = {part: self.cast(step, part, self.operand(part), given.dtype, None) for part in moved}
+        writes = step.name in WRITES or (
+            step.rebinds and p is not None and p.op is not None and operation(p.op).in_place
+        )
+        cast_after = writes or _narrows(step, p, given.dtype)
+        computed = p.compute if cast_after and p else given.dtype
+        made = self.add(Call(
+            WRITES.get(step.name, step.name),
+            tuple([self.moved(x, moved) for x in step.args]),
+            self.renamed(step.keywords) if step.keywords and step.name not in WRITES else (),
+            tuple([moved[part] for part in step.operands]),
+            step.operator,
+            None if given.tier == "scalar" else self.dtype(computed),
+            text=step.text, location=step.location, shape=step.shape, owner=step.owner,
+        ))  # fmt: skip
+        if cast_after and computed is not given.dtype:
+            made = self.add(self.cast_step(step, made, self.dtype(given.dtype)))
+        return made
+
+    def moved(self, x: Argument, moved: dict[int, int]) -> Argument:
+        """An argument of a call, an operand as it is after its cast."""
+        if isinstance(x, Ref):
+            return self.refs[moved[x.step] if x.step in moved else self.new[x.step]]
+        return tuple(self.moved(each, moved) for each in x) if isinstance(x, tuple) else self.renamed(x)
+
+    def compared_in(self, step: Call, p: Promotion) -> DType | None:
+        """The dtype in which a number out of range is compared: one that holds it and all other values."""
+        beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
+        if not beyond or operation(p.op or "").of_class not in COMPARING or not isinstance(p.system, System):
+            return None
+        own = [o.dtype for o in p.operands if o.dtype]
+        for d in p.system.dtypes:
+            if all(not loss(x, d) for x in own) and all(represent(value, d)[0] for value in beyond):
+                return d
+        what = f"{_named(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
+        raise ProgramError(f"{what}; compare with a number within its range")
+
+    def cast(self, step: Call, part: int, o: Operand, to: DType, p: Promotion | None) -> int:
+        """An operand as one of a dtype: itself, or a cast of it; a number becomes what the system says."""
+        if o.dtype is to and not o.weak and o.tier != "scalar":
+            return self.new[part]
+        value = self.becomes(step, o, to, p)
+        key = part, to.name, repr(value)
+        if key not in self.casts:
+            source = self.new[part]
+            if value is not None and value is not o.value:
+                source = self.add(Number(value, text=str(value)[:LONGEST], location=step.location, shape=()))
+            self.casts[key] = self.add(self.cast_step(self.steps[part], source, self.dtype(to)))
+        return self.casts[key]
+
+    def becomes(self, step: Call, o: Operand, to: DType, p: Promotion | None) -> Value | None:
+        """The number that a Python number counts as. Raises ProgramError where the system does not say."""
+        if o.tier != "scalar" or o.value is None or represent(o.value, to)[0]:
+            return o.value if o.tier == "scalar" else None
+        fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]
+        if fits and fits[0].becomes is not None:
+            return fits[0].becomes
+        what = f"{_named(step)}: {o.value} is out of range for {to}, and it is not said what becomes of it"
+        raise ProgramError(f"{what}; use a value within it, or cast first")
+
+    def cast_step(self, of: Step, source: int, to: NamedDType) -> Cast:
+        cast = f"{of.text if of.text.isidentifier() else f'({of.text})'}.astype({to.name})"
+        shape = self.made[source].shape
+        return Cast(source, to, text=clipped(cast, LONGEST), location=of.location, shape=shape)
+
+
+def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:
+    """Return True if an operation casts its own result: a bfloat16 sum may add in float32 and then cast.
+
+    Indices and counts are not cast: `argmax`, and the second result of `sort`, have a dtype of their own.
+    """
+    if p is None or p.compute is None or result is None or p.compute is result:
+        return False
+    of_values = STANDARD[operation(step.name).of_class].gives in (None, "real")
+    return p.compute.kind is result.kind and of_values and all(key != RESULT for key, _ in step.keywords)
+
+
+def check(steps: Sequence[Step]) -> None:
+    """Raises ProgramError unless every operation has operands of one dtype, and says that of its result."""
+    dtypes: list[str | None] = []  # of each step: None for a Python number
+    for step in steps:
+        match step:
+            case Input(given=given) | Opaque(given=given):
+                dtypes.append(_dtype_of(given))
+            case Number() | Item():
+                dtypes.append(None)
+            case Index(source=source):
+                dtypes.append(dtypes[source])
+            case Cast(to=to):
+                dtypes.append(_stated(step, to))
+            case Created(dtype=dtype):
+                dtypes.append(_stated(step, dtype))
+            case Call():
+                dtypes.append(_checked(step, [dtypes[part] for part in step.operands]))
+
+
+def _checked(step: Call, operands: Sequence[str | None]) -> str | None:
+    """The dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
+    if step.operator and all(d is None for d in operands):
+        return None
+    if step.name in WRITES:
+        raise ProgramError(f"{_named(step)} writes into its left operand; take .explicit(system)")
+    joined = operands[operation(step.name).promoting]
+    if step.name == "pow" and len({*joined}) > 1:  # an integer exponent takes no part
+        joined = joined[:1]
+    if None in joined or len({*joined}) > 1:
+        what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
+        raise ProgramError(f"{_named(step)} casts implicitly, of {what}; take .explicit(system)")
+    return _stated(step, step.dtype)
+
+
+def _stated(step: Step, dtype: object) -> str:
+    if not isinstance(dtype, NamedDType):
+        raise ProgramError(f"{_named(step)} does not say its dtype; take .explicit(system)")
+    return dtype.name
+
+
+def _dtype_of(given: Operand | str) -> str | None:
+    """The dtype of an input, by name; None of a Python number."""
+    if isinstance(given, str):
+        return given.partition(":")[0].partition("=")[0]
+    if given.tier == "scalar" and given.kind is not Kind.BOOL:
+        return None
+    return str(given.dtype) if given.tier != "scalar" else None
+
+
+def _named(step: Step) -> str:
+    """A step as an error names it: its operation, text and place."""
+    where = f" ({step.location})" if step.location else ""
+    return f"{step.op or 'input'} {step.text!r}{where}"

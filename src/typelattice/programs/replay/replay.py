@@ -1,0 +1,361 @@
+"""The outcome of each step of a program under a system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from typelattice.calls.draft import GIVES_WAY
+from typelattice.calls.python_numbers import computed
+from typelattice.calls.step import (
+    IN_PLACE,
+    WRITES,
+    AnyDType,
+    Call,
+    Cast,
+    Created,
+    DTypeOf,
+    Index,
+    Input,
+    Item,
+    Number,
+    Opaque,
+    ProgramError,
+    Shape,
+    Step,
+)  # fmt: skip
+from typelattice.calls.table import meaning
+from typelattice.engine.answer import Promotion
+from typelattice.engine.foreign_arrays import index_refusal
+from typelattice.engine.operate import op_of
+from typelattice.engine.operations import COPY_CAST
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, dtype
+from typelattice.facts.operations import OPERATIONS, OpError
+from typelattice.facts.range import represent
+from typelattice.files.reader import system as find_system
+from typelattice.operands.operand import BOOL, LISTS, SCALAR, WORDS, Operand, Tier, operand_of, scalar
+from typelattice.programs.replay.results import result_of
+
+if TYPE_CHECKING:
+    from typelattice.recorded.observed import Observed
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a step under a system: an operand, or None if the step is refused or not reached.
+
+    `reason` says why a step is refused. A step that needs a refused one is not reached, and has no reason.
+    """
+
+    operand: Operand | None
+    promotion: Promotion | None = None
+    reason: str | None = None
+
+    @property
+    def dtype(self) -> DType | None:
+        """The dtype; None where the step is refused or not reached, and of a Python number."""
+        return self.operand.dtype if self.operand else None
+
+    @property
+    def refused(self) -> bool:
+        """Return True if this step itself is refused."""
+        return self.reason is not None
+
+    @property
+    def observed(self) -> Observed | None:
+        """The recorded answer of the library; None if it was never asked, or if no rule decides the step."""
+        from typelattice.recorded.observed import observed  # takes long to load, and few programs ask
+
+        p = self.promotion
+        return observed(p) if p and self.refused == (p.dtype is None) else None
+
+    @property
+    def departure(self) -> Observed | None:
+        """The recorded answer of the library if it contradicts the rule; later steps follow the rule."""
+        return seen if (seen := self.observed) and seen.departs else None
+
+    @property
+    def never_asked(self) -> bool:
+        """Return True if a rule alone answers, though the system's library could have been asked.
+
+        >>> from typelattice import program
+        >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
+        [False, True]
+        """
+        from typelattice.explanations.answers import unasked
+
+        p = self.promotion
+        return p is not None and self.refused == (p.dtype is None) and unasked(p)
+
+    def __str__(self) -> str:
+        if self.operand is None:
+            return "refused" if self.refused else "not reached"
+        if self.operand.tier == "scalar":
+            return f"Python {self.operand.kind.word}"
+        return f"{self.operand.dtype}{'*' if self.operand.weak else ''}"
+
+
+NOT_REACHED = Outcome(None)
+Systems = Mapping[str, System]  # the system of each library that owns steps
+Found = Sequence[Outcome] | Mapping[int, Outcome]  # the outcomes of earlier steps, by their numbers
+
+
+def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ...]:
+    """Return the outcome of each step, under one system or under the system of the step's library.
+
+    Raises DTypeError or OperandError for an input that is no operand. Raises ProgramError for an
+    operation of no library that has a system.
+    """
+    engine = engine_of(system, steps)
+    found: list[Outcome] = []
+    for step in steps:
+        found.append(engine(step).outcome(step, found))
+    return tuple(found)
+
+
+def replay_singly(
+    steps: Sequence[Step], engine: Engine, given: Sequence[Outcome | None]
+) -> tuple[Outcome, ...]:
+    """Return the outcome of each step by itself, whatever the outcomes of the earlier steps.
+
+    Later steps use the outcome in `given` for each step; if that is None, the step's own outcome.
+    Raises as `replay` does.
+    """
+    found: list[Outcome] = []
+    taken: list[Outcome] = []
+    for step, outcome in zip(steps, given, strict=True):
+        found.append(engine(step).outcome(step, taken))
+        taken.append(outcome if outcome and not _known(outcome, found[-1]) else found[-1])
+    return tuple(found)
+
+
+def _known(given: Outcome, found: Outcome) -> bool:
+    """Return True if a step's own outcome is the given one but for its value, and that value is known."""
+    o, own = given.operand, found.operand
+    return own is not None and own.value is not None and o == replace(own, value=None)
+
+
+def engine_of(system: System | Systems, steps: Sequence[Step]) -> Engine:
+    """Return a function that finds the evaluator of a step: of the one system, or of its library's.
+
+    In a program of another library, NumPy's constants keep NumPy's rules under any system that has a rule for
+    NumPy's scalars: `np.float64(2.5)` beside a tensor is no tensor.
+    """
+    if isinstance(system, System):
+        constants = _constants(steps) if GIVES_WAY in system.foreign else ()
+        if not constants:
+            one = _Replay(system)
+            return lambda step: one
+        kept = {id(steps[i]) for i in constants}
+        owners = [_owner_of_scalar(step) if i in constants else None for i, step in enumerate(steps)]
+        numpy, one = _Replay(find_system(GIVES_WAY)), _Replay(system, owners)
+        return lambda step: numpy if id(step) in kept else one
+    owners = [*map(_owner_of_scalar, steps)]
+    engines = {name: _Replay(s, owners) for name, s in system.items()}
+    return lambda step: _owner(engines, step)
+
+
+def _owner_of_scalar(step: Step) -> str | None:
+    """Return the library whose scalar a step's result is, if it has no dimensions; None for an array."""
+    return None if isinstance(step, Created) else step.owner
+
+
+def _constants(steps: Sequence[Step]) -> frozenset[int]:
+    """Return NumPy's steps that no array of another library and no input goes into; none without others."""
+    owners = {step.owner for step in steps}
+    if GIVES_WAY not in owners or not owners - {GIVES_WAY, None}:
+        return frozenset()
+    found: set[int] = set()
+    for i, step in enumerate(steps):
+        own = (part for part in step.parts if not isinstance(steps[part], Number))
+        if step.owner == GIVES_WAY and not isinstance(step, (Input, Opaque)) and found.issuperset(own):
+            found.add(i)
+    return frozenset(found)
+
+
+def _owner(engines: Mapping[str, _Replay], step: Step) -> _Replay:
+    """Return the evaluator for the system of a step's owner. Raises ProgramError."""
+    if step.owner is not None and step.owner in engines:
+        return engines[step.owner]
+    if step.op is None and engines:
+        return next(iter(engines.values()))  # what no rule decides is the same under each
+    where = f" ({step.location})" if step.location else ""
+    who = f"is {step.owner}'s, and no system is given for that" if step.owner else "is owned by no library"
+    raise ProgramError(f"{step.text}{where} {who}; give one system for all, or one for each library")
+
+
+class _Replay:
+    """The evaluator of one program's steps under one system; it evaluates equal operations once.
+
+    `owners` has the library whose scalar the result of each step may be, in a program of several libraries.
+    """
+
+    def __init__(self, system: System, owners: Sequence[str | None] = ()) -> None:
+        self.system, self.owners = system, owners
+        self.known: dict[object, Outcome] = {}
+
+    def outcome(self, step: Step, found: Found) -> Outcome:
+        """Return the outcome of a step from the outcomes of the earlier steps."""
+        for i in step.parts:
+            if found[i].operand is None:
+                return NOT_REACHED
+        match step:
+            case Call(rebinds=True, operator=True) if self.system.library.partition(" ")[0] != step.owner:
+                written = replace(step, name=IN_PLACE[step.name], operator=False, rebinds=False)
+                return self.outcome(written, found)
+            case Call(name, _, _, operands):
+                made = tuple([o for i in operands if (o := found[i].operand)])
+                guests = self.guests(step, made)
+                if guests:
+                    beside = zip(operands, made, strict=True)
+                    made = tuple([replace(o, guest=guests.get(i, o.guest)) for i, o in beside])
+                asked = None if step.dtype is None else self.dtype(step.dtype, found)
+                number = step.keywords[-1] if step.keywords else step.rebinds
+                key = name, made, step.operator, asked, number, _tier(step, made)
+                known = self.known.get(key)
+                if known is None:
+                    known = self.known[key] = self.called(step, made, asked)
+                return known
+            case Number(value=value):
+                return Outcome(self.system.operand(value))
+            case Input(given=given) | Opaque(given=given):
+                return Outcome(_shaped(self.system.operand(given), step.shape))
+            case Index(source=source, lists=lists):
+                o = found[source].operand
+                assert o is not None
+                if lists and (why := index_refusal(self.system, lists)):
+                    return Outcome(None, None, why)
+                return Outcome(replace(o, tier=_tier(step, (o,)), value=None))
+            case Cast(source=source, to=to):
+                o = found[source].operand
+                assert o is not None
+                # An array of another library that becomes one of this library promotes alone: Keras on JAX
+                # makes float32 of NumPy's float64.
+                alone = self.system.explain(o).dtype if to == DTypeOf(source) else None
+                return self.cast(o, alone or self.dtype(to, found), _tier(step, (o,)))
+            case Item(source=source):
+                o = found[source].operand
+                assert o is not None
+                return Outcome(scalar(WORDS.get(o.kind.word, o.kind)))
+            case Created():
+                return self.created(step, found)
+        raise TypeError(f"a {type(step).__name__} is no step")
+
+    def guests(self, step: Call, operands: Sequence[Operand]) -> Mapping[int, str]:
+        """Return the foreign operands by their steps: lists, and scalars of libraries that the system has a
+        rule for, such as np.float64(2) beside an MLX array.
+        """
+        found = dict.fromkeys(step.lists, LISTS)
+        if self.owners and len(operands) > 1:
+            for i, o in zip(step.operands, operands, strict=True):
+                owner = self.owners[i]
+                if owner and owner != step.owner and owner in self.system.foreign and o.tier == "0d":
+                    found[i] = owner + SCALAR
+        return found
+
+    def dtype(self, asked: AnyDType, found: Found) -> DType | Operand:
+        """The dtype that is asked for; a Python scalar where one stands for its kind's default dtype."""
+        if isinstance(asked, DTypeOf):
+            o = found[asked.step].operand
+            assert o is not None
+            return o.dtype or o
+        if asked.name == "bool":
+            return BOOL
+        if asked.name in WORDS:
+            return scalar(WORDS[asked.name])
+        return self.system.own_dtypes.get(asked.name) or dtype(asked.name)
+
+    def cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
+        """An operand of another dtype; the value of one without dimensions is kept where it fits."""
+        if isinstance(to, Operand):
+            p = self.system.explain(to)
+            asked = self.system.requested.get(to.kind, p.dtype)
+            if asked is None:
+                return Outcome(None, p, p.reason)
+            to = asked
+        to = self.system.made(to)
+        kept = (
+            tier == "0d" and o.value is not None and o.kind.rank <= to.kind.rank and represent(o.value, to)[0]
+        )
+        return Outcome(operand_of(to, tier=tier, value=o.value if kept else None))
+
+    def created(self, step: Created, found: Found) -> Outcome:
+        """An array of the dtype asked for, or of a default one; weak if a Python number is so by itself."""
+        like = found[step.like].operand if isinstance(step.like, int) else step.like
+        tier: Tier = "0d" if step.shape == () else "array"
+        assert like is not None
+        if step.dtype is not None:
+            return self.cast(like, self.dtype(step.dtype, found), tier)
+        p = self.made(step, like)
+        if p.dtype is None:
+            return Outcome(None, p, p.reason)
+        keeps = step.name == "full" or (step.name == "asarray" and tier == "0d")  # but no list's array
+        return Outcome(operand_of(p.dtype, p.weak and keeps, tier), p)
+
+    def made(self, step: Created, like: Operand) -> Promotion:
+        """Return the promotion of a new array without a requested dtype: by its operation's rule, if any.
+
+        A library's linspace between whole numbers may have another dtype than between other numbers. The
+        value that fills an array may count by its kind alone. In the standard a Python number has no dtype by
+        itself, and an array of it has one.
+        """
+        bounds = [x for x in step.args if isinstance(x, (bool, int, float, complex))][:2]
+        if step.name == "linspace" and len(bounds) == 2:
+            return self.system.explain(*bounds, op="linspace")
+        fills = step.name == "full" or (like.tier == "scalar" and like.kind not in self.system.defaults)
+        return self.system.explain(like, op="full" if fills else None)
+
+    def called(self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None) -> Outcome:
+        """Return the outcome of an operation: Python's for operators of Python numbers, else the system's."""
+        if step.operator and all(o.tier == "scalar" for o in operands):
+            made = computed(step.name, operands)
+            return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
+        tier = _tier(step, operands)
+        if step.name == "setitem" and step.operator and op_of(self.system, "setitem").into == COPY_CAST:
+            cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
+            return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
+        if asked is not None:
+            for o in operands:
+                if o.guest and (p := self.system.explain(o)).dtype is None:
+                    return Outcome(None, p, p.reason)
+            return self.cast(replace(operands[0], value=None), asked, tier)
+        name = step.name
+        if name in WRITES:
+            return self.in_place(name, operands, tier, step.rebinds)
+        asked_of = (OPERATIONS[name].operator or name) if step.operator else name
+        try:
+            p = self.system.explain(*operands, op=asked_of)
+        except OpError as e:  # for indices that are integers under another system
+            return Outcome(None, reason=str(e))
+        if p.dtype is None:
+            return Outcome(None, p, p.reason)
+        given, why = result_of(self.system, p, step, operands, tier)
+        return Outcome(given, p, why)
+
+    def in_place(self, name: str, operands: Sequence[Operand], tier: Tier, computed: bool) -> Outcome:
+        """Return the outcome of `x *= y`. A Python number on the left is replaced and not written into."""
+        library = self.system.library.partition(" ")[0]
+        rebound = operands[0].tier == "scalar" or (
+            computed and meaning("rebound", "0d", library) is not None
+        )
+        p = self.system.explain(*operands, op=OPERATIONS[WRITES[name]].operator if rebound else name)
+        if p.dtype is None:
+            return Outcome(None, p, p.reason)
+        return Outcome(operand_of(p.dtype, p.weak, tier), p)
+
+
+Engine = Callable[[Step], _Replay]  # finds the evaluator of a step
+
+
+def _tier(step: Step, operands: Sequence[Operand]) -> Tier:
+    """The standing of a result: by its shape, or where that is unknown an array if an operand is one."""
+    if step.shape is not None:
+        return "array" if step.shape else "0d"
+    return "array" if any(o.tier == "array" for o in operands) else "0d"
+
+
+def _shaped(o: Operand, shape: Shape | None) -> Operand:
+    """An operand that a string described as an array, and whose shape says that it has no dimensions."""
+    return replace(o, tier="0d") if shape == () and o.tier == "array" else o

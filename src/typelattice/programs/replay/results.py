@@ -1,0 +1,34 @@
+"""The result of a call: its operation's result, one of several results, or a dtype of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typelattice.calls.several import dtype_from
+from typelattice.calls.step import Call
+from typelattice.calls.table import COMPUTED, ITSELF, OF_OPERAND
+from typelattice.engine.answer import Promotion
+from typelattice.engine.system import System
+from typelattice.namespaces.inspection import at_least
+from typelattice.operands.operand import Operand, Tier, operand_of
+
+
+def result_of(
+    system: System, p: Promotion, step: Call, operands: Sequence[Operand], tier: Tier
+) -> tuple[Operand | None, str | None]:
+    """Return the result of a call whose operation promotes as `p`; None and the reason if it is refused."""
+    assert p.dtype is not None
+    made, named = operand_of(p.dtype, p.weak, tier), dict(step.keywords)
+    if step.name == "result_type" and named:
+        found = at_least(system, p.dtype, named["kind"], system.defaults.get)
+        return (
+            (operand_of(found, tier=tier), None) if found else (None, f"has no dtype of kind {named['kind']}")
+        )
+    source = dtype_from(step.name, named) if named else ITSELF
+    if source == COMPUTED and p.compute is not None:
+        return operand_of(p.compute, p.weak, tier), None
+    if source == ITSELF:
+        return made, None
+    of_which = operands[0] if source.endswith(OF_OPERAND) else made
+    other = system.explain(of_which, op=source.removesuffix(OF_OPERAND))
+    return (None, other.reason) if other.dtype is None else (operand_of(other.dtype, other.weak, tier), None)

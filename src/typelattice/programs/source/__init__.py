@@ -1,0 +1,1 @@
+"""Python source as steps: it is parsed and never evaluated."""

@@ -1,0 +1,38 @@
+"""Dictionaries that the source writes out: what is looked up in them is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from typelattice.calls.step import DTypeOf, Excerpt, Ref
+from typelattice.facts.suggestions import clipped
+
+METHODS = ("get", "items", "keys", "values")
+
+
+def key_of(excerpt: Excerpt, x: Any) -> Any:
+    """A key: a text, a number, None, or a tuple of these. Raises ProgramError of anything else."""
+    for each in x if isinstance(x, tuple) else (x,):
+        if isinstance(each, (Ref, DTypeOf)):
+            raise excerpt.refuse("it looks up the value of an array; give a key that is known")
+        if each is not None and not isinstance(each, (str, bool, int, float, complex)):
+            raise excerpt.refuse("it is no key; give a text or a number")
+    return x
+
+
+def looked_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
+    """The value of a key. Raises ProgramError."""
+    if key_of(excerpt, key) not in dictionary:
+        has = clipped(", ".join(map(repr, dictionary)) or "none", 80)
+        raise excerpt.refuse(f"the dictionary has no key {clipped(repr(key), 40)}; it has {has}")
+    return dictionary[key]
+
+
+def of_dictionary(excerpt: Excerpt, dictionary: Mapping[Any, Any], method: str, args: Sequence[Any]) -> Any:
+    """Return the result of one of METHODS of a dictionary. Raises ProgramError for any other call."""
+    if method == "get" and args:
+        return dictionary.get(key_of(excerpt, args[0]), *args[1:2])
+    if method in ("items", "keys", "values") and not args:
+        return tuple(getattr(dictionary, method)())
+    raise excerpt.refuse(f"of a dictionary it is known what {', '.join(METHODS)} give; write it out at once")

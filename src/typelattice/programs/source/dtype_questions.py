@@ -1,0 +1,145 @@
+"""Questions about a dtype: its kind, its limits. The answer is known if no system decides the dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.calls.draft import Draft
+from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.table import meaning
+from typelattice.facts.dtypes import DType
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.operations import operation
+from typelattice.facts.suggestions import nearest, short
+from typelattice.namespaces.inspection import KINDS, float_limits, integer_limits
+from typelattice.operands.operand import WORDS, scalar
+
+CLASSES = {  # NumPy's scalar classes, as issubdtype takes them, and the standard's kinds
+    "bool_": ("bool",),
+    "integer": ("integral",),
+    "signedinteger": ("signed integer",),
+    "unsignedinteger": ("unsigned integer",),
+    "floating": ("real floating",),
+    "complexfloating": ("complex floating",),
+    "inexact": ("real floating", "complex floating"),
+    "number": ("numeric",),
+    "generic": ("bool", "numeric"),
+}
+LIMITS: Mapping[str, tuple[Callable[[DType], Any], tuple[str, ...]]] = {
+    "finfo": (float_limits, ("eps", "max", "min", "smallest_normal", "tiny", "bits", "dtype")),
+    "iinfo": (integer_limits, ("max", "min", "bits", "dtype")),
+}
+OF_KINDS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that ask for one kind
+    "is_floating_point": ("real floating",),
+    "is_floating": ("real floating",),
+    "is_complex": ("complex floating",),
+    "is_integer": ("integral",),
+    "iscomplexobj": ("complex floating",),
+    "isrealobj": ("bool", "integral", "real floating"),
+}
+QUESTIONS = ("isdtype", "issubdtype", *LIMITS, *OF_KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The result of `finfo` or `iinfo` for a dtype; `name` is the name of the function.
+
+    `typed`: the numbers are scalars of the dtype, as in NumPy, and not Python numbers.
+    """
+
+    name: str
+    of: AnyDType
+    typed: bool
+
+
+def known_dtype(draft: Draft, excerpt: Excerpt, x: Argument) -> DType:
+    """A dtype, or that of an array, where no system decides it. Raises ProgramError of any other."""
+    found = None
+    if isinstance(x, (NamedDType, DTypeOf, Ref)):
+        found = draft.dtype(x)
+    elif isinstance(x, str):
+        found = draft.dtype(NamedDType(x))
+    if found is None:
+        which = "a dtype that is another under each system, and the steps depend on it"
+        raise excerpt.refuse(f"it asks for {which}; cast first, e.g. .astype(float32)")
+    return found
+
+
+def is_kind(draft: Draft, excerpt: Excerpt, x: Argument, kinds: Argument) -> bool:
+    """Return True if a dtype matches `kinds`: a kind of the standard, a dtype, or a tuple of these."""
+    if isinstance(kinds, tuple):
+        return any(is_kind(draft, excerpt, x, each) for each in kinds)
+    found = known_dtype(draft, excerpt, x)
+    if isinstance(kinds, str) and kinds in KINDS:
+        return found.kind in KINDS[kinds]
+    if isinstance(kinds, str) and draft.dtype(NamedDType(kinds)) is None:
+        near = nearest(kinds, KINDS)
+        raise excerpt.refuse(f"unknown kind {short(kinds)}{near}; give one of {', '.join(KINDS)}")
+    return found is known_dtype(draft, excerpt, kinds)
+
+
+def same_dtype(draft: Draft, excerpt: Excerpt, a: Argument, b: Argument) -> bool:
+    """Return True if two dtypes are the same. Raises ProgramError if a system decides that."""
+    if isinstance(a, DTypeOf) and a == b:
+        return True
+    return known_dtype(draft, excerpt, a) is known_dtype(draft, excerpt, b)
+
+
+def question(draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> bool | Limits:
+    """Return the result of a function of QUESTIONS. Raises ProgramError."""
+    if len(args) != (2 if name in ("isdtype", "issubdtype") else 1):
+        raise excerpt.refuse(f"{name} is given {len(args)} arguments; give a dtype, and what it is asked for")
+    if name in LIMITS:
+        return limits_of(excerpt, name, args[0])
+    return is_kind(draft, excerpt, args[0], OF_KINDS[name] if name in OF_KINDS else args[1])
+
+
+def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
+    """Return the result of `finfo` or `iinfo` for a dtype or an array's dtype. Raises ProgramError."""
+    of = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
+    if not isinstance(of, (NamedDType, DTypeOf)):
+        raise excerpt.refuse(f"{name} takes a dtype; give one such as float32")
+    return Limits(name, of, meaning("typed", name, excerpt.owner) is not None)
+
+
+def limit(draft: Draft, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
+    """One of the numbers of `finfo` and `iinfo`: its kind is known even where a system decides the dtype."""
+    of_dtype, fields = LIMITS[limits.name]
+    if field not in fields:
+        near = nearest(field, fields)
+        raise excerpt.refuse(f"{limits.name} has no {short(field)}{near}; it has {', '.join(fields)}")
+    if field == "dtype":
+        return limits.of
+    known, typed = draft.dtype(limits.of), limits.typed and field != "bits"
+    if known is not None:
+        try:
+            info = of_dtype(known)
+        except TypelatticeError as e:
+            raise excerpt.refuse(str(e)) from None
+        value: Argument = getattr(info, "smallest_normal" if field == "tiny" else field)
+        return draft.cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
+    if not isinstance(limits.of, DTypeOf):
+        which = f"{limits.of.name}, whose limits are no system's alone"
+        raise excerpt.refuse(f"it asks for those of {which}; write the number")
+    kind = WORDS["int" if limits.name == "iinfo" or field == "bits" else "float"]
+    number = draft.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.of.step,), ())
+    if not typed:
+        return number
+    cast = draft.cast(excerpt, number, limits.of)
+    return draft.call(excerpt, operation("abs"), [cast])  # the limits of a complex dtype are real
+
+
+def dtype_attribute(draft: Draft, excerpt: Excerpt, x: AnyDType, name: str) -> Argument:
+    """An attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
+    if name == "type":  # `x.dtype.type(2)` is a cast
+        return x
+    if name in OF_KINDS:
+        return is_kind(draft, excerpt, x, OF_KINDS[name])
+    if name not in ("kind", "itemsize", "name"):
+        raise excerpt.refuse(f"nothing is known of its {short(name)}; ask for its kind with isdtype")
+    found = known_dtype(draft, excerpt, x)
+    if name == "itemsize" and found.storage_bits is not None:
+        return found.storage_bits // 8
+    return found.kind.letter if name == "kind" else found.name

@@ -1,0 +1,133 @@
+"""Meanings of names in Python source, and readings: generators that yield the readings of their parts.
+
+Generators replace recursion here. `run` keeps them on a stack of its own, so that no depth of code is too
+deep. An expression without parts is read at once, and yielded as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Generator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from types import GeneratorType
+from typing import Any, TypeAlias
+
+from typelattice.calls.several import Several
+from typelattice.calls.step import Argument, Ref
+from typelattice.facts.libraries import library_of
+from typelattice.programs.source.dtype_questions import Limits
+
+ALIASES = {
+    "np": "numpy",
+    "jnp": "jax",
+    "tf": "tensorflow",
+    "da": "dask",
+    "cp": "cupy",
+    "lax": "jax",
+    "F": "torch",
+    "pl": "polars",
+    "Tensor": "tinygrad",
+    "mx": "mlx",
+    "ndx": "ndonnx",
+}
+LENGTH = 100_000  # of a range that a loop runs over
+ASKS = "asks for the value of an array, and its steps depend on that"
+WHERE = "write where(condition, x, y), or each branch as a program of its own"
+
+
+Scope: TypeAlias = MutableMapping[str, Any]  # what names are bound to
+
+
+@dataclass(frozen=True, slots=True)
+class Dotted:
+    """A name that is bound to nothing here: a library, a function of one, or a dtype that a file defines."""
+
+    path: tuple[str, ...]
+
+    @property
+    def owner(self) -> str | None:
+        """The library that it belongs to."""
+        return library_of(ALIASES.get(self.path[0], self.path[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that the source defines."""
+
+    node: ast.FunctionDef | ast.Lambda
+    scope: Scope
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.node.name if isinstance(self.node, ast.FunctionDef) else "the lambda"
+
+    @property
+    def lines(self) -> Sequence[ast.stmt]:
+        """Its lines: of a lambda the one that returns its expression."""
+        if isinstance(self.node, ast.FunctionDef):
+            return self.node.body
+        return [ast.Return(value=self.node.body)]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of an array, before it is called."""
+
+    of: Ref
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """The elements `x.at[key]`, which JAX replaces in a new array."""
+
+    of: Ref
+    key: Argument
+
+
+def library_named(lines: Sequence[ast.stmt]) -> str | None:
+    """Return the one library that source names or imports; NumPy counts only where it is alone.
+
+    None if it names none, or several: then nobody knows whose arrays the inputs are.
+
+    >>> library_named(ast.parse("torch.relu(x) * np.float64(2)").body)
+    'torch'
+    """
+    found: set[str] = set()
+    for line in lines:
+        for node in ast.walk(line):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name)):
+                    names = [name]
+                case ast.Import(names=modules):
+                    names = [each.name.partition(".")[0] for each in modules]
+                case ast.ImportFrom(module=str(module)):
+                    names = [module.partition(".")[0]]
+                case _:
+                    continue
+            found |= {owner for name in names if (owner := Dotted((name,)).owner)}
+    others = found - {"numpy"}
+    return (others or found).pop() if len(others or found) == 1 else None
+
+
+Read: TypeAlias = "Argument | Dotted | Elements | Function | Limits | Mapping[Any, Any] | Method | Several"
+Reading: TypeAlias = Generator[Any, Any, Any]
+
+
+def run(reading: Reading) -> Any:
+    """Run a reading and all the readings that it yields, and return its result."""
+    stack, value = [reading], None
+    while stack:
+        try:
+            found = stack[-1].send(value)
+        except StopIteration as done:
+            stack.pop()
+            value = done.value
+            continue
+        if isinstance(found, GeneratorType):
+            stack.append(found)
+            value = None
+        else:
+            value = found
+    return value

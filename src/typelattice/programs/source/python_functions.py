@@ -1,0 +1,107 @@
+"""Functions of Python's own, and of its `math`, of values that are known and of arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from typelattice.calls.draft import Draft
+from typelattice.calls.makers import PYTHONS
+from typelattice.calls.step import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref
+from typelattice.calls.table import FUNCTIONS
+from typelattice.facts.dtypes import Kind
+from typelattice.facts.suggestions import nearest
+from typelattice.operands.operand import Operand, scalar
+from typelattice.programs.source.name_meanings import ASKS, LENGTH, Dotted, Function, Method, Read
+
+LOOPED = ("enumerate", "reversed", "zip")
+UNKNOWN = object()  # the result if a Python builtin is to be read as a function of arrays
+OF_PYTHON: Mapping[str, Callable[..., Any]] = {
+    "abs": abs, "all": all, "any": any, "enumerate": lambda *given: tuple(enumerate(*given)),
+    "isinstance": isinstance, "len": len, "list": tuple, "max": max, "min": min, "print": print,
+    "range": lambda *bounds: tuple(range(*bounds)), "reversed": lambda x: tuple(reversed(x)),
+    "round": round, "sorted": lambda x: tuple(sorted(x)), "sum": sum, "tuple": tuple,
+    "zip": lambda *given: tuple(zip(*given, strict=False)),
+}  # fmt: skip
+CLASSES: Mapping[str, type] = {"str": str, "list": tuple, "tuple": tuple, "dict": Mapping}
+
+
+def of_python(draft: Draft, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    """Return the result of a Python builtin; UNKNOWN if it is to be read as a function of arrays."""
+    if name == "print":
+        return None
+    if name == "len" and len(known) == 1 and isinstance(known[0], Ref):
+        shape = draft.shape(known[0])
+        if not shape or shape[0] is None:
+            raise excerpt.refuse("the shape is not known; give its operand a shape, e.g. float32[3,4]")
+        return shape[0]
+    if name == "abs" and len(known) == 1 and draft.is_scalar(known[0]):
+        return draft.operator(excerpt, name, known)
+    if name == "isinstance" and len(known) == 2:
+        return _is_instance(draft, excerpt, *known)
+    if name in ("max", "min") and (len(known) > 1 or isinstance(known[0], tuple)) and _has_array(known):
+        raise excerpt.refuse(f"it asks which is the {name}; write {name}imum(x, y)")
+    if name == "sum" and known and isinstance(known[0], tuple) and _has_array(known):
+        return _sum(draft, excerpt, *known)
+    if name in ("all", "any", "sorted") and _has_array(known):
+        return UNKNOWN
+    if name in LOOPED and any(isinstance(x, Ref) for x in known):
+        raise excerpt.refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
+    if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known):
+        return UNKNOWN
+    try:
+        if name == "range" and len(range(*known)) > LENGTH:
+            raise excerpt.refuse(f"a range of more than {LENGTH:,} numbers; take a shorter one")
+        return OF_PYTHON[name](*known)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise excerpt.refuse(f"Python refuses it: {e}; give other values") from None
+
+
+def _has_array(known: Sequence[Any]) -> bool:
+    """Return True if an array or an unknown number is among the values, or in a list among them."""
+    return any(isinstance(x, Ref) or (isinstance(x, tuple) and _has_array(x)) for x in known)
+
+
+def _sum(draft: Draft, excerpt: Excerpt, items: Sequence[Argument], start: Argument = 0) -> Argument:
+    """Return the sum of a list, computed as in Python: add each item in turn to `start`."""
+    for each in items:
+        start = draft.operator(excerpt, "add", [start, each])
+    return start
+
+
+def _is_instance(draft: Draft, excerpt: Excerpt, x: Any, classes: Any) -> bool:
+    """Return True if a value is of one of these Python classes. Raises ProgramError for an array's class."""
+    names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flat(classes)]
+    asked = tuple(PYTHONS.get(name) or CLASSES.get(name) for name in names)
+    if isinstance(x, (Function, Dotted, Method)) or None in asked:
+        raise excerpt.refuse("it asks for a class that libraries have of their own; leave it out")
+    if not isinstance(x, Ref):
+        return isinstance(x, tuple(each for each in asked if each))
+    given = draft.steps[x.step]
+    if isinstance(given, (Input, Opaque)) and isinstance(given.given, Operand) and draft.is_scalar(x):
+        return any(issubclass(PYTHONS[given.given.kind.word], each) for each in asked if each)
+    if draft.is_scalar(x):
+        raise excerpt.refuse("it asks of what kind a number is, which is not known; leave it out")
+    return False
+
+
+def _flat(classes: Any) -> Sequence[Any]:
+    """The classes of isinstance, of which there may be several."""
+    return classes if isinstance(classes, tuple) else (classes,)
+
+
+def of_math(
+    draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Read], known: Sequence[Any]
+) -> Argument:
+    """Return the result of a function of `math`: a Python float, known if the arguments are known."""
+    function = vars(math).get(name)
+    if name not in FUNCTIONS or not callable(function):
+        raise excerpt.refuse(f"math.{name} is no operation{nearest(name, FUNCTIONS)}; give its value")
+    if all(isinstance(x, (int, float)) for x in known):
+        try:
+            return float(function(*known))
+        except (TypeError, ValueError, OverflowError) as e:
+            raise excerpt.refuse(f"Python refuses it: {e}; give other values") from None
+    refs = [x.step for x in args if isinstance(x, Ref)]
+    return draft.opaque(excerpt, f"math.{name}", scalar(Kind.FLOAT), refs, ())

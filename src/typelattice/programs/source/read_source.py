@@ -1,0 +1,189 @@
+"""Python source as a program: an expression, lines with assignments, a function. Nothing is evaluated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from textwrap import dedent
+from typing import Any
+
+from typelattice.calls.draft import Draft
+from typelattice.calls.inputs import is_operand
+from typelattice.calls.step import LONGEST, Argument, Excerpt, ProgramError, SourceLocation
+from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
+from typelattice.programs.source.reader import UNRETURNED, Reader, parameters
+from typelattice.programs.source.syntax import parse
+
+LONGEST_SOURCE = 8_000_000  # characters
+POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
+
+
+def read(
+    text: str, bound: Mapping[str, object], file: str = "", function: str | None = None
+) -> tuple[Draft, list[int]]:
+    """The steps of a source, and those that are its results. Raises ProgramError.
+
+    `function` names the function of a file that is meant.
+    """
+    if len(text) > LONGEST_SOURCE:
+        raise ProgramError(f"a source of {len(text):,} characters; the longest is {LONGEST_SOURCE:,}")
+    clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
+    clean = clean if "\n" in clean else clean.strip()
+    source = Reader(Draft(), clean if not file else text, file, bound)
+    lines = _parsed(source)
+    source.library = library_named(lines)
+    scope: Scope = {}
+    if function is not None or _is_function(lines):
+        found = run(_function(source, lines, scope, function))
+    else:
+        found = run(_script(source, lines, scope))
+    excerpt = Excerpt(clipped(clean, LONGEST))
+    results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
+    return source.draft, [source.draft.ref(excerpt, x).step for x in results]
+
+
+def _parsed(source: Reader) -> list[ast.stmt]:
+    """The lines of a source. Raises ProgramError where Python cannot parse it."""
+    try:
+        lines = parse(source.text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
+        why = getattr(e, "msg", None) or "nested too deep; give parts of it names on lines of their own"
+        line = getattr(e, "lineno", None) or 1
+        where = f"{SourceLocation(source.file or '<source>', line)}: " if source.several else ""
+        why += _at(e)
+        raise ProgramError(f"{where}{short(source.text)} is no program: {why}; give {POSSIBLE}") from None
+    if not lines:
+        what = source.file or short(source.text)
+        raise ProgramError(f"{what} is no program: there is nothing in it; give {POSSIBLE}")
+    return lines
+
+
+def _at(e: BaseException) -> str:
+    """The column of a syntax error and the text there; nothing where Python does not say."""
+    offset, text = getattr(e, "offset", None), getattr(e, "text", None)
+    if not offset or not text or offset > len(text.rstrip()):
+        return " at its end" if offset else ""
+    return f" at column {offset}, {short(text[offset - 1 :].rstrip())}"
+
+
+def _is_function(lines: Sequence[ast.stmt]) -> bool:
+    """Return True if a source is a function, after imports and other functions."""
+    return isinstance(lines[-1], ast.FunctionDef)
+
+
+def _annotated(function: Function) -> dict[str, object]:
+    """Return the operand strings that annotate a function's parameters, as in `x: "float32[3]"`."""
+    args = function.node.args
+    stated = {a.arg: a.annotation for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    return {
+        name: said.value
+        for name, said in stated.items()
+        if isinstance(said, ast.Constant) and isinstance(said.value, str) and is_operand(said.value)
+    }
+
+
+def _is_list(lines: Sequence[ast.stmt]) -> bool:
+    return len(lines) == 1 and isinstance(lines[0], ast.Expr) and isinstance(lines[0].value, ast.List)
+
+
+def _bound(source: Reader, names: Sequence[str]) -> dict[str, Any]:
+    """The inputs of these names."""
+    return {name: _given(source, name) for name in names}
+
+
+def _given(source: Reader, name: str) -> Argument:
+    """Return the value that a name is bound to: an input, a tuple as it is, or None."""
+    given = source.bound[name]
+    if given is None or (isinstance(given, str) and given == "None"):
+        return None
+    if isinstance(given, tuple):
+        return given
+    return source.draft.input(Excerpt(name, owner=source.library), given)
+
+
+def _script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
+    """Lines, the last of which is the result: an expression, or what is assigned."""
+    scope.update(_bound(source, [*source.bound]))
+    found = yield _lines(source, lines, scope)
+    _check_used(source, lines)
+    return found
+
+
+def _lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
+    """Read lines and return what they return, or the value of the last line."""
+    *before, last = lines
+    found = yield source.block(before, scope)
+    if found is UNRETURNED and isinstance(last, ast.Expr):
+        return source.argument(last, (yield source.expression(last.value, scope)))
+    if found is UNRETURNED:
+        found = yield source.block([last], scope)
+    if found is not UNRETURNED:
+        return found
+    match last:
+        case ast.Assign(targets=[*_, target]) | ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            named = target.value if isinstance(target, ast.Subscript) else target
+            return source.argument(last, (yield source.expression(named, scope)))
+    raise source.excerpt(last).refuse("nothing is returned; end with an expression or with return")
+
+
+def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
+    """Raises ProgramError of a name that is bound and does not occur, not even where nothing is read."""
+    unread = [name for name in source.bound if name not in source.used]
+    if not unread:
+        return
+    written = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
+    for name in unread:
+        if name not in written:
+            raise ProgramError(f"{clipped(name, 40)} is bound and does not occur in {short(source.text)}")
+
+
+def _needed(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
+    """The lines of a file that a function needs: imports, and those that give the names in it."""
+    giving: dict[str, list[ast.stmt]] = {}
+    for line in lines:
+        match line:
+            case ast.FunctionDef(name=given) | ast.AnnAssign(target=ast.Name(id=given)):
+                giving.setdefault(given, []).append(line)
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    for node in ast.walk(target):
+                        if isinstance(node, ast.Name):
+                            giving.setdefault(node.id, []).append(line)
+    needed: set[ast.stmt] = {line for line in lines if isinstance(line, (ast.Import, ast.ImportFrom))}
+    wanted = [name]
+    while wanted:
+        for line in giving.pop(wanted.pop(), []):
+            needed.add(line)
+            wanted += [node.id for node in ast.walk(line) if isinstance(node, ast.Name)]
+    return [line for line in lines if line in needed]
+
+
+def _function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name: str | None) -> Reading:
+    """The function of a name, or the last one, called with what its parameters are bound to."""
+    defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
+    if name is not None and name not in defined:
+        near = nearest(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"
+        raise ProgramError(f"{source.file} has no function {short(name)}{near}")
+    name = name or defined[-1]
+    for line in _needed(lines, name):
+        yield source.line(line, scope)
+    function: Function = scope[name]
+    known = parameters(function.node)
+    defaults = yield source.defaults(function)
+    for given in source.bound:
+        if given not in known:
+            near = nearest(given, known)
+            has = ", ".join(known) or "none"
+            raise ProgramError(
+                f"{function.name} has no parameter {clipped(given, 40)}{near}; it has {has}"
+            )
+    source.bound = {**_annotated(function), **source.bound}
+    for needed in known:
+        if needed not in source.bound and needed not in defaults:
+            raise source.unbound(function.node, needed)
+    args = _bound(source, [name for name in known if name in source.bound])
+    found = yield source.block(function.lines, {**scope, **defaults, **args})
+    if found is UNRETURNED or found is None:
+        raise source.excerpt(function.node).refuse("it returns nothing; end it with return")
+    return found

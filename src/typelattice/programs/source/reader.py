@@ -1,0 +1,849 @@
+"""Python source as steps: a reader of expressions, calls, loops and lines. It parses and never evaluates."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from types import EllipsisType
+from typing import Any
+
+from typelattice.calls.bind import call_function
+from typelattice.calls.compositions import is_composition
+from typelattice.calls.draft import Draft
+from typelattice.calls.makers import MAKERS, PYTHONS, cast_to
+from typelattice.calls.methods import METHODS, call_method, is_in_place
+from typelattice.calls.several import Several
+from typelattice.calls.shapes import size
+from typelattice.calls.step import (
+    LONGEST,
+    WRITES,
+    Argument,
+    DTypeOf,
+    Excerpt,
+    NamedDType,
+    ProgramError,
+    Ref,
+    Slice,
+    SourceLocation,
+)
+from typelattice.calls.table import FUNCTIONS, constant, dtype_named, meaning
+from typelattice.calls.ufuncs import is_ufunc_method, ufunc_method
+from typelattice.engine.foreign_arrays import INDICES
+from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.operands.notation import WIDEST
+from typelattice.programs.source.dictionary_literals import key_of, looked_up, of_dictionary
+from typelattice.programs.source.dtype_questions import (
+    CLASSES,
+    QUESTIONS,
+    Limits,
+    dtype_attribute,
+    limit,
+    question,
+    same_dtype,
+)
+from typelattice.programs.source.name_meanings import (
+    ASKS,
+    LENGTH,
+    WHERE,
+    Dotted,
+    Elements,
+    Function,
+    Method,
+    Read,
+    Reading,
+    Scope,
+)
+from typelattice.programs.source.python_functions import OF_PYTHON, UNKNOWN, of_math, of_python
+
+
+def _syntax(sign: str) -> type[ast.AST] | None:
+    """Return the syntax class of an operator: `Add` for `+`, `USub` for `-x`; None for `+=`, a statement."""
+    for text in (sign, f"x {sign} x", f"{sign} x"):
+        try:
+            tree = ast.parse(text, mode="eval").body
+        except SyntaxError:
+            continue
+        match tree:
+            case ast.BinOp(op=op) | ast.UnaryOp(op=op) | ast.Compare(ops=[op]):
+                return type(op)
+    return None
+
+
+OPERATORS: dict[type[ast.AST], str] = {
+    syntax: op.name for op in OPERATIONS.values() if op.operator and (syntax := _syntax(op.operator))
+}
+PLAIN_TESTS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
+    ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
+}  # fmt: skip
+
+
+MOST_PASSES = 1_000_000  # of all loops of a source together
+
+
+REFUSED: Mapping[type[ast.AST], str] = {
+    ast.SetComp: "a set made in a loop; use functions of whole arrays",
+    ast.Set: "a set; write a list",
+    ast.Starred: "arguments with a star, of which nobody knows how many there are; write them out",
+    ast.Await: "await; call the function without it",
+    ast.Yield: "yield; return the result",
+    ast.NamedExpr: "a name given within an expression; give it on a line before",
+}
+WRITING = {  # the operation of each method of `x.at[key]`
+    "add": "add",
+    "multiply": "multiply",
+    "mul": "multiply",
+    "divide": "divide",
+    "power": "pow",
+    "min": "minimum",
+    "max": "maximum",
+}
+NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # they return an array's namespace
+
+
+DEEPEST = 200  # calls of functions within one another
+UNRETURNED: Any = object()  # the result of a block of lines that returns nothing
+NAMELESS = "elements of what has no name; give it one first"
+ELEMENTS: Mapping[type[ast.expr], str] = {
+    ast.Subscript: "elements of elements; give all indices at once: x[i, j] = y",
+    ast.Attribute: "elements of an attribute; write into the array itself",
+}
+REFUSED_LINES: Mapping[type[ast.stmt], str] = {
+    ast.While: f"a loop that {ASKS}; write the passes out",
+    ast.Try: "what depends on errors; write the lines without try",
+    ast.ClassDef: "a class; write functions",
+    ast.Raise: "an error that is raised whatever the arrays are; give other values",
+    ast.Global: "a name of a module; give it as an argument",
+    ast.Nonlocal: "a name of another function; give it as an argument",
+    ast.Delete: "a name that goes; leave it",
+    ast.Match: f"a choice that {ASKS}; {WHERE}",
+    ast.AsyncFunctionDef: "a function to be awaited; define it without async",
+}
+
+
+class Reader:
+    """Source text that is read into a draft: its lines, and the names that are bound to operands."""
+
+    passed = 0
+    library: str | None = None  # the one that the source names, whose arrays the inputs are
+
+    def __init__(self, draft: Draft, text: str, file: str, bound: Mapping[str, object]) -> None:
+        self.draft = draft
+        self.used: set[str] = set()  # names that have been asked for
+        self.text, self.file, self.bound = text, file, bound
+        self.lines = [line.encode("utf-8", "surrogatepass") for line in text.split("\n")]
+        self.several = len(self.lines) > 1 or file != ""
+        self.calls = 0
+
+    # -- names
+
+    def name(self, node: ast.AST, name: str, scope: Scope) -> Read:
+        """Return the value that a name is bound to; for an unbound name, a dtype or the name itself."""
+        if name in scope:
+            self.used.add(name)
+            found: Read = scope[name]
+            return found
+        return NamedDType(name) if name in PYTHONS else dtype_named(name, None) or Dotted((name,))
+
+    def attribute(self, node: ast.Attribute, x: Read, name: str) -> Read:
+        """Return the value of an attribute: of an array, a dtype, a library and others."""
+        if isinstance(x, Dotted):
+            if name == "newaxis":
+                return None
+            if name in ("dtype", "shape", "ndim", "size", "T", "mT") and x.owner is None:
+                raise self.unbound(node, x.path[0])
+            number = constant(name)
+            dtype = dtype_named(name, x.owner)
+            return number if number is not None else dtype or Dotted((*x.path, name))
+        if isinstance(x, Limits):
+            return limit(self.draft, self.excerpt(node), x, name)
+        if isinstance(x, (NamedDType, DTypeOf)):
+            return dtype_attribute(self.draft, self.excerpt(node), x, name)
+        if isinstance(x, Several) and name in x.fields:
+            return x[x.fields.index(name)]
+        if not isinstance(x, Ref):
+            raise self.excerpt(node).refuse(f"nothing is known of its {name}; give it as a value")
+        shape = self.draft.shape(x)
+        match name:
+            case "dtype":
+                return DTypeOf(x.step)
+            case "device":
+                return None
+            case "T" | "mT":
+                if shape is not None and name == "T" and len(shape) != 2:
+                    raise self.excerpt(node).refuse(
+                        f"T of an array of {len(shape)} axes; write permute_dims(x, axes)"
+                    )
+                return self.draft.call(self.excerpt(node), FUNCTIONS["matrix_transpose"], [x])
+            case "real" | "imag":
+                return self.draft.call(self.excerpt(node), FUNCTIONS[name], [x])
+            case "ndim" if shape is not None:
+                return len(shape)
+            case "shape" if shape is not None and None not in shape:
+                return shape
+            case "size" if (count := size(shape)) is not None:
+                return count
+            case "shape" | "ndim" | "size":
+                given = "its operand a shape, e.g. float32[3,4]"
+                raise self.excerpt(node).refuse(f"the shape is not known; give {given}")
+        return Method(x, name)
+
+    def argument(self, node: ast.AST, x: Read) -> Argument:
+        """Return a value as an argument of an operation. Raises ProgramError, e.g. for an unbound name."""
+        match x:
+            case Dotted(path=(name, *more)):
+                if more:
+                    raise self.excerpt(node).refuse(
+                        "nothing that promotion knows of; give an array or a number"
+                    )
+                raise self.unbound(node, name)
+            case Several(name=name):
+                raise self.excerpt(node).refuse(f"{name} gives several arrays; take one: {name}(x)[0]")
+            case Mapping():
+                raise self.excerpt(node).refuse("a dictionary; take one of its values, or give them names")
+            case Limits(name=name):
+                raise self.excerpt(node).refuse(f"{name} gives several numbers; take one: {name}(dtype).max")
+            case Dotted() | Elements() | Function() | Method():
+                raise self.excerpt(node).refuse("a function that is not called; call it")
+        return x
+
+    def plain(self, x: Read) -> Any:
+        """A known number in place of the step that gives it."""
+        others = (Dotted, Elements, Function, Limits, Mapping, Method, Several)
+        return x if isinstance(x, others) else self.draft.static(x)
+
+    def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
+        """Return True if a plain value is true. Raises ProgramError for an array."""
+        value = self.plain(x)
+        if isinstance(value, (Ref, DTypeOf)):
+            raise self.excerpt(node).refuse(f"it {ASKS}; {instead}")
+        return bool(value)
+
+    # -- operators
+
+    def operated(self, node: ast.AST, name: str, operands: Sequence[Read]) -> Argument:
+        """Return the result of an operator: a step, or a plain value for plain operands."""
+        given = [self.argument(node, x) for x in operands]
+        if any(isinstance(x, tuple) for x in given):
+            match [self.plain(x) for x in given], name:
+                case [tuple() as a, tuple() as b], "add":
+                    return (*a, *b)
+                case [(tuple() as a, int(n)) | (int(n), tuple() as a)], "multiply" if len(a) * n <= LENGTH:
+                    return a * n
+        return self.draft.operator(self.excerpt(node), name, given)
+
+    def compared(self, node: ast.AST, op: ast.cmpop, a: Read, b: Read) -> Argument:
+        """Return the result of a comparison: a step, or a bool for plain operands."""
+        left, right = self.plain(a), self.plain(b)
+        if not isinstance(op, (ast.Is, ast.IsNot)):
+            left = self.plain(self.argument(node, left))
+            right = right if isinstance(right, Mapping) else self.plain(self.argument(node, right))
+        if any(isinstance(x, (DTypeOf, NamedDType)) for x in (left, right)) and None not in (left, right):
+            return self.dtypes_compared(node, op, left, right)
+        numbers = all(isinstance(x, (int, float, complex)) for x in (left, right))
+        if type(op) in PLAIN_TESTS and not numbers:
+            known = isinstance(op, (ast.Is, ast.IsNot))
+            if known or not any(isinstance(x, Ref) for x in (left, right)):
+                return self.plain_test(node, op, left, right)
+        if type(op) not in OPERATORS:
+            raise self.excerpt(node).refuse(f"it {ASKS}; {WHERE}")
+        return self.draft.operator(
+            self.excerpt(node), OPERATORS[type(op)], [self.argument(node, x) for x in (a, b)]
+        )
+
+    def dtypes_compared(self, node: ast.AST, op: ast.cmpop, left: Argument, right: Argument) -> bool:
+        """Return the result of `==`, `is`, `in` or a negation of these, between dtypes."""
+        excerpt = self.excerpt(node)
+        match op:
+            case ast.Eq() | ast.Is() | ast.NotEq() | ast.IsNot():
+                found = same_dtype(self.draft, excerpt, left, right)
+            case ast.In() | ast.NotIn() if isinstance(right, tuple):
+                found = any(same_dtype(self.draft, excerpt, left, each) for each in right)
+            case _:
+                raise excerpt.refuse("dtypes have no order; ask for the kind with isdtype")
+        return found is not isinstance(op, (ast.NotEq, ast.IsNot, ast.NotIn))
+
+    def plain_test(self, node: ast.AST, op: ast.cmpop, left: Any, right: Any) -> bool:
+        """A comparison of values that are known."""
+        try:
+            return bool(PLAIN_TESTS[type(op)](left, right))
+        except TypeError as e:
+            raise self.excerpt(node).refuse(f"Python refuses it: {e}; compare others") from None
+
+    def subscript(self, node: ast.Subscript, x: Read, key: Read) -> Read:
+        """Elements of an array, or of a list or a dictionary that is known."""
+        at: Any = self.plain(key)
+        if isinstance(x, Several) and isinstance(at, int):
+            try:
+                return x[at]
+            except IndexError as e:
+                raise self.excerpt(node).refuse(f"{e}; give another index") from None
+        if isinstance(x, Method) and x.name == "at":
+            return Elements(x.of, self.argument(node, at))
+        if isinstance(x, Mapping):
+            value: Read = looked_up(self.excerpt(node), x, at)
+            return value
+        x = self.argument(node, x)
+        if isinstance(x, tuple):
+            try:
+                place: Any = slice(at.start, at.stop, at.step) if isinstance(at, Slice) else at
+                chosen: Argument = x[place]
+                return chosen
+            except (IndexError, TypeError) as e:
+                raise self.excerpt(node).refuse(f"Python refuses it: {e}; give another index") from None
+        if not isinstance(x, Ref):
+            raise self.excerpt(node).refuse("a number has no elements; index an array")
+        return self.draft.index(self.excerpt(node), x, self.argument(node, at), _lists_in(node.slice))
+
+    def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
+        """Return the items that a loop runs over. Raises ProgramError for an array, and past MOST_PASSES."""
+        if isinstance(over, (bool, int, float, complex)) or over is None:
+            raise self.excerpt(node).refuse("nothing to loop over; give a list, or range(n)")
+        if not isinstance(over, (tuple, Mapping, str)):
+            raise self.excerpt(node).refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
+        self.passed += len(over)
+        if self.passed > MOST_PASSES:
+            raise self.excerpt(node).refuse(f"more than {MOST_PASSES:,} passes of loops; take it apart")
+        return tuple(over)
+
+    def comprehended(
+        self, items: Sequence[ast.expr], generators: Sequence[ast.comprehension], scope: Scope
+    ) -> Reading:
+        """Read a comprehension: return for each pass a value for each of `items`."""
+        found: list[tuple[Read, ...]] = []
+        yield self.passes(items, generators, ChainMap({}, scope), found)
+        return found
+
+    def passes(
+        self,
+        items: Sequence[ast.expr],
+        generators: Sequence[ast.comprehension],
+        scope: Scope,
+        found: list[tuple[Read, ...]],
+    ) -> Reading:
+        """Read the passes of the first loop and of the loops within it; append their values to `found`."""
+        if not generators:
+            values = []
+            for item in items:
+                values.append((yield self.expression(item, scope)))
+            found.append(tuple(values))
+            return
+        loop, *within = generators
+        for each in self.over(loop.iter, (yield self.expression(loop.iter, scope))):
+            self.assign(loop.target, each, scope)
+            taken = True
+            for test in loop.ifs:
+                taken = taken and self.truth(test, (yield self.expression(test, scope)))
+            if taken:
+                yield self.passes(items, within, scope, found)
+
+    def assign(self, target: ast.expr, value: Read, scope: Scope) -> None:
+        """Binds a name, or several names to as many values."""
+        match target:
+            case ast.Name(id=name):
+                scope[name] = value
+            case ast.Tuple(elts=names) | ast.List(elts=names) if isinstance(value, tuple) and len(
+                value
+            ) == len(names):
+                for each, part in zip(names, value, strict=True):
+                    self.assign(each, part, scope)
+            case ast.Tuple(elts=names) | ast.List(elts=names) if isinstance(
+                value, Several
+            ) and value.count in (None, len(names)):
+                for i, each in enumerate(names):
+                    self.assign(each, value[i], scope)
+            case ast.Tuple() | ast.List():
+                raise self.excerpt(target).refuse("as many names as there are values; give each its own line")
+            case _:
+                raise self.excerpt(target).refuse("an attribute that is set; give the value a name")
+
+    def refused(self, node: ast.expr) -> ProgramError:
+        """The error of what no program is made of."""
+        why = REFUSED.get(
+            type(node), "nothing that promotion knows of; give operators, functions of arrays and numbers"
+        )
+        return self.excerpt(node).refuse(f"it is {why}")
+
+    def called(self, node: ast.Call, scope: Scope) -> Reading:
+        """Read a call and return its result."""
+        owner: str | None = None
+        if isinstance(node.func, ast.Attribute):
+            of = yield self.expression(node.func.value, scope)
+            owner = of.owner if isinstance(of, Dotted) else None
+            if isinstance(of, Mapping):
+                return (yield self.looked_up(node, of, node.func.attr, scope))
+            if isinstance(of, Elements):
+                args = yield self.items(node.args, scope)
+                return self.written(node, of, node.func.attr, [self.argument(node, x) for x in args])
+            function = self.method(node.func, of, node.func.attr)
+        else:
+            function = yield self.expression(node.func, scope)
+        args = yield self.items(node.args, scope)
+        named = yield self.keywords(node, scope)
+        if isinstance(function, Function):
+            return (yield self.inlined(function, node, args, named))
+        if isinstance(function, DTypeOf) and len(args) == 1:
+            return cast_to(self.draft, self.excerpt(node), self.argument(node, args[0]), function)
+        if isinstance(function, Method):
+            found = self.called_method(node, function, args, named)
+            if is_in_place(function.name) and isinstance(node.func.value, ast.Name):  # type: ignore[attr-defined]
+                scope[node.func.value.id] = found  # type: ignore[attr-defined]
+            return found
+        if isinstance(function, Dotted) and is_ufunc_method(function.path):
+            taken, said = self.arguments(node, "", args, named)
+            *_, ufunc, method = function.path
+            excerpt = Excerpt(self.excerpt(node).text, self.excerpt(node).location, owner)
+            return ufunc_method(self.draft, excerpt, ufunc, method, taken, said)
+        name, owner = self.function_name(node, function, owner)
+        if (name, owner) == ("col", "polars") and len(args) == 1 and isinstance(args[0], str):
+            return self.argument(node, self.name(node, args[0], scope))  # the column of that name
+        return self.named_function(node, name, owner, args, named)
+
+    def items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
+        """Read expressions in a row and return their values; a starred list that is known gives its items."""
+        found: list[Read] = []
+        for each in nodes:
+            if not isinstance(each, ast.Starred):
+                found.append((yield self.expression(each, scope)))
+                continue
+            items = yield self.expression(each.value, scope)
+            if not isinstance(items, tuple):
+                raise self.refused(each)
+            found.extend(items)
+        return found
+
+    def keywords(self, node: ast.Call, scope: Scope) -> Reading:
+        """The arguments of a call by name; those of a known dictionary with two stars are its items."""
+        found: dict[str, Read] = {}
+        for keyword in node.keywords:
+            value = yield self.expression(keyword.value, scope)
+            given = {keyword.arg: value} if keyword.arg else value
+            if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+                raise self.excerpt(node).refuse(REFUSED[ast.Starred])
+            if {*found} & {*given}:
+                raise self.excerpt(node).refuse("a name is given twice; give it once")
+            found |= given
+        return found
+
+    def looked_up(self, node: ast.Call, of: Mapping[Any, Read], method: str, scope: Scope) -> Reading:
+        """Read the arguments of a dictionary's method and return its result."""
+        args = yield self.items(node.args, scope)
+        return of_dictionary(self.excerpt(node), of, method, [self.plain(x) for x in args])
+
+    def written(self, node: ast.Call, to: Elements, method: str, args: Sequence[Argument]) -> Ref:
+        """The array that `x.at[key].set(y)` gives: with other elements, of its own dtype."""
+        excerpt = self.excerpt(node)
+        if method not in ("set", *WRITING) or len(args) != 1:
+            raise excerpt.refuse(f"elements are written by set, {', '.join(WRITING)}, of one value")
+        if method == "set":
+            return self.draft.put(excerpt, to.of, to.key, args[0])
+        elements = self.draft.index(excerpt, to.of, to.key)
+        made = self.draft.call(excerpt, operation(WRITING[method]), [elements, args[0]])
+        return self.draft.put(excerpt, to.of, to.key, made)
+
+    def method(self, node: ast.Attribute, of: Read, name: str) -> Read:
+        """Return the target of a call `of.name(...)`: a method of an array, or a function."""
+        if isinstance(of, Ref):
+            return Method(of, name)
+        if isinstance(of, tuple):
+            raise self.excerpt(node).refuse(
+                "a list that changes; write it out at once: [f(x) for x in (a, b)]"
+            )
+        return self.attribute(node, of, name) if isinstance(of, (Dotted, DTypeOf, NamedDType)) else None
+
+    def called_method(
+        self, node: ast.Call, method: Method, args: Sequence[Read], named: Mapping[str, Read]
+    ) -> Read:
+        """Return the result of a method of an array."""
+        if method.name in NAMESPACES:
+            return Dotted((method.name,))
+        if method.name in QUESTIONS:
+            return question(self.draft, self.excerpt(node), method.name, [method.of])
+        taken, said = self.arguments(node, method.name, [method.of, *args], named)
+        owner = self.draft.steps[method.of.step].owner
+        excerpt = self.excerpt(node)
+        return call_method(
+            self.draft,
+            Excerpt(excerpt.text, excerpt.location, owner),
+            method.name,
+            method.of,
+            taken[1:],
+            said,
+        )
+
+    def function_name(self, node: ast.Call, function: Read, owner: str | None) -> tuple[str, str | None]:
+        """Return the name of a function, and the library that it belongs to."""
+        match function:
+            case Dotted(path=path) if len(path) <= 3 or function.owner:
+                if path[0] == "math":
+                    return f"math.{path[-1]}", owner
+                owner = owner or function.owner
+                qualified = ".".join(path[-2:])  # as `lax.max`, which is another function than `jnp.max`
+                return qualified if is_composition(qualified, owner) else path[-1], owner
+            case NamedDType(name=name):
+                return name, owner
+        shown = (
+            short(ast.unparse(node.func)[:60]) if isinstance(node.func, (ast.Name, ast.Attribute)) else "it"
+        )
+        raise self.excerpt(node).refuse(
+            f"{shown} is no function of the array API standard; define it in the source"
+        )
+
+    def named_function(
+        self, node: ast.Call, name: str, owner: str | None, args: list[Read], named: dict[str, Read]
+    ) -> Read:
+        """Return the result of a function called by name: a library's, a method, or a Python builtin."""
+        excerpt = self.excerpt(node)
+        known = [self.plain(x) for x in args]
+        if name in OF_PYTHON and isinstance(node.func, ast.Name) and not named:
+            found: Read = of_python(self.draft, excerpt, name, known)
+            if found is not UNKNOWN:
+                return found
+        if name in ("filter", "map"):
+            raise excerpt.refuse(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
+        if name.startswith("math."):
+            return of_math(self.draft, excerpt, name.removeprefix("math."), args, known)
+        if name == "at" and args and isinstance(args[0], Ref):  # array-api-extra's
+            of = args[0]
+            return Elements(of, self.argument(node, known[1])) if len(args) > 1 else Method(of, name)
+        if name in QUESTIONS:
+            asked = self.asked(node, args, named)
+            return question(self.draft, Excerpt(excerpt.text, excerpt.location, owner), name, asked)
+        if name in NAMESPACES:
+            return Dotted((name,))
+        taken, said = self.arguments(node, name, args, named)
+        return call_function(self.draft, Excerpt(excerpt.text, excerpt.location, owner), name, taken, said)
+
+    def asked(self, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]) -> list[Argument]:
+        """The arguments of a question about dtypes, in which NumPy's classes of scalars are kinds."""
+        given = [*args, *named.values()]
+        return [
+            CLASSES[x.path[-1]]
+            if isinstance(x, Dotted) and x.path[-1] in CLASSES
+            else self.argument(node, _named_dtype(x))
+            for x in given
+        ]
+
+    def arguments(
+        self, node: ast.Call, name: str, args: Sequence[Read], named: Mapping[str, Read]
+    ) -> tuple[list[Argument], dict[str, Argument]]:
+        """Return the arguments of a call as steps take them; an unbound name may be the name of a dtype."""
+        taken = [
+            self.argument(node, _named_dtype(x) if self.may_be_dtype(name, i) else x)
+            for i, x in enumerate(args)
+        ]
+        said = {
+            key: self.argument(node, _named_dtype(x) if key == "dtype" else x) for key, x in named.items()
+        }
+        return taken, said
+
+    def may_be_dtype(self, name: str, i: int) -> bool:
+        """Return True if argument `i` of a function may name a dtype: of a cast, or of a new array."""
+        if name in ("result_type", "promote_types", "dtype"):
+            return True
+        return i > 0 and (name in MAKERS or name in METHODS or meaning("function", name, None) is not None)
+
+    def expression(self, node: ast.expr, scope: Scope) -> Reading | Read:
+        """Return the value of a name or a constant at once, and a reading of any other expression.
+
+        Raises ProgramError at the source location of the expression.
+        """
+        if isinstance(node, ast.Name):
+            return self.name(node, node.id, scope)
+        return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
+
+    def constant(self, node: ast.Constant) -> Read:
+        """The value that is written out. Raises ProgramError of one that no dtype holds, and of bytes."""
+        match node.value:
+            case int() as value if value.bit_length() > WIDEST:
+                raise self.excerpt(node).refuse(f"a number of more than {WIDEST:,} bits; no dtype holds it")
+            case int() | float() | complex() | str() | None | EllipsisType() as value:
+                return value
+        raise self.refused(node)
+
+    def compound(self, node: ast.expr, scope: Scope) -> Reading:
+        """Read an expression of several parts. Raises ProgramError at its source location."""
+        match node:
+            case ast.BinOp(left=a, right=b, op=op):
+                return self.operated(
+                    node,
+                    OPERATORS[type(op)],
+                    [(yield self.expression(a, scope)), (yield self.expression(b, scope))],
+                )
+            case ast.UnaryOp(op=ast.Not(), operand=x):
+                given = yield self.expression(x, scope)
+                return not self.truth(node, given, "join with & or |, negate with ~")
+            case ast.UnaryOp(op=op, operand=x):
+                return self.operated(node, OPERATORS[type(op)], [(yield self.expression(x, scope))])
+            case ast.Compare(left=a, comparators=[b], ops=[op]):
+                left = yield self.expression(a, scope)
+                return self.compared(node, op, left, (yield self.expression(b, scope)))
+            case ast.Compare(left=a, comparators=others, ops=ops):
+                return (yield self.chained(node, [a, *others], ops, scope))
+            case ast.BoolOp(op=op, values=values):
+                last: Any = None
+                for each in values:
+                    last = yield self.expression(each, scope)
+                    if self.truth(node, last, "join with & or |") is isinstance(op, ast.Or):
+                        break
+                return last
+            case ast.IfExp(test=test, body=body, orelse=other):
+                chosen = body if self.truth(node, (yield self.expression(test, scope))) else other
+                return (yield self.expression(chosen, scope))
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                found = yield self.items(items, scope)
+                return tuple(self.argument(node, x) for x in found)
+            case ast.Slice(lower=start, upper=stop, step=step):
+                bounds = []
+                for bound in (start, stop, step):
+                    bounds.append(
+                        None if bound is None else self.plain((yield self.expression(bound, scope)))
+                    )
+                return Slice(*bounds)
+            case ast.Attribute(value=x, attr=attribute):
+                return self.attribute(node, (yield self.expression(x, scope)), attribute)
+            case ast.Subscript(value=x, slice=key):
+                of = yield self.expression(x, scope)
+                return self.subscript(node, of, (yield self.expression(key, scope)))
+            case ast.Call():
+                return (yield self.called(node, scope))
+            case ast.ListComp(elt=item, generators=loops) | ast.GeneratorExp(elt=item, generators=loops):
+                values = yield self.comprehended([item], loops, scope)
+                return tuple(self.argument(item, value) for (value,) in values)
+            case ast.DictComp(key=key, value=value, generators=loops):
+                pairs = yield self.comprehended([key, value], loops, scope)
+                return {key_of(self.excerpt(key), self.plain(k)): v for k, v in pairs}
+            case ast.Dict():
+                return (yield self.dictionary(node, scope))
+            case ast.Lambda():
+                return Function(node, scope)
+            case ast.JoinedStr(values=values):
+                return (yield self.text_of(values, scope))
+        raise self.refused(node)
+
+    def chained(
+        self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
+    ) -> Reading:
+        """`a < x < b`: Python asks whether `a < x` is true, and only then compares x with b."""
+        left = yield self.expression(parts[0], scope)
+        found: Read = True
+        for op, part in zip(ops, parts[1:], strict=True):
+            right = yield self.expression(part, scope)
+            if not self.truth(node, found, "compare two, and join with &: (a < x) & (x < b)"):
+                return found
+            found, left = self.compared(node, op, left, right), right
+        return found
+
+    def dictionary(self, node: ast.Dict, scope: Scope) -> Reading:
+        """A dictionary that is written out, others within it with two stars."""
+        found: dict[Any, Any] = {}
+        for key, value in zip(node.keys, node.values, strict=True):
+            read = yield self.expression(value, scope)
+            if key is not None:
+                found[key_of(self.excerpt(key), self.plain((yield self.expression(key, scope))))] = read
+            elif isinstance(read, Mapping):
+                found |= read
+            else:
+                raise self.excerpt(node).refuse("two stars before what is no dictionary; write its keys out")
+        return found
+
+    def text_of(self, parts: Sequence[ast.expr], scope: Scope) -> Reading:
+        """Read a text with values in it; leave out the values that are not known."""
+        found = ""
+        for part in parts:
+            within = part.value if isinstance(part, ast.FormattedValue) else part
+            value = self.plain((yield self.expression(within, scope)))
+            found += str(value) if isinstance(value, (str, bool, int, float, complex)) else ""
+        return found
+
+    def excerpt(self, node: ast.AST) -> Excerpt:
+        """The text of a node, and its place."""
+        line: int = getattr(node, "lineno", 1)
+        start: int = getattr(node, "col_offset", 0)
+        end = getattr(node, "end_col_offset", start) if getattr(node, "end_lineno", line) == line else None
+        most = start + 4 * LONGEST
+        text = self.lines[line - 1][start : most if end is None else min(end, most)].decode(
+            "utf-8", "replace"
+        )
+        place = SourceLocation(self.file or "<source>", line) if self.several else None
+        return Excerpt(f"{text} ..." if end is None else text, place)
+
+    def unbound(self, node: ast.AST, name: str) -> ProgramError:
+        names = [clipped(each, 40) for each in self.bound]
+        name = clipped(name, 40)
+        some = f"; bound are {', '.join(names)}" if names else ""
+        return ProgramError(
+            f"{name} is bound to nothing{nearest(name, names)}{some}: names need operands, e.g. {name}=int8"
+        )
+
+    # -- lines
+
+    def block(self, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
+        """Read lines and return what they return; UNRETURNED if they do not return."""
+        for line in lines:
+            match line:
+                case ast.Return(value=None):
+                    return None
+                case ast.Return(value=x) if x is not None:
+                    return self.argument(x, (yield self.expression(x, scope)))
+                case ast.If(test=test, body=body, orelse=other):
+                    chosen = body if self.truth(test, (yield self.expression(test, scope))) else other
+                    found = yield self.block(chosen, scope)
+                case ast.For(target=target, iter=over, body=body, orelse=[]):
+                    found = yield self.loop(line, target, (yield self.expression(over, scope)), body, scope)
+                case ast.With(body=body):
+                    found = yield self.block(body, scope)
+                case _:
+                    yield self.line(line, scope)
+                    found = UNRETURNED
+            if found is not UNRETURNED:
+                return found
+        return UNRETURNED
+
+    def loop(
+        self, line: ast.For, target: ast.expr, over: Read, body: Sequence[ast.stmt], scope: Scope
+    ) -> Reading:
+        """The passes of a loop over what is known."""
+        for each in self.over(line, over):
+            self.assign(target, each, scope)
+            found = yield self.block(body, scope)
+            if found is not UNRETURNED:
+                return found
+        return UNRETURNED
+
+    def line(self, line: ast.stmt, scope: Scope) -> Reading:
+        """A line that returns nothing."""
+        match line:
+            case ast.Expr(value=x):
+                yield self.expression(x, scope)
+            case ast.Assign(targets=targets, value=x):
+                value = yield self.expression(x, scope)
+                for target in targets:
+                    yield self.assigned(target, value, scope)
+            case ast.AnnAssign(target=target, annotation=said, value=x) if x is not None:
+                value = yield self.expression(x, scope)
+                if isinstance(said, ast.Constant) and isinstance(value, Ref) and said.value in DTYPES:
+                    self.draft.state_dtype(value, NamedDType(said.value))
+                yield self.assigned(target, value, scope)
+            case ast.AugAssign(target=target, op=op, value=x):
+                yield self.in_place(
+                    line, target, OPERATORS[type(op)], (yield self.expression(x, scope)), scope
+                )
+            case ast.Import(names=names):
+                for alias in names:
+                    root = alias.name.partition(".")[0]
+                    scope[alias.asname or root] = Dotted((root,))
+            case ast.ImportFrom(module=module, names=names):
+                for alias in names:
+                    scope[alias.asname or alias.name] = Dotted(((module or "").partition(".")[0], alias.name))
+            case ast.FunctionDef(name=name):
+                scope[name] = Function(line, scope)
+            case ast.Pass() | ast.Assert() | ast.AnnAssign():
+                return
+            case _:
+                why = REFUSED_LINES.get(
+                    type(line), "nothing that a program is made of; write assignments and return"
+                )
+                raise self.excerpt(line).refuse(f"it is {why}")
+
+    def assigned(self, target: ast.expr, value: Read, scope: Scope) -> Reading | None:
+        """An assignment to a name, to several, or to elements of an array."""
+        if isinstance(target, ast.Subscript):
+            return self.put(target, value, scope)
+        self.assign(target, value, scope)
+        return None
+
+    def put(self, target: ast.Subscript, value: Read, scope: Scope) -> Reading:
+        """An assignment to elements of an array."""
+        if not isinstance(target.value, ast.Name):
+            raise self.excerpt(target).refuse(ELEMENTS.get(type(target.value), NAMELESS))
+        of = yield self.expression(target.value, scope)
+        if isinstance(of, (Mapping, tuple)):
+            raise self.excerpt(target).refuse("a list or a dictionary that changes; write it out at once")
+        x = self.argument(target, of)
+        owner = self.draft.steps[x.step].owner if isinstance(x, Ref) else None
+        if instead := meaning("unchanged", "setitem", owner):
+            raise self.excerpt(target).refuse(f"arrays of {owner} do not change; write {instead}")
+        key = self.argument(target, self.plain((yield self.expression(target.slice, scope))))
+        given = self.argument(target, value)
+        scope[target.value.id] = self.draft.put(self.excerpt(target), x, key, given, operator=True)
+
+    def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
+        """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
+        if isinstance(target, ast.Attribute):
+            raise self.excerpt(line).refuse("an attribute that is set; give the value a name")
+        x = yield self.expression(target, scope)
+        y = self.argument(line, value)
+        if isinstance(target, ast.Name):
+            excerpt, left = self.excerpt(line), self.argument(line, x)
+            plain = isinstance(left, tuple) or name not in WRITES.values()
+            if plain:
+                made = self.operated(line, name, [left, y])
+            else:
+                made = self.draft.in_place(excerpt, name, left, y, may_rebind=True)
+            scope[target.id] = made
+        else:
+            element = self.argument(line, x)
+            if name in WRITES.values() and isinstance(element, Ref):
+                made = self.draft.in_place(self.excerpt(line), name, element, y, may_rebind=True)
+            else:
+                made = self.operated(line, name, [element, y])
+            yield self.assigned(target, made, scope)
+
+    # -- functions
+
+    def inlined(
+        self, function: Function, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
+    ) -> Reading:
+        """Read a call of a function that the source defines: its lines, with the arguments of the call."""
+        if self.calls >= DEEPEST:
+            raise self.excerpt(node).refuse(f"more than {DEEPEST} calls within one another; write a loop out")
+        known = parameters(function.node)
+        given: dict[str, Any] = dict(zip(known, args, strict=False))
+        if function.node.args.vararg or function.node.args.kwarg:
+            raise self.excerpt(node).refuse(f"{function.name} has parameters with a star; name each")
+        if len(given) < len(args) or {*named} - {*known}:
+            raise self.excerpt(node).refuse(
+                f"{function.name} takes {', '.join(known) or 'nothing'}; give those"
+            )
+        given |= {**(yield self.defaults(function)), **given, **named}
+        missing = [name for name in known if name not in given]
+        if missing:
+            raise self.excerpt(node).refuse(f"{function.name} needs {missing[0]}; give it")
+        self.calls += 1
+        found = yield self.block(function.lines, ChainMap(given, function.scope))
+        self.calls -= 1
+        return None if found is UNRETURNED else found
+
+    def defaults(self, function: Function) -> Reading:
+        """The default values of a function's parameters, by name."""
+        args = function.node.args
+        names = [a.arg for a in (*args.posonlyargs, *args.args)]
+        found: dict[str, Any] = {}
+        pairs = [*zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True)]
+        pairs += [(a.arg, x) for a, x in zip(args.kwonlyargs, args.kw_defaults, strict=True) if x is not None]
+        for name, x in pairs:
+            found[name] = yield self.expression(x, function.scope)
+        return found
+
+
+def _lists_in(index: ast.expr) -> str:
+    """Return the form of the lists in an index, as a step has it: one of INDICES; empty without lists."""
+    if isinstance(index, ast.List):
+        return INDICES[0]
+    several = isinstance(index, ast.Tuple) and any(isinstance(x, ast.List) for x in index.elts)
+    return INDICES[1] if several else ""
+
+
+def _named_dtype(x: Read) -> Read:
+    """Return an unbound name as the name of a dtype, which a system's own file may define."""
+    return NamedDType(x.path[-1]) if isinstance(x, Dotted) else x
+
+
+def parameters(node: ast.FunctionDef | ast.Lambda) -> list[str]:
+    """The names of a function's parameters."""
+    return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]

@@ -1,0 +1,1 @@
+"""Symbols: a function that is called with them becomes a program."""

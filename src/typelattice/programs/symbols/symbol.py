@@ -1,0 +1,257 @@
+"""A symbol: what a function of arrays is called with, so that what it does becomes a program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from types import EllipsisType
+from typing import Any, NoReturn
+
+from typelattice.calls.methods import is_method
+from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, ProgramError, Ref, Slice
+from typelattice.engine.foreign_arrays import INDICES
+from typelattice.facts.dtypes import DType
+from typelattice.facts.libraries import library_of
+from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.range import Value
+from typelattice.operands.objects import operand
+from typelattice.operands.operand import SCALARS, OperandError
+from typelattice.programs.symbols.caller import here
+
+WHERE = "write where(condition, x, y), or each branch as a function of its own"
+SHAPE = "give its operand a shape, e.g. float32[3,4]"
+
+
+class Symbol:
+    """A result of a program in the making; operators and the functions of its namespace add steps."""
+
+    __slots__ = ("_ref", "_xp")
+    __array_priority__ = 1e6  # a NumPy array at the left leaves an operation to us
+    __hash__ = None  # type: ignore[assignment]  # == makes a step, so that no key can be found
+
+    def __init__(self, xp: Any, ref: Ref) -> None:
+        self._xp, self._ref = xp, ref
+
+    def __repr__(self) -> str:
+        return f"<symbol {self._xp.draft.steps[self._ref.step].text}>"
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return self._xp
+
+    # -- what is known
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes. Raises ProgramError where they are not known."""
+        shape = self._xp.draft.shape(self._ref)
+        if shape is None or None in shape:
+            raise here().refuse(f"the shape of {self!r} is not known; {SHAPE}")
+        return tuple(n for n in shape if n is not None)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes. Raises ProgramError where it is not known."""
+        shape = self._xp.draft.shape(self._ref)
+        if shape is None:
+            raise here().refuse(f"the shape of {self!r} is not known; {SHAPE}")
+        return len(shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements. Raises ProgramError where it is not known."""
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype: of an input and of a cast a DType, of anything else what the system will say."""
+        return self._xp.draft.dtype(self._ref) or SymbolDType(self._ref)
+
+    @property
+    def device(self) -> None:
+        """A symbol is nowhere."""
+        return None
+
+    @property
+    def T(self) -> Symbol:
+        """The transpose of a matrix."""
+        shape = self._xp.draft.shape(self._ref)
+        if shape is not None and len(shape) != 2:
+            raise here().refuse(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
+        return self.mT
+
+    @property
+    def mT(self) -> Symbol:
+        """The transpose of each matrix of a stack."""
+        found: Symbol = self._xp._called("matrix_transpose", (self,), {})
+        return found
+
+    @property
+    def real(self) -> Symbol:
+        """The real parts."""
+        found: Symbol = self._xp._called("real", (self,), {})
+        return found
+
+    @property
+    def imag(self) -> Symbol:
+        """The imaginary parts."""
+        found: Symbol = self._xp._called("imag", (self,), {})
+        return found
+
+    def __round__(self, decimals: int = 0) -> Symbol:
+        found: Symbol = self._xp._called("round", (self, decimals) if decimals else (self,), {})
+        return found
+
+    def __divmod__(self, other: Any) -> Any:
+        return self._xp._called("divmod", (self, other), {})
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return self._xp._called("divmod", (other, self), {})
+
+    # -- Python's own questions, which have no answer
+
+    def __bool__(self) -> NoReturn:
+        raise here().refuse(f"it asks for the value of {self!r}, and its steps depend on that; {WHERE}")
+
+    def __len__(self) -> int:
+        return self.shape[0] if self.ndim else self._refuse("a length")
+
+    def __iter__(self) -> Iterator[Symbol]:
+        return (self[i] for i in range(len(self)))
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise here().refuse(f"it asks {self!r} for {what}, which is not known; use functions of arrays")
+
+    def __float__(self) -> NoReturn:
+        self._refuse("a float")
+
+    def __int__(self) -> NoReturn:
+        self._refuse("an int")
+
+    def __complex__(self) -> NoReturn:
+        self._refuse("a complex number")
+
+    def __index__(self) -> NoReturn:
+        self._refuse("an index")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not is_method(name):
+            raise AttributeError(f"a symbol has no attribute {name!r}; use functions of its namespace")
+        return lambda *args, **named: self._xp._method(self, name, args, named)
+
+    def __array__(self, *args: object, **named: object) -> NoReturn:
+        what = "leave numpy.asarray out, or call asarray of its namespace"
+        raise here().refuse(f"it asks {self!r} for an array of NumPy's, whose values are not known; {what}")
+
+    # -- elements
+
+    def __getitem__(self, key: Any) -> Symbol:
+        draft = self._xp.draft
+        several = type(key) is tuple and list in map(type, key)
+        lists = INDICES[0] if type(key) is list else INDICES[1] if several else ""
+        return Symbol(self._xp, draft.index(here(), self._ref, argument(self._xp, key), lists))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        draft = self._xp.draft
+        given = argument(self._xp, key), argument(self._xp, value)
+        self._ref = draft.put(here(), self._ref, *given, operator=True)
+
+    # -- NumPy's own functions
+
+    def __array_ufunc__(self, function: Any, method: str, *args: Any, **named: Any) -> Any:
+        if method != "__call__":
+            return self._xp._ufunc_method(function.__name__, method, args, named)
+        return self._xp._called(function.__name__, args, named, "numpy")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
+        return self._xp._called(function.__name__, args, named, "numpy")
+
+
+class SymbolDType:
+    """The dtype of a symbol, which is another under each system."""
+
+    __slots__ = ("ref",)
+    __hash__ = None  # type: ignore[assignment]  # what it equals is not known
+
+    def __init__(self, ref: Ref) -> None:
+        self.ref = ref
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise here().refuse(f"it compares a dtype that is another under each system; {WHERE}")
+
+
+def argument(xp: Any, x: Any) -> Argument:
+    """Return a symbol, a plain value, a dtype or an array as an argument of a step. Raises ProgramError."""
+    match x:
+        case Symbol():
+            if x._xp is not xp:
+                raise here().refuse("it mixes symbols of two programs; call the function with those of one")
+            return x._ref
+        case SymbolDType():
+            return DTypeOf(x.ref.step)
+        case DType():
+            return NamedDType(x.name)
+        case None | bool() | str() | EllipsisType():
+            return x
+        case list() | tuple():
+            return tuple(argument(xp, each) for each in x)
+        case slice():
+            return Slice(*(argument(xp, bound) for bound in (x.start, x.stop, x.step)))
+    if type(x) in SCALARS:
+        number: Value = x
+        return number
+    if isinstance(x, type) and x in SCALARS:
+        return NamedDType(x.__name__)
+    try:
+        found = operand(x)
+    except OperandError as e:
+        raise here().refuse(str(e)) from None
+    if isinstance(x, type) or not hasattr(x, "shape") or "dtype" in type(x).__name__.lower():
+        return NamedDType(str(found.dtype))
+    owner = library_of(type(x).__module__.partition(".")[0])
+    found_ref: Ref = xp.draft.input(Excerpt(f"constant{len(xp.draft.steps)}", owner=owner), x)
+    return found_ref
+
+
+def _operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
+    """The method of a binary operator."""
+
+    def method(self: Symbol, other: Any) -> Any:
+        try:
+            given = argument(self._xp, other)
+        except ProgramError:
+            return NotImplemented
+        operands = (given, self._ref) if reflected else (self._ref, given)
+        found = self._xp.draft.operator(here(), name, operands)
+        return Symbol(self._xp, found) if isinstance(found, Ref) else found
+
+    return method
+
+
+def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
+    """The method of an operator that writes into its left operand, for which its result stands then."""
+
+    def method(self: Symbol, other: Any) -> Symbol:
+        found = self._xp.draft.in_place(here(), name, self._ref, argument(self._xp, other), may_rebind=True)
+        assert isinstance(found, Ref)
+        return Symbol(self._xp, found)
+
+    return method
+
+
+def _unary(name: str) -> Callable[[Symbol], Any]:
+    def method(self: Symbol) -> Any:
+        found = self._xp.draft.operator(here(), name, (self._ref,))
+        return Symbol(self._xp, found) if isinstance(found, Ref) else found
+
+    return method
+
+
+for _op in OPERATIONS.values():
+    if _op.method and (_op.operator or _op.name == "abs") and _op.of_class not in ("in-place", "assignment"):
+        if _op.most == 1:
+            setattr(Symbol, _op.method, _unary(_op.name))
+        else:
+            setattr(Symbol, _op.method, _operator(_op.name))
+            if _op.of_class not in ("comparison", "ordering"):
+                setattr(Symbol, _op.method.replace("__", "__r", 1), _operator(_op.name, reflected=True))
+                setattr(Symbol, _op.method.replace("__", "__i", 1), _in_place(_op.name))

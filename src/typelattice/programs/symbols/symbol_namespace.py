@@ -1,0 +1,147 @@
+"""A namespace of symbols: functions of arrays that are called with symbols add steps to a program."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+from typelattice.calls.bind import call_function
+from typelattice.calls.draft import Draft
+from typelattice.calls.makers import MAKERS
+from typelattice.calls.methods import call_method, is_in_place
+from typelattice.calls.several import Several
+from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
+from typelattice.calls.table import FUNCTIONS, constant, dtype_named
+from typelattice.calls.ufuncs import is_ufunc_method, ufunc_method
+from typelattice.facts.dtypes import dtype
+from typelattice.programs.program import Program
+from typelattice.programs.source.dtype_questions import LIMITS, is_kind, limit, limits_of
+from typelattice.programs.symbols.caller import here
+from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
+
+
+class Symbols:
+    """A namespace of the array API standard whose arrays are symbols.
+
+    `output` gives the program that leads to some of them.
+
+    >>> xp = Symbols()
+    >>> x, y = xp.asarray(1, dtype="int16"), xp.asarray(1.0, dtype="float32")
+    >>> xp.output(x + y).under("max-2024").dtype
+    float32
+    """
+
+    __array_api_version__ = "2025.12"
+
+    def __init__(self) -> None:
+        self.draft = Draft()
+        self.__name__ = "typelattice.Symbols"  # code that looks for a library by its name finds none
+
+    @property
+    def linalg(self) -> Symbols:
+        """The same functions: names of linear algebra are no others here."""
+        return self
+
+    @property
+    def fft(self) -> Symbols:
+        """The same functions."""
+        return self
+
+    def input(self, name: str, given: object) -> Symbol:
+        """Add an input: an operand, an operand string or an array under a name. Return its symbol."""
+        return Symbol(self, self.draft.input(Excerpt(name), given))
+
+    def output(self, *results: object) -> Program:
+        """The program that gives these results. Raises ProgramError for what is none."""
+        refs = [self.draft.ref(here(), argument(self, x)) for x in results]
+        return Program(tuple(self.draft.steps), tuple(ref.step for ref in refs))
+
+    def isdtype(self, d: object, kind: Any) -> bool:
+        """Return True if a known dtype is of a kind. Raises ProgramError if the dtype is not known."""
+        return is_kind(self.draft, here(), argument(self, d), argument(self, kind))
+
+    def finfo(self, d: object) -> SymbolLimits:
+        """The limits of a float dtype, or of an array's: Python floats."""
+        return SymbolLimits(self, "finfo", argument(self, d))
+
+    def iinfo(self, d: object) -> SymbolLimits:
+        """The limits of an integer dtype, or of an array's: Python ints."""
+        return SymbolLimits(self, "iinfo", argument(self, d))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        number = constant(name)
+        if number is not None or name == "newaxis":
+            return number
+        if name in FUNCTIONS or name in MAKERS:
+            return lambda *args, **named: self._called(name, args, named)
+        found = dtype_named(name, None)
+        if found is None:
+            raise AttributeError(
+                f"a namespace of symbols has no {name!r}; functions are the array API standard's"
+            )
+        return dtype(found.name)
+
+    def _called(self, name: str, args: Any, named: dict[str, Any], owner: str | None = None) -> Any:
+        """Call a function with symbols and plain values, and return its result."""
+        excerpt = here()
+        taken = [argument(self, x) for x in args]
+        said = {key: argument(self, x) for key, x in named.items() if x is not None}
+        found = call_function(self.draft, Excerpt(excerpt.text, excerpt.location, owner), name, taken, said)
+        if name in ("result_type", "promote_types") and isinstance(found, Ref):
+            return SymbolDType(found)
+        return self._given(excerpt, found)
+
+    def _method(self, x: Symbol, name: str, args: Any, named: dict[str, Any]) -> Any:
+        """Call a method of a symbol, and return its result."""
+        excerpt = here()
+        taken = [argument(self, each) for each in args]
+        said = {key: argument(self, each) for key, each in named.items() if each is not None}
+        found = call_method(self.draft, excerpt, name, x._ref, taken, said)
+        if is_in_place(name) and isinstance(found, Ref):
+            x._ref = found
+        return self._given(excerpt, found)
+
+    def _ufunc_method(self, function: str, method: str, args: Any, named: dict[str, Any]) -> Any:
+        """Call a method of a NumPy function, such as `np.add.reduce(x)`, and return its result."""
+        excerpt = here()
+        if not is_ufunc_method((function, method)):
+            raise excerpt.refuse(
+                f"{function}.{method} is no operation; write it with functions of whole arrays"
+            )
+        taken = [argument(self, x) for x in args]
+        said = {key: argument(self, x) for key, x in named.items()}
+        where = Excerpt(excerpt.text, excerpt.location, "numpy")
+        return self._given(excerpt, ufunc_method(self.draft, where, function, method, taken, said))
+
+    def _given(self, excerpt: Excerpt, found: Argument | Several) -> Any:
+        """Return a result as the calling code gets it: a symbol for a step, a plain value as it is."""
+        if isinstance(found, Several):
+            return self._each(excerpt, found)
+        if isinstance(found, NamedDType):
+            return dtype(found.name)
+        return Symbol(self, found) if isinstance(found, Ref) else found
+
+    def _each(self, excerpt: Excerpt, several: Several) -> Any:
+        """A tuple of symbols, whose fields have names where the standard names them."""
+        if several.count is None:
+            why = f"it is not known how many arrays {several.name} gives"
+            raise excerpt.refuse(f"{why}; give its operand a shape, e.g. float32[3,4]")
+        made = [Symbol(self, several[i]) for i in range(several.count)]
+        return namedtuple(several.name, several.fields)(*made) if several.fields else tuple(made)
+
+
+class SymbolLimits:
+    """The limits of a dtype: numbers where it is known, else Python numbers of unknown value."""
+
+    __slots__ = ("_limits", "_xp")
+
+    def __init__(self, xp: Symbols, name: str, of: Argument) -> None:
+        self._xp = xp
+        self._limits = limits_of(here(), name, of)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in LIMITS[self._limits.name][1]:
+            raise AttributeError(name)
+        return self._xp._given(here(), limit(self._xp.draft, here(), self._limits, name))

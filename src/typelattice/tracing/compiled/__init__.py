@@ -1,1 +1,1 @@
-"""Functions that a library compiles: what they compute is read from its own graph; a file a library."""
+"""Functions that a library compiles: their operations are read from its own graph. One file a library."""

@@ -1,4 +1,4 @@
-"""The libraries that compile functions, each a file of this folder, and which of them a class belongs to."""
+"""Lookup of the library that compiles a function. Each library that compiles functions has a file here."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ from typelattice.tracing.compiled.graph import Graph
 
 
 class Compiler(Protocol):
-    """What the file of a library says of its compiled functions and of what stands for arrays in them."""
+    """The interface of a library's file: its compiled functions and the tracers in them."""
 
     LIBRARY: str
 
     def is_compiled(self, cls: type) -> bool:
-        """Whether the objects of a class are compiled functions."""
+        """Return True if the objects of a class are compiled functions."""
 
     def is_own(self, function: Any) -> bool:
-        """Whether a compiled function is the library's own."""
+        """Return True if a compiled function is the library's own."""
 
     def takes_apart(self, function: Any) -> bool:
-        """Whether a plain function of the library's that no operation is can be read as a compiled one."""
+        """Return True if a plain library function that is no operation can be read as a compiled one."""
 
     def state(self, function: Any) -> Hashable:
-        """What the graph of a function depends on beside its arguments."""
+        """Return the state that the graph of a function depends on, besides its arguments."""
 
     def is_tracer(self, cls: type) -> bool:
-        """Whether the objects of a class stand for arrays while a function is compiled."""
+        """Return True if the objects of a class are tracers: they stand for arrays during compilation."""
 
     def variable(self, x: Any) -> Any:
-        """The variable that such an object stands for."""
+        """Return the variable that a tracer stands for."""
 
     def raw(self, variable: Any) -> Any:
-        """What `variable` gives for a variable of a graph."""
+        """Return the object that `variable` gives for a variable of a graph."""
 
     def leaves(self, x: Any) -> list[Any]:
-        """The leaves of nested arguments or results, in the order of a graph's inputs and outputs."""
+        """Return the leaves of nested arguments or results, in the order of a graph's inputs and outputs."""
 
     def graph(self, function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
-        """What a function computes of arguments with which it was called; None where that is not known."""
+        """Return the graph of a function for arguments of an earlier call; None if the graph is not known."""
 
 
 def compiler(cls: type) -> Any:
-    """What the library of a class says of compiled functions, a Compiler; None of a library that has none."""
+    """Return the Compiler of the library that a class belongs to; None if the library has none."""
     module: object = type.__getattribute__(cls, "__module__")
     return _compiler_in(module) if isinstance(module, str) else None
 
@@ -58,19 +58,19 @@ def _compiler_in(module: str) -> Any:
 
 @cache
 def _compiler_of(library: str) -> Any:
-    """What a library says of compiled functions; the file is looked for once, which takes long."""
+    """Return the Compiler of a library, or None. The search for its file is slow, so it happens once."""
     path = f"{__package__}.{file_of(library)}"
     return import_module(path) if find_spec(path) is not None else None
 
 
 def compiler_by_module(function: Any) -> Any:
-    """What the library of a plain function says of it, if that can take it apart; else None."""
+    """Return the Compiler of a plain function's library if it can read the function; else None."""
     module = getattr(function, "__module__", None)
     found = _compiler_in(module) if isinstance(module, str) else None
     return found if found is not None and found.takes_apart(function) else None
 
 
 def compiler_of_functions(cls: type) -> Any:
-    """What the library of a class of compiled functions says of them; None of any other class."""
+    """Return the Compiler of a class of compiled functions; None for any other class."""
     found = compiler(cls)
     return found if found is not None and found.is_compiled(cls) else None

@@ -1,4 +1,4 @@
-"""What a compiled function computes, as its library says: operations on variables, in order."""
+"""The graph of a compiled function: its library's operations on variables, in order."""
 
 from __future__ import annotations
 
@@ -6,33 +6,23 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any
 
+from typelattice.calls.step import SourceLocation
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.range import Value
 from typelattice.operands.operand import Operand
 
-Variable = Hashable  # what a library's graph knows a value by
+Variable = Hashable  # the key of a value in a library's graph
 MOST = 20_000  # operations of a graph that are read
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """Where the program's own source asks for an operation; without columns where the library keeps none."""
-
-    file: str
-    line: int
-    column: int = 0
-    end_line: int = 0
-    end_column: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Node:
-    """One operation of a graph. One without a name gives what it takes: it is no operation, but an edge."""
+    """One operation of a graph. A node without a name is an edge: its outputs are its inputs."""
 
     name: str
     takes: tuple[Variable, ...]
     gives: tuple[Variable, ...]
-    span: Span | None = None
+    location: SourceLocation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +30,9 @@ class Graph:
     """The graph of a compiled function.
 
     `inputs` has the variable of each leaf of the arguments; None for a leaf that is part of the function.
-    `operands` says what each variable is, `sizes` how many bytes it takes. `numbers` has the values of
-    constants without dimensions, `constants` the arrays that the function took along, and `names` the names
-    of parameters.
+    `operands` maps each variable to its operand, and `sizes` to its bytes. `numbers` has the values of
+    constants without dimensions, `constants` the arrays that the function captured, and `names` the names of
+    parameters.
     """
 
     inputs: tuple[Variable | None, ...]
@@ -56,10 +46,10 @@ class Graph:
 
 
 class GraphReader:
-    """A graph in the making: what the reader of a library's own graph has found so far.
+    """A graph under construction: all that the reader of a library's own graph has found so far.
 
-    `read` is that library's adapter. A graph within it may be read several times: `readings` counts them, and
-    the number of the reading is part of a variable.
+    `read` is that library's adapter. An inner graph may be read several times. `readings` counts the
+    readings, and each variable contains the number of its reading.
     """
 
     def __init__(self, read: Callable[[Any], Operand | None]) -> None:
@@ -73,18 +63,18 @@ class GraphReader:
         self.readings = 0
 
     def operand(self, x: Any) -> Operand | None:
-        """What a value of the library's graph is; None of one that holds no numbers, such as a random key."""
+        """Return the operand of a value in the graph; None if it holds no numbers, as a random key does."""
         try:
             return self.adapter(x)
         except TypelatticeError:
             return None
 
     def edges(self, takes: Sequence[Variable], gives: Sequence[Variable]) -> None:
-        """Variables that are others under another name, as many as both lists have."""
+        """Add an edge for each pair of variables, up to the end of the shorter list."""
         self.nodes += [Node("", (a,), (b,)) for a, b in zip(takes, gives, strict=False)]
 
     def graph(self, inputs: tuple[Variable | None, ...], outputs: tuple[Variable, ...]) -> Graph | None:
-        """The graph; None of one too long."""
+        """Return the graph; None if it is too long."""
         if len(self.nodes) > MOST:
             return None
         known = self.operands, self.sizes, self.numbers, self.constants, self.names
@@ -92,7 +82,7 @@ class GraphReader:
 
 
 def needed(nodes: Sequence[Node], outputs: Sequence[Variable], seen: Collection[Variable]) -> Iterator[Node]:
-    """The operations that make the outputs, back to what was seen already, in the order of the graph."""
+    """Return the operations that make the outputs, back to the variables in `seen`, in the graph's order."""
     wanted = {v for v in outputs if v not in seen}
     found: list[Node] = []
     for node in reversed(nodes):

@@ -1,4 +1,4 @@
-"""JAX: functions that `jax.jit` made, read from the jaxpr that JAX kept of them. Nothing is traced again."""
+"""Functions that `jax.jit` made, read from the jaxpr that JAX kept. Nothing is traced again."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from functools import cache
 from os import sep
 from typing import Any
 
+from typelattice.calls.step import SourceLocation
+from typelattice.calls.table import graph_operands
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
 from typelattice.operands.operand import SCALARS
-from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Span, Variable
+from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable
 
 LIBRARY = "jax"
 COMPILED = "PjitFunction"
 TRACER = "Tracer"
 OWN_FILES = f"{sep}jax{sep}_src{sep}"
-ORDERS = {  # where JAX takes operands in another order than our operation does, or others beside them
-    "select_n": (0, 2, 1), "clamp": (1, 0, 2), "scatter": (0, 2), "scatter-add": (0, 2),
-    "dynamic_update_slice": (0, 1),
-}  # fmt: skip
 WITHIN = {  # operations that run a jaxpr: the parameter that holds it
     "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
     "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr",
@@ -29,34 +27,36 @@ WITHIN = {  # operations that run a jaxpr: the parameter that holds it
 
 
 def is_compiled(cls: type) -> bool:
-    """Whether the objects of a class are functions that JAX compiles."""
+    """Return True if the objects of a class are functions that JAX compiles."""
     return cls.__name__ == COMPILED
 
 
 def is_own(function: Any) -> bool:
-    """Whether a compiled function is JAX's own, such as `jnp.tanh`."""
+    """Return True if a compiled function is JAX's own, such as `jnp.tanh`."""
     module: object = getattr(function, "__module__", None)
     return isinstance(module, str) and library_of(module.partition(".")[0]) == LIBRARY
 
 
 def takes_apart(function: Any) -> bool:
-    """No plain function is taken apart."""
+    """Return False: no plain function is read as a compiled one."""
     return False
 
 
 def state(function: Any) -> Hashable:
-    """The graph of a function depends on its arguments alone."""
+    """Return None: the graph of a function depends on its arguments alone."""
     return None
 
 
 def is_tracer(cls: type) -> bool:
-    """Whether the objects of a class stand for arrays while a function is compiled."""
+    """Return True if the objects of a class are tracers: they stand for arrays during compilation."""
     return any(c.__name__ == TRACER and c.__module__.startswith("jax.") for c in cls.__mro__)
 
 
 def variable(x: Any) -> Any:
-    """What a tracer stands for, within transformations too: a variable of a jaxpr, or an array where nothing
-    is compiled, as of `grad` alone; None if it is neither.
+    """Return the variable of a jaxpr that a tracer stands for, within transformations too.
+
+    The result is an array if nothing is compiled, as under `grad` alone. It is None if the tracer stands for
+    neither.
     """
     for _ in range(16):
         inner = getattr(x, "primal", None)
@@ -69,12 +69,12 @@ def variable(x: Any) -> Any:
 
 
 def leaves(x: Any) -> list[Any]:
-    """The leaves of a tree, in JAX's order; what it knows no tree of is a leaf."""
+    """Return the leaves of a tree, in JAX's order. An object that JAX does not know as a tree is a leaf."""
     return list(sys.modules["jax"].tree_util.tree_leaves(x))
 
 
 def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
-    """What a function computes of some arguments, with which it was called already; None of one too long."""
+    """Return the graph of a function for arguments of an earlier call; None if the graph is too long."""
     closed = function.trace(*args, **named).jaxpr
     reader = _Reader(read)
     reader.names |= _names(closed.jaxpr)
@@ -83,7 +83,7 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
 
 
 def _inputs(given: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:
-    """The variable of each leaf, where some leaves may be static; none where that cannot be told."""
+    """Return the variable of each leaf, None for a static leaf; an empty tuple if they do not match."""
     dynamic = given if len(given) == len(variables) else [x for x in given if hasattr(type(x), "dtype")]
     if len(dynamic) != len(variables):
         return ()
@@ -93,25 +93,25 @@ def _inputs(given: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | 
 
 
 def _names(jaxpr: Any) -> dict[Variable, str]:
-    """The names of the parameters, as far as JAX tells them."""
+    """Return the names of the parameters, as far as JAX knows them."""
     names = getattr(getattr(jaxpr, "debug_info", None), "arg_names", None) or ()
     return {(v, 0): str(name) for v, name in zip(jaxpr.invars, names, strict=False)}
 
 
 def raw(variable: Any) -> Any:
-    """A variable as JAX's tracers know it: one of a jaxpr that is read several times has a number beside."""
+    """Return JAX's own variable, without the number of the reading of its jaxpr."""
     return variable[0]
 
 
 class _Reader(GraphReader):
-    """Reads a jaxpr and those within it. A variable is JAX's own, with the number of the jaxpr's reading."""
+    """A reader of a jaxpr and its inner ones. A variable is JAX's own, with the number of the reading."""
 
     def read(
-        self, closed: Any, inputs: Sequence[Variable], number: int, outer: Span | None = None
+        self, closed: Any, inputs: Sequence[Variable], number: int, outer: SourceLocation | None = None
     ) -> tuple[Variable, ...]:
-        """Adds the operations of a jaxpr, closed or open, of some inputs; its outputs.
+        """Add the operations of a jaxpr, closed or open, on some inputs. Return its outputs.
 
-        `outer` is the place of the equation that runs it.
+        `outer` is the source location of the equation that runs it.
         """
         jaxpr = getattr(closed, "jaxpr", closed)
         own_file = OWN_FILES in str(getattr(getattr(jaxpr, "debug_info", None), "func_src_info", ""))
@@ -124,32 +124,31 @@ class _Reader(GraphReader):
         for eqn in jaxpr.eqns:
             if len(self.nodes) > MOST:
                 break
-            span = None if own_file and outer is not None else _span(eqn)  # kept from whoever called it first
-            self.equation(eqn, number, span or outer)
+            location = (
+                None if own_file and outer is not None else _location(eqn)
+            )  # its spans are its first caller's
+            self.equation(eqn, number, location or outer)
         return tuple(self.known(v, number) for v in jaxpr.outvars)
 
-    def equation(self, eqn: Any, number: int, span: Span | None) -> None:
-        """Adds one equation; of one that runs a jaxpr its operations."""
+    def equation(self, eqn: Any, number: int, location: SourceLocation | None) -> None:
+        """Add one equation, or the operations of the jaxprs that it runs."""
         name = eqn.primitive.name
         takes = [self.known(v, number) for v in eqn.invars]
         gives = [self.known(v, number) for v in eqn.outvars]
         inner = [*self.inner(name, eqn.params, takes)]
         for closed, inputs in inner:
             self.readings += 1
-            made = self.read(closed, inputs, self.readings, span)
-            if closed is inner[0][0]:  # of the branches of a cond the first stands for what comes out
+            made = self.read(closed, inputs, self.readings, location)
+            if closed is inner[0][0]:  # the first branch of a cond stands for the outputs
                 self.edges(made, gives)
         if inner:
             return
-        order = ORDERS.get(name)
-        if order is not None and len(takes) > max(order):
-            takes = [takes[i] for i in order]
-        self.nodes.append(Node(name, tuple(takes), tuple(gives), span))
+        self.nodes.append(Node(name, graph_operands(LIBRARY, name, takes), tuple(gives), location))
 
     def inner(
         self, name: str, params: Mapping[str, Any], takes: Sequence[Variable]
     ) -> Iterator[tuple[Any, Sequence[Variable]]]:
-        """The jaxprs that an equation runs, each with its inputs."""
+        """Yield the jaxprs that an equation runs, each with its inputs."""
         if name == "cond":
             yield from ((branch, takes[1:]) for branch in params["branches"])
         elif name == "while":
@@ -160,14 +159,14 @@ class _Reader(GraphReader):
             yield params[WITHIN[name]], takes
 
     def known(self, v: Any, number: int) -> Variable:
-        """A variable, or a constant in its place, with all that is known of it."""
+        """Return a variable, or a key for a constant. Record its operand, its size and its number."""
         found = v, number
         if type(v).__name__ == "Literal":
             found = id(v), number
             number = v.val.item() if hasattr(v.val, "item") else v.val
             own = next((cls for cls in SCALARS if isinstance(number, cls)), None)
             if own is not None and not v.aval.shape:
-                self.numbers[found] = own(number)  # JAX has numbers of classes of its own
+                self.numbers[found] = own(number)  # JAX has its own classes of numbers
         if found not in self.operands:
             operand = self.operand(v.aval)
             if operand is not None:
@@ -176,18 +175,20 @@ class _Reader(GraphReader):
         return found
 
 
-def _span(eqn: Any) -> Span | None:
-    """Where the program asked for an equation, past the frames of JAX's own files."""
+def _location(eqn: Any) -> SourceLocation | None:
+    """Return the source location in the program of an equation, without the frames of JAX's own files."""
     trace = eqn.source_info.traceback
     tell = _user_frame()
     frame = tell(trace) if trace is not None and tell is not None else None
     if frame is None:
         return None
-    return Span(frame.file_name, frame.start_line, frame.start_column, frame.end_line, frame.end_column)
+    return SourceLocation(
+        frame.file_name, frame.start_line, frame.start_column, frame.end_line, frame.end_column
+    )
 
 
 @cache
 def _user_frame() -> Any:
-    """JAX's own function that finds the program's frame."""
+    """Return JAX's own function that finds the program's frame."""
     source_info = sys.modules.get("jax._src.source_info_util")
     return getattr(source_info, "user_frame", None)

@@ -1,4 +1,4 @@
-"""The graph of a compiled function becomes steps: those that were seen when it was compiled, and the rest."""
+"""Conversion of a compiled function's graph to steps: those seen during compilation, and new ones."""
 
 from __future__ import annotations
 
@@ -8,27 +8,36 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from typelattice.calls.draft import Draft
+from typelattice.calls.step import (
+    LONGEST,
+    Excerpt,
+    Index,
+    Input,
+    NamedDType,
+    ProgramError,
+    Ref,
+    SourceLocation,
+)
+from typelattice.calls.table import CAST, FUNCTIONS
 from typelattice.operands.operand import Operand
-from typelattice.programs.draft import Draft
-from typelattice.programs.functions import FUNCTIONS
-from typelattice.programs.site import Site
-from typelattice.programs.step import LONGEST, Index, Input, NamedDType, Place, ProgramError, Ref
 from typelattice.tracing.compiled.compilers import Compiler
-from typelattice.tracing.compiled.graph import Graph, Node, Span, Variable, needed
-from typelattice.tracing.compiled.operations import CAST, Chooser
+from typelattice.tracing.compiled.graph import Graph, Node, Variable, needed
+from typelattice.tracing.compiled.operations import Chooser
+from typelattice.tracing.ground.links import Note, StepNumber
+from typelattice.tracing.ground.source import Source
+from typelattice.tracing.ground.written_operation import WrittenOperation
 from typelattice.tracing.libraries import own_system
-from typelattice.tracing.links import Note, StepNumber
-from typelattice.tracing.source import Source
-from typelattice.tracing.spot import Spot
 
 Chosen = tuple[str, bool]  # our name of an operation, and whether constants are Python's numbers
 
 
 @dataclass(slots=True)
 class Traced:
-    """The step that was seen for a variable while a function was compiled.
+    """The step that was seen for a variable during compilation.
 
-    `counted`: the call for which it was compiled is counted, as it is when the step is seen.
+    `counted` is True once the call that caused the compilation is counted. The step was counted for it when
+    it was seen.
     """
 
     variable: object
@@ -37,14 +46,14 @@ class Traced:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a call of a compiled function comes to: the steps that ran, with their bytes, and the results'."""
+class StepsOfCall:
+    """The steps that ran in a call of a compiled function, with their bytes, and the steps of its results."""
 
     notes: tuple[tuple[Note, int], ...]
     results: tuple[StepNumber | None, ...]
 
-    def counted(self, alike: bool = False) -> Told:
-        """The same, counted once more; `alike` says that its operands come from elsewhere."""
+    def count_again(self, alike: bool = False) -> StepsOfCall:
+        """Count the steps once more. `alike` says that their operands come from other steps. Return self."""
         for note, size in self.notes:
             if alike:
                 note.alike = note.alike or Note(note.number, note.operand, note.mark)
@@ -55,10 +64,10 @@ class Told:
 
 
 class Reading:
-    """The reading of one graph at one call, of `at`'s witness.
+    """The reading of one graph, for a call at the witness `at`.
 
-    `traced` has the steps that were seen while it was compiled. If it is `compiling` still, another compiled
-    function calls it, and what is found is added to those.
+    `traced` has the steps that were seen during compilation. If `compiling` is True, another function that
+    is being compiled calls this one. Then the new steps are added to `traced`.
     """
 
     def __init__(
@@ -76,7 +85,7 @@ class Reading:
         self.owner: str = library.LIBRARY
         self.notes: dict[StepNumber, int] = {}  # the steps that were added, and their bytes
         self.steps: dict[Variable, StepNumber] = {}
-        self.same: dict[Variable, Variable] = {}  # of functions within: the variable that another is
+        self.same: dict[Variable, Variable] = {}  # of inner functions: the variable that a variable equals
         self.seen: dict[Variable, Traced] = {}
         for variable in graph.operands:
             raw = library.raw(variable)
@@ -85,8 +94,8 @@ class Reading:
                 self.seen[variable] = known
                 self.steps[variable] = known.number
 
-    def told(self, leaves: Sequence[Any]) -> Told:
-        """The steps of a call with these arguments. Those that are new are added to the run, and counted."""
+    def read_call(self, leaves: Sequence[Any]) -> StepsOfCall:
+        """Return the steps of a call with these arguments. Add the new ones to the run, and count all."""
         self.take(leaves)
         chooser = Chooser(self.graph, self.owner, own_system(self.owner, ()))
         chosen: dict[int, Chosen] = {}
@@ -103,23 +112,23 @@ class Reading:
                 self.edge(node)
             elif id(node) in wanted:
                 self.operation(node, *chosen[id(node)])
-        seen = {} if self.compiling else self.counted()
+        seen = {} if self.compiling else self.count_seen()
         for number, size in self.notes.items():
             self.count(number, size)
         notes = seen | self.notes
-        return Told(
+        return StepsOfCall(
             tuple((self.recorder.notes[number], size) for number, size in notes.items()),
             tuple(self.steps.get(self.same.get(v, v)) for v in self.graph.outputs),
         )
 
     def count(self, number: StepNumber, size: int) -> None:
-        """Counts a step of this call."""
+        """Count a step of this call."""
         note = self.recorder.notes[number]
         note.count += 1
         note.bytes += size
 
-    def counted(self) -> dict[StepNumber, int]:
-        """The steps that were seen while it was compiled; those of an earlier call count for this one."""
+    def count_seen(self) -> dict[StepNumber, int]:
+        """Return the steps seen during compilation. Count those of an earlier call for this one too."""
         found: dict[StepNumber, int] = {}
         fresh = {known.number for known in self.seen.values() if not known.counted}
         for known in self.seen.values():
@@ -131,10 +140,10 @@ class Reading:
                     self.count(number, found[number])
         return found
 
-    # -- of which steps
+    # -- the steps of inputs and variables
 
     def take(self, leaves: Sequence[Any]) -> None:
-        """Says which steps the inputs are: those that made the arguments."""
+        """Map the inputs to the steps that made the arguments."""
         links = self.recorder.links
         for x, variable in zip(leaves, self.graph.inputs, strict=False):
             kind = self.recorder.kinds[type(x)]
@@ -151,19 +160,19 @@ class Reading:
                 self.join(made, seen.number)
 
     def input(self, x: Any, kind: Any, name: str | None) -> StepNumber | None:
-        """The step of an argument that no step made; None of one that holds no numbers."""
-        site = self.recorder.site(self.at, self.owner)
+        """Return the step of an argument that no step made; None if it holds no numbers."""
+        excerpt = self.recorder.excerpt(self.at, self.owner)
         operand = self.recorder.arrays.read(x, kind)
         if operand is None:
             return None
-        step = Input(operand, text=name or site.text, place=site.place, owner=self.owner)
-        number = self.noted(self.draft.add(step), operand)
+        step = Input(operand, text=name or excerpt.text, location=excerpt.location, owner=self.owner)
+        number = self.add_note(self.draft.add(step), operand)
         self.count(number, kind.size(x))
         self.recorder.link(x, kind, number)
         return number
 
-    def noted(self, made: Ref, operand: Operand) -> StepNumber:
-        """Notes what the result of a step is that was just added, and gives its number."""
+    def add_note(self, made: Ref, operand: Operand) -> StepNumber:
+        """Record the operand of the step that was just added. Return its number."""
         self.recorder.complete()
         number, shape = StepNumber(made.step), (None,) * (operand.tier == "array")
         self.draft.steps[number] = replace(self.draft.steps[number], shape=shape)
@@ -171,16 +180,16 @@ class Reading:
         return number
 
     def join(self, made: StepNumber, entered: StepNumber) -> None:
-        """What entered a function as its argument is what an earlier step made, and no input."""
+        """Replace the input `entered` of a function by a link to the earlier step that made the argument."""
         step = self.draft.steps[entered]
         if isinstance(step, Input) and made < entered:
             self.draft.steps[entered] = Index(
-                made, (), text=step.text, place=step.place, shape=step.shape, owner=step.owner
+                made, (), text=step.text, location=step.location, shape=step.shape, owner=step.owner
             )
             self.recorder.notes[entered].count = self.recorder.notes[entered].bytes = 0
 
     def edge(self, node: Node) -> None:
-        """A variable that is another, of the function that calls or is called."""
+        """Record that a variable equals another one, of the calling or the called function."""
         (outer,), (inner,) = node.takes, node.gives
         made = self.steps.get(self.same.get(outer, outer))
         if inner not in self.seen:
@@ -188,8 +197,8 @@ class Reading:
         elif made is not None:
             self.join(made, self.seen[inner].number)
 
-    def argument(self, site: Site, variable: Variable, numbers: bool) -> Ref | None:
-        """The step of a variable, or a new one of a constant; None of what holds no numbers."""
+    def argument(self, excerpt: Excerpt, variable: Variable, numbers: bool) -> Ref | None:
+        """Return the step of a variable, or a new step for a constant; None if it holds no numbers."""
         own, number = self.same.get(variable, variable), self.graph.numbers.get(variable)
         made = self.steps.get(own)
         constant = self.graph.constants.get(own)
@@ -199,54 +208,56 @@ class Reading:
         if made is not None or operand is None:
             return None if made is None else Ref(int(made))
         if number is not None and numbers:
-            return self.draft.number(site, number)
+            return self.draft.number(excerpt, number)
         text = str(self.graph.numbers.get(own, self.graph.names.get(own, "a constant")))
-        step = self.draft.add(Input(operand, text=text, place=site.place, owner=self.owner))
-        self.steps[own] = self.noted(step, operand)
+        step = self.draft.add(Input(operand, text=text, location=excerpt.location, owner=self.owner))
+        self.steps[own] = self.add_note(step, operand)
         return step
 
-    # -- what is done
+    # -- operations
 
     def operation(self, node: Node, name: str, numbers: bool) -> None:
-        """Adds the steps of an operation, one for each of its results."""
-        site = self.site(node.span)
-        taken = [self.argument(site, v, numbers) for v in node.takes]
+        """Add the steps of an operation, one for each of its results."""
+        excerpt = self.excerpt(node.location)
+        taken = [self.argument(excerpt, v, numbers) for v in node.takes]
         args = [ref for ref in taken if ref is not None]
         for variable in node.gives:
             operand = self.graph.operands.get(variable)
             if operand is None or variable in self.seen:
                 continue
-            made = self.made(site, name, args, operand) if len(args) == len(taken) else None
+            made = self.build_step(excerpt, name, args, operand) if len(args) == len(taken) else None
             if made is None:
-                made = self.draft.opaque(site, node.name, operand, [ref.step for ref in args], None)
-            number = self.noted(made, operand)
+                made = self.draft.opaque(excerpt, node.name, operand, [ref.step for ref in args], None)
+            number = self.add_note(made, operand)
             self.notes[number] = self.graph.sizes.get(variable, 0)
             self.steps[variable] = number
             if self.compiling:
                 raw = self.library.raw(variable)
                 self.traced[id(raw)] = Traced(raw, number)
 
-    def made(self, site: Site, name: str, args: Sequence[Ref], operand: Operand) -> Ref | None:
-        """The step of an operation that we know; None of another."""
+    def build_step(self, excerpt: Excerpt, name: str, args: Sequence[Ref], operand: Operand) -> Ref | None:
+        """Return the step of a known operation; None for any other."""
         if name == CAST and operand.dtype is not None and not operand.weak:
-            return self.draft.cast(site, args[0], NamedDType(operand.dtype.name))
-        with suppress(ProgramError):  # of shapes that an operation does not take
-            return self.draft.call(site, FUNCTIONS[name], args) if name in FUNCTIONS else None
+            return self.draft.cast(excerpt, args[0], NamedDType(operand.dtype.name))
+        with suppress(ProgramError):  # the operation does not take these shapes
+            return self.draft.call(excerpt, FUNCTIONS[name], args) if name in FUNCTIONS else None
         return None
 
-    def site(self, span: Span | None) -> Site:
-        """The place and the text of an operation; those of the call where the library keeps none."""
-        if span is None:
-            of_call: Site = self.recorder.site(self.at, self.owner)
+    def excerpt(self, location: SourceLocation | None) -> Excerpt:
+        """Return the location and the text of an operation; those of the call if the library keeps none."""
+        if location is None:
+            of_call: Excerpt = self.recorder.excerpt(self.at, self.owner)
             return of_call
-        lines = self.source(span.file)
-        text = lines.text(Spot(span.line, span.column, span.end_line, span.end_column))
-        if not span.end_line:
-            text = "".join(lines.lines[span.line - 1 : span.line]).strip()
-        return Site(text[:LONGEST], Place(span.file, span.line), self.owner)
+        lines = self.source(location.file)
+        text = lines.text(
+            WrittenOperation(location.line, location.column, location.end_line, location.end_column)
+        )
+        if not location.end_line:
+            text = "".join(lines.lines[location.line - 1 : location.line]).strip()
+        return Excerpt(text[:LONGEST], SourceLocation(location.file, location.line), self.owner)
 
     def source(self, file: str) -> Source:
-        """The source of a file, which may be one that is not followed."""
+        """Return the source of a file, which need not be a followed one."""
         sources: dict[str, Source] = self.recorder.sources
         if file not in sources:
             sources[file] = Source(lambda: "".join(linecache.getlines(file)))

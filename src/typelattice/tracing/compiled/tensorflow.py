@@ -1,4 +1,4 @@
-"""TensorFlow: what `tf.function` made, read from the graph of the concrete function that it called."""
+"""Functions that `tf.function` made, read from the graph of the concrete function that was called."""
 
 from __future__ import annotations
 
@@ -7,62 +7,63 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from os.path import dirname
 from typing import Any
 
+from typelattice.calls.step import SourceLocation
+from typelattice.calls.table import graph_operands
 from typelattice.operands.adapters.tensorflow import read
 from typelattice.operands.operand import SCALARS
-from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Span, Variable
+from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable
 
 LIBRARY = "tensorflow"
 MODULE = "tensorflow.python.eager.polymorphic_function."
 TRACER = "SymbolicTensor"
 EDGES = ("Identity", "IdentityN", "ReadVariableOp")
 LEFT_OUT = ("Placeholder", "Const", "NoOp", "Assert")
-LAST_IS_AXIS = ("ConcatV2",)
 WITHIN = {"PartitionedCall": "f", "StatefulPartitionedCall": "f", "StatelessWhile": "body", "While": "body"}
 BRANCHES = ("StatelessIf", "If")
 
 
 def is_compiled(cls: type) -> bool:
-    """Whether the objects of a class are functions that TensorFlow compiles."""
+    """Return True if the objects of a class are functions that TensorFlow compiles."""
     return cls.__name__ == "Function" and cls.__module__.startswith(MODULE)
 
 
 def is_own(function: Any) -> bool:
-    """Whether a compiled function is TensorFlow's own, as none is that programs call."""
+    """Return False: no compiled function that programs call is TensorFlow's own."""
     return False
 
 
 def takes_apart(function: Any) -> bool:
-    """No plain function is taken apart."""
+    """Return False: no plain function is read as a compiled one."""
     return False
 
 
 def state(function: Any) -> Hashable:
-    """The graph of a function depends on its arguments alone."""
+    """Return None: the graph of a function depends on its arguments alone."""
     return None
 
 
 def is_tracer(cls: type) -> bool:
-    """Whether the objects of a class stand for tensors while a function is compiled."""
+    """Return True if the objects of a class stand for tensors during compilation."""
     return cls.__name__ == TRACER
 
 
 def variable(x: Any) -> Any:
-    """A symbolic tensor stands for itself."""
+    """Return the symbolic tensor, which stands for itself."""
     return x
 
 
 def raw(variable: Any) -> Any:
-    """The symbolic tensor of a graph's variable."""
+    """Return the symbolic tensor of a graph's variable."""
     return variable[0].deref()
 
 
 def leaves(x: Any) -> list[Any]:
-    """The leaves of nested arguments or results, in TensorFlow's order."""
+    """Return the leaves of nested arguments or results, in TensorFlow's order."""
     return list(sys.modules["tensorflow"].nest.flatten(x))
 
 
 def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
-    """What a function computes of some arguments, with which it was called already."""
+    """Return the graph of a function for arguments of an earlier call; None if it is too long."""
     concrete = function.get_concrete_function(*args, **named)
     reader = _Reader(read)
     inputs = [reader.known(t, 0) for t in concrete.graph.inputs]
@@ -78,7 +79,10 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
 
 
 def _inputs(given: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variable | None, ...]:
-    """The variable of each leaf: of tensors and of NumPy's arrays, as Python's numbers are constants."""
+    """Return the variable of each tensor and NumPy array, and None for Python numbers: they are constants.
+
+    The result is empty if the leaves do not match the variables.
+    """
     module = sys.modules["tensorflow"]
     kinds = module.Tensor, sys.modules["numpy"].ndarray, sys.modules["numpy"].generic
     own = [isinstance(x, kinds) for x in given]
@@ -89,17 +93,17 @@ def _inputs(given: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variab
 
 
 class _Reader(GraphReader):
-    """Reads a graph and those within it. A variable is a tensor, with the number of the graph's reading."""
+    """A reader of a graph and its inner ones. A variable is a tensor, with the number of the reading."""
 
     def read(self, graph: Any, number: int) -> None:
-        """Adds the operations of a graph."""
+        """Add the operations of a graph."""
         for op in graph.get_operations():
             if len(self.nodes) > MOST:
                 break
             self.operation(graph, op, number)
 
     def operation(self, graph: Any, op: Any, number: int) -> None:
-        """Adds one operation; of one that runs a graph its operations."""
+        """Add one operation, or the operations of the graphs that it runs."""
         takes = [self.known(t, number) for t in op.inputs]
         gives = [self.known(t, number) for t in op.outputs]
         if op.type == "Const":
@@ -117,28 +121,28 @@ class _Reader(GraphReader):
             self.edges(given, entered)
             self.read(inside, self.readings)
             made = [self.known(t, self.readings) for t in inside.outputs]
-            if inside is inner[0]:  # of two branches the first stands for what comes out
+            if inside is inner[0]:  # the first of two branches stands for the outputs
                 self.edges(made, gives)
         if not inner:
-            taken = takes[:-1] if op.type in LAST_IS_AXIS else takes
-            self.nodes.append(Node(op.type, tuple(taken), tuple(gives), _span(op)))
+            taken = graph_operands(LIBRARY, op.type, takes)
+            self.nodes.append(Node(op.type, taken, tuple(gives), _location(op)))
 
     def inner(self, graph: Any, op: Any) -> Iterator[Any]:
-        """The graphs that an operation runs."""
+        """Yield the graphs that an operation runs."""
         names = ("then_branch", "else_branch") if op.type in BRANCHES else (WITHIN.get(op.type),)
         for name in names:
             if name is not None:
                 yield graph._get_function(op.get_attr(name).name).graph
 
     def constant(self, op: Any, gives: Sequence[Variable]) -> None:
-        """Notes the number that a constant is, if it is one."""
+        """Record the value of a constant, if it is a single number."""
         value = sys.modules["tensorflow"].get_static_value(op.outputs[0])
         number: Any = value.item() if getattr(value, "shape", None) == () else None
         if type(number) in SCALARS:
             self.numbers[gives[0]] = number
 
     def known(self, tensor: Any, number: int) -> Variable:
-        """The variable of a tensor, with all that is known of it."""
+        """Return the variable of a tensor. Record its name, its operand and its size."""
         found = tensor.ref(), number
         if found not in self.operands:
             self.names.setdefault(found, tensor.op.name)
@@ -149,10 +153,10 @@ class _Reader(GraphReader):
         return found
 
 
-def _span(op: Any) -> Span | None:
-    """Where the program asked for an operation, past TensorFlow's own files; only the line is known."""
+def _location(op: Any) -> SourceLocation | None:
+    """Return the source location in the program of an operation; only the file and the line are known."""
     own = dirname(sys.modules["tensorflow"].__file__ or "")
     for frame in reversed(op.traceback or ()):
         if not frame.filename.startswith(own) and not frame.filename.startswith("<"):
-            return Span(frame.filename, frame.lineno)
+            return SourceLocation(frame.filename, frame.lineno)
     return None

@@ -1,9 +1,9 @@
-"""PyTorch: its own modules and functions that no operation is, such as `torch.nn.Linear`.
+"""PyTorch's own modules and functions that are not operations, such as `torch.nn.Linear`.
 
-What is inside one runs in PyTorch's own code, of which a witness sees the result alone. So the call is made
-once more on tensors without data, of the same dtypes and shapes, and PyTorch's dispatcher tells the
-operations, the casts of autocast among them. Nothing of the program's runs for that, and none of its tensors,
-its modules or its random numbers change.
+They run in PyTorch's own code, and a witness sees only their result. So the call is repeated on tensors
+without data, of the same dtypes and shapes. PyTorch's dispatcher then reports the operations, and the casts
+of autocast among them. This runs no code of the program, and changes none of its tensors, modules or random
+numbers.
 """
 
 from __future__ import annotations
@@ -23,44 +23,44 @@ from typelattice.tracing.libraries.torch import DEVICES, autocast_is_on
 
 LIBRARY = "torch"
 COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
-FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # the modules of functions that are taken apart
+FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # the modules of functions that are read as graphs
 HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # by which a program's own code may run in a module
 OPERATORS = "aten"  # the namespace of PyTorch's operators on tensors
 NUMBER = "number"  # what a schema calls a parameter that takes a Python number as an operand
 
 
 def is_compiled(cls: type) -> bool:
-    """Whether the objects of a class are modules."""
+    """Return True if the objects of a class are modules."""
     return any(c.__name__ == "Module" and c.__module__ == "torch.nn.modules.module" for c in cls.__mro__)
 
 
 def is_own(function: Any) -> bool:
-    """Whether a function is PyTorch's own."""
+    """Return True if a function is PyTorch's own."""
     return _own(type(function) if is_compiled(type(function)) else function)
 
 
 def takes_apart(function: Any) -> bool:
-    """Whether a function that no operation is can be taken apart."""
+    """Return True if a function that is no operation can be read as a graph."""
     return getattr(function, "__module__", None) in FUNCTIONAL
 
 
 def is_tracer(cls: type) -> bool:
-    """PyTorch knows nothing that stands for a tensor while a function is compiled, and is followed."""
+    """Return False: PyTorch has no followed tracers that stand for tensors during compilation."""
     return False
 
 
 def variable(x: Any) -> Any:
-    """As no tensor stands for another, there is none."""
+    """Return None: no tensor stands for another."""
     return None
 
 
 def raw(variable: Any) -> Any:
-    """A variable is an object of its own."""
+    """Return the variable: it is an object of its own."""
     return variable
 
 
 def leaves(x: Any) -> list[Any]:
-    """The leaves of nested tuples, lists and dictionaries."""
+    """Return the leaves of nested tuples, lists and dictionaries."""
     if type(x) is dict:
         return [leaf for each in x.values() for leaf in leaves(each)]
     if type(x) is list or issubclass(type(x), tuple):
@@ -69,7 +69,7 @@ def leaves(x: Any) -> list[Any]:
 
 
 def state(function: Any) -> Hashable:
-    """What the operations of a call depend on beside its arguments: autocast, and whether a module learns."""
+    """Return the state that a call depends on besides its arguments: autocast and a module's training."""
     torch = sys.modules["torch"]
     casts: Hashable = autocast_is_on()
     if casts and hasattr(torch, "get_autocast_dtype"):
@@ -78,10 +78,13 @@ def state(function: Any) -> Hashable:
 
 
 def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
-    """What a call computes. None where code that is not PyTorch's would run, and where data decide."""
+    """Return the graph of a call; None if other code than PyTorch's would run.
+
+    A graph that is too long or depends on data cannot be read either.
+    """
     torch = sys.modules["torch"]
     _check_safe()
-    function = getattr(function, "_orig_mod", function)  # what torch.compile was given, and is not compiled
+    function = getattr(function, "_orig_mod", function)  # the function under torch.compile, not compiled
     modules = [*function.modules()] if is_compiled(type(function)) else []
     if not all(is_own(each) and not any(getattr(each, name) for name in HOOKS) for each in modules):
         return None
@@ -109,10 +112,10 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
 
 
 def _check_safe() -> None:
-    """Raises RuntimeError where tensors without data cannot be had without harm to the program.
+    """Raise RuntimeError if tensors without data would harm the program.
 
-    They load PyTorch's compiler, and with it Triton, where that is installed. Triton and TensorFlow each have
-    an LLVM of their own, and the second one that is loaded ends the process.
+    They load PyTorch's compiler, and with it Triton if that is installed. Triton and TensorFlow each have an
+    LLVM of their own, and the second one that is loaded ends the process.
     """
     loaded = COMPILER in sys.modules or "triton" in sys.modules
     if not loaded and "tensorflow" in sys.modules and find_spec("triton") is not None:
@@ -125,13 +128,13 @@ def _own(x: Any) -> bool:
 
 
 def _tensors(module: Any) -> Iterator[tuple[str, Any]]:
-    """The parameters and the buffers of a module, by their names."""
+    """Yield the parameters and the buffers of a module, with their names."""
     yield from module.named_parameters()
     yield from module.named_buffers()
 
 
 def _emptied(module: Any, empty: Mapping[int, Any]) -> Any:
-    """A module like another, with the tensors without data in place of its own."""
+    """Return a copy of a module, with tensors without data in place of its own tensors."""
     made = object.__new__(type(module))
     held = {name: _instead(x, empty) for name, x in vars(module).items()}
     held["_modules"] = {name: x and _emptied(x, empty) for name, x in module._modules.items()}
@@ -140,7 +143,7 @@ def _emptied(module: Any, empty: Mapping[int, Any]) -> Any:
 
 
 def _instead(x: Any, empty: Mapping[int, Any]) -> Any:
-    """Nested lists, tuples and dictionaries with the tensors without data in place of those there."""
+    """Return nested lists, tuples and dictionaries with tensors without data in place of their own."""
     if type(x) is dict:
         return {key: _instead(each, empty) for key, each in x.items()}
     if type(x) is list or type(x) is tuple:
@@ -149,22 +152,22 @@ def _instead(x: Any, empty: Mapping[int, Any]) -> Any:
 
 
 class _Reader(GraphReader):
-    """Reads what the dispatcher is told. A variable stands for a tensor between two writes into it.
+    """A reader of the dispatcher's operations. A variable stands for a tensor between two writes into it.
 
-    A view is the tensor that it is a view of, but for one without dimensions.
+    A view has the variable of its base tensor, unless their dtypes differ or only one has dimensions.
     """
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
         super().__init__(read)
-        self.variables: dict[int, tuple[Any, Variable]] = {}  # which keep the tensors, so that ids are theirs
+        self.variables: dict[int, tuple[Any, Variable]] = {}  # it keeps the tensors, so that ids stay valid
 
     def known(self, x: Any) -> Variable:
-        """The variable of a tensor."""
+        """Return the variable of a tensor."""
         found = self.variables.get(id(x))
         return found[1] if found is not None else self.new(x)
 
     def new(self, x: Any) -> Variable:
-        """A variable for what a tensor is from now on."""
+        """Return a new variable for a tensor, valid until the next write into it."""
         made: Variable = object()
         self.variables[id(x)] = x, made
         operand = self.operand(x)
@@ -174,13 +177,13 @@ class _Reader(GraphReader):
         return made
 
     def number(self, x: Any) -> Variable:
-        """A variable for a Python number."""
+        """Return a new variable for a Python number."""
         made: Variable = object()
         self.numbers[made], self.operands[made] = x, scalar(SCALARS[type(x)], x)
         return made
 
-    def told(self, function: Any, args: Sequence[Any], made: Any) -> None:
-        """Adds one operation, which the dispatcher was told of."""
+    def add_node(self, function: Any, args: Sequence[Any], made: Any) -> None:
+        """Add one operation that the dispatcher reports."""
         tensor = sys.modules["torch"].Tensor
         gives = [x for x in leaves(made) if isinstance(x, tensor)]
         if not gives or len(self.nodes) > MOST:
@@ -198,29 +201,29 @@ class _Reader(GraphReader):
         self.nodes.append(Node(name, tuple(takes), tuple(self.new(x) for x in gives)))
 
     def leave_out_unused(self, outputs: Sequence[Variable]) -> None:
-        """Leaves out results that nothing takes, such as the mean that a LayerNorm keeps."""
+        """Remove results that no operation uses, such as the mean that a LayerNorm keeps."""
         used = {*outputs, *(v for node in self.nodes for v in node.takes)}
         self.nodes = [replace(n, gives=tuple(v for v in n.gives if v in used)) for n in self.nodes]
 
 
 def _is_view(function: Any, args: Sequence[Any], gives: Sequence[Any]) -> bool:
-    """Whether an operation gives views of its first argument that are operands as that is."""
+    """Return True if an operation gives views of its first argument that are equal to it as operands."""
     if not getattr(function, "is_view", False) or not isinstance(args[0], sys.modules["torch"].Tensor):
         return False
     return all(x.dtype is args[0].dtype and bool(x.ndim) == bool(args[0].ndim) for x in gives)
 
 
 def _log(reader: _Reader) -> Any:
-    """Within it the dispatcher tells a reader of each operation."""
+    """Return a context in which the dispatcher reports each operation to a reader."""
     return _mode()(reader)
 
 
 @cache
 def _mode() -> Any:
-    """The class of such a mode, for which PyTorch has to be there."""
+    """Return the class of that context. PyTorch has to be loaded."""
     torch = sys.modules["torch"]
     base: Any = torch.utils._python_dispatch.TorchDispatchMode
-    composite = torch._C.DispatchKey.CompositeImplicitAutograd  # the kernel of what is made of others
+    composite = torch._C.DispatchKey.CompositeImplicitAutograd  # the kernel of composite operations
 
     class Log(base):  # type: ignore[misc]  # its base is known at run time alone
         def __init__(self, reader: _Reader) -> None:
@@ -229,10 +232,10 @@ def _mode() -> Any:
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if function.namespace == OPERATORS and function.has_kernel_for_dispatch_key(composite):
-                with self:  # it was not taken apart before, as in inference mode
+                with self:  # it was not decomposed before, as in inference mode
                     return function.decompose(*args, **(kwargs or {}))
             made = function(*args, **(kwargs or {}))
-            self.reader.told(function, args, made)
+            self.reader.add_node(function, args, made)
             return made
 
     return Log

@@ -1,7 +1,11 @@
-"""What is particular to a library in a run: a file for each of which there is something to say.
+"""Peculiarities of libraries in a run, one file for each library that has any.
 
-A file may have a function `system`, of the name of the library's own system where that depends on how the
-library was set up, a function `casting`, of what casts operands by itself, and a `COMPILER_SWITCH`.
+A file may define these:
+
+- `system`: a function that names the library's own system, if that depends on the library's settings.
+- `casting`: a function that names the feature that casts operands by itself, such as autocast.
+- `CAST`: the form of a cast in a program.
+- `COMPILER_SWITCH`: the module and the name of the switch of a compiler that reads bytecode.
 """
 
 from __future__ import annotations
@@ -14,16 +18,16 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from types import ModuleType
 
+from typelattice.calls.step import Cast, Created, Input, NamedDType, Opaque, Step
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.libraries import file_of, libraries, recordings
 from typelattice.facts.releases import release_of
 from typelattice.files.text import systems
 from typelattice.operands.operand import Operand
-from typelattice.programs.step import Cast, Created, Input, NamedDType, Opaque, Step
 
 
 def own_system(library: str, steps: Sequence[Step]) -> str:
-    """The name of the system whose rules a library has in this process, for the dtypes of some steps."""
+    """Name the system whose rules a library follows in this process, for the dtypes of some steps."""
     system = getattr(_file(library), "system", None)
     owned = [step for step in steps if step.owner in (library, None)]
     own: str | None = system(dtypes(owned)) if system is not None else None
@@ -37,56 +41,62 @@ def own_system(library: str, steps: Sequence[Step]) -> str:
 
 @cache
 def has_rules(library: str) -> bool:
-    """Whether a system says what a library's operations give, as none does of pandas.
+    """Return True if some system has rules for a library's operations; none has rules for pandas.
 
-    A library that we do not know has the standard's.
+    An unknown library has the rules of the standard.
     """
     known = any(entry.library == library for entry in recordings().values()) or library in systems()
     return known or library not in libraries()
 
 
 def casting(library: str) -> str:
-    """What of a library casts operands of its own accord, here and now; nothing where nothing does."""
+    """Name the feature of a library that casts operands by itself right now; return "" if there is none."""
     found = getattr(_file(library), "casting", None)
     return str(found()) if found is not None else ""
 
 
+def cast_text(library: str, array: str, dtype: str) -> str:
+    """Write the cast of an array to a dtype as a program of the library does."""
+    form: str = getattr(_file(library), "CAST", "{}.astype({})")
+    return form.format(array, dtype)
+
+
 def compiler_switches() -> dict[str, str]:
-    """The modules that hold the switches of compilers that read bytecode, and the names of these there."""
+    """Map the modules with switches of compilers that read bytecode to the names of the switches."""
     found = (getattr(_file(library), "COMPILER_SWITCH", None) for library in libraries())
     return dict(filter(None, found))
 
 
 @cache
 def _file(library: str) -> ModuleType | None:
-    """The file of a library; None where there is none."""
+    """Import the file of a library; return None if it has none."""
     path = f"{__name__}.{file_of(library)}"
     return import_module(path) if find_spec(path) is not None else None
 
 
 def version(library: str) -> str:
-    """The version of a library that the program has imported; "" where neither it nor pip says."""
+    """Return the version of a library that the program has imported; "" if it is unknown."""
     known = libraries().get(library)
     modules = [module for module in (known.modules if known else ()) if module in sys.modules]
     for module in modules:
         found = getattr(sys.modules[module], "__version__", None)
         if isinstance(found, str):
             return found
-    for module in modules:  # MLX and tinygrad do not say
+    for module in modules:  # MLX and tinygrad have no __version__
         with suppress(metadata.PackageNotFoundError):
             return metadata.version(module)
     return ""
 
 
 def dtype_text(text: str) -> str:
-    """A text that a program gave for a dtype, as the name of that: NumPy has codes of its own for them."""
+    """Return the name of a dtype that a program gave as text, which may be one of NumPy's codes."""
     if text in DTYPES or "numpy" not in sys.modules:
         return text
     return str(sys.modules["numpy"].dtype(text).name)
 
 
 def dtypes(steps: Sequence[Step]) -> set[str]:
-    """The names of the dtypes that come into a program."""
+    """Collect the names of the dtypes that a program takes in or asks for."""
     found: set[str] = set()
     for step in steps:
         match step:

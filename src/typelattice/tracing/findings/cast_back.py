@@ -1,0 +1,39 @@
+"""Places that compute in a wider float than that of the array into which they write the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from typelattice.calls.step import WRITES, Call
+from typelattice.facts.dtypes import DType
+from typelattice.tracing.findings.checked_run import CheckedRun, source_of, written_into
+from typelattice.tracing.ground.widths import width_of
+
+
+@dataclass(frozen=True, slots=True)
+class CastBack:
+    """A place such as `x *= y`, or one with `out=`, at which narrower floats are computed with in `computed`,
+    and the result is cast back to `kept`. Nothing is wide by that, so it is no cause; but it takes longer.
+    """
+
+    step: int
+    computed: DType
+    kept: DType
+
+
+def cast_back(checked: CheckedRun) -> tuple[CastBack, ...]:
+    """The places in a run, each once, that compute in a wider float than they write."""
+    found: dict[object, CastBack] = {}
+    computing = dict(written_into(checked.run))
+    computing |= {
+        i: i for i, step in enumerate(checked.steps) if isinstance(step, Call) and step.op in WRITES
+    }
+    for i, by in sorted(computing.items()):
+        p, into = checked.said[by].promotion, checked.observed(i)
+        computed, kept = p.compute if p else None, into.dtype if into else None
+        if computed is None or kept is None:
+            continue
+        wide, least = width_of(computed) or 0, width_of(kept) or 0
+        if wide > least > 0 and any(0 < (checked.widths[x] or 0) < wide for x in checked.parts[by]):
+            found.setdefault((source_of(checked.steps[i]), computed, kept), CastBack(i, computed, kept))
+    return tuple(found.values())

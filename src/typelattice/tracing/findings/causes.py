@@ -1,0 +1,161 @@
+"""Causes: the places at which a wide float came up that made narrower floats wide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from typelattice.calls.step import Index, Input
+from typelattice.facts.dtypes import DType
+from typelattice.tracing.findings.checked_run import CheckedRun, source_of
+from typelattice.tracing.ground.widths import width_of
+from typelattice.tracing.steps.as_written import WRITING
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A place at which a wide float appeared that made narrower floats wide.
+
+    - `first`: the steps at that place, which share one source text and one dtype.
+    - `widening`: the steps that made a narrower float wide because of it, in order. They may be `first`.
+    - `later`: the other steps that are wide because of it.
+    - `follows`: the `later` steps that use a widened value, directly or through other steps. They ran `runs`
+      times.
+    - `results`: the names bound in the end to arrays that are wide because of it.
+    - `usual`: the wide dtype is the library's default float or wider, so a program gets it without asking.
+    - `bytes`: the memory that all these results took beyond what narrow ones would have taken. It is 0 if the
+      program asked for the wide dtype.
+    """
+
+    first: tuple[int, ...]
+    narrow: DType
+    wide: DType
+    widening: tuple[int, ...]
+    later: tuple[int, ...]
+    follows: tuple[int, ...]
+    runs: int
+    bytes: int
+    usual: bool
+    results: tuple[str, ...] = ()
+
+    @property
+    def at(self) -> int:
+        """The step that a cause is named by: the first at which a float widened."""
+        return self.widening[0]
+
+
+def causes(checked: CheckedRun) -> tuple[Cause, ...]:
+    """The causes in a run: those of the usual dtype first.
+
+    Of these the one comes first that widens the most named results, then the one that takes the most bytes.
+    """
+    causes_of = made_by(checked)
+    widening: dict[int, list[int]] = {}
+    for i, cause in causes_of.items():
+        if narrow_parts(checked, i):
+            widening.setdefault(cause, []).append(i)
+    groups: dict[object, list[int]] = {}
+    for first, widened in widening.items():
+        groups.setdefault(_place(checked, first, widened[0]), []).append(first)
+    later: dict[int, list[int]] = {}
+    for i, cause in causes_of.items():
+        later.setdefault(cause, []).append(i)
+    found = [_cause(checked, group, widening, later) for group in groups.values()]
+    return tuple(sorted(found, key=lambda c: (not c.usual, -len(c.results), -c.bytes, -c.runs, c.first)))
+
+
+def made_by(checked: CheckedRun) -> dict[int, int]:
+    """Map each float step to the earliest step responsible for its width.
+
+    A step is responsible itself if no operand is as wide, or if it would be as wide with narrower operands.
+    Several operands may be as wide, each with its own responsible step. Then the first of these that has
+    already widened a narrower float counts, or the first of all if none has.
+    """
+    found: dict[int, int] = {}
+    guilty: set[int] = set()
+    for i, parts in enumerate(checked.parts):
+        own = checked.widths[i]
+        if own is None:
+            continue
+        wide = [found[p] for p in parts if p in found and checked.widths[p] == own]
+        if wide and checked.is_always_wide(i):
+            wide = []
+        found[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
+        if narrow_parts(checked, i):
+            guilty.add(found[i])
+    return found
+
+
+def narrow_parts(checked: CheckedRun, i: int) -> list[int]:
+    """The operands of a step that are floats narrower than its result."""
+    own = checked.widths[i] or 0
+    return [p for p in checked.parts[i] if 0 < (checked.widths[p] or 0) < own]
+
+
+def _place(checked: CheckedRun, first: int, widened: int) -> object:
+    """Return the key by which steps count as one cause: source location, text, operation and dtypes.
+
+    An input has no source location of its own, so the key has that of the step that it widened.
+    """
+    step = checked.steps[widened if isinstance(checked.steps[first], Input) else first]
+    return step.location, step.text, step.op, checked.observed(first), _narrow(checked, widened)
+
+
+def _narrow(checked: CheckedRun, widened: int) -> DType:
+    """The widest of the narrower floats that were made wide at a step."""
+    operands = [checked.observed(p) for p in narrow_parts(checked, widened)]
+    return max((o.dtype for o in operands if o and o.dtype), key=lambda d: width_of(d) or 0)
+
+
+def _cause(
+    checked: CheckedRun, group: list[int], widening: dict[int, list[int]], made: dict[int, list[int]]
+) -> Cause:
+    widened = sorted(i for first in group for i in widening[first])
+    wide, narrow = checked.observed(group[0]), _narrow(checked, widened[0])
+    assert wide is not None and wide.dtype is not None
+    later = sorted(i for first in group for i in made[first] if i != first)
+    grown = [*later, *(i for i in group if not isinstance(checked.steps[i], Input))]
+    follows = _following(checked, widened, later)
+    wide_steps = {*widened, *later}
+    named = tuple(name for name, i in checked.run.results.items() if i in wide_steps)
+    default = checked.default_float(widened[0])
+    usual = default is None or (width_of(wide.dtype) or 0) >= (width_of(default) or 0)
+    return Cause(
+        tuple(group), narrow, wide.dtype, tuple(widened), tuple(later), follows,
+        sum(checked.run.seen[i].count for i in follows),
+        usual * sum(_grown(checked, i, narrow) for i in grown),
+        usual,
+        named,
+    )  # fmt: skip
+
+
+def _following(checked: CheckedRun, widened: list[int], later: list[int]) -> tuple[int, ...]:
+    """Find the steps that take what was widened, or what was made of that, without those of the same texts.
+
+    An array into which a widened value was written counts as widened from then on.
+    """
+    reached: set[int] = set()
+    holding: set[int] = set()
+    widens = {*widened}
+    for i in sorted({*widened, *later}):
+        if i in widens or not (reached | holding).isdisjoint(checked.parts[i]):
+            reached.add(i)
+            holding |= {*written_arrays(checked, i)}
+    sources = {source_of(checked.steps[i]) for i in widened}
+    return tuple(i for i in later if i in reached and source_of(checked.steps[i]) not in sources)
+
+
+def written_arrays(checked: CheckedRun, i: int) -> Iterator[int]:
+    """Find the array into which a step writes elements, and the arrays that this is a part of."""
+    if checked.steps[i].op == WRITING:
+        p = checked.parts[i][0]
+        yield p
+        while isinstance(view := checked.steps[p], Index):
+            p = view.source
+            yield p
+
+
+def _grown(checked: CheckedRun, i: int, narrow: DType) -> int:
+    """The bytes that the result of a step takes more than it would at the narrower width."""
+    own, less = checked.widths[i], width_of(narrow)
+    return checked.run.seen[i].bytes * (own - less) // own if own and less and less < own else 0

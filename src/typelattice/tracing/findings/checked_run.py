@@ -1,0 +1,140 @@
+"""A run with the prediction of its own systems for each step: the basis of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from typelattice.calls.step import Call, Cast, Step
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.files.reader import system as find_system
+from typelattice.operands.operand import Operand
+from typelattice.programs.replay.replay import NOT_REACHED, Engine, Outcome, Systems, engine_of, replay_singly
+from typelattice.tracing.ground.run import Run, agrees, is_operation, known_reason, left_open
+from typelattice.tracing.ground.widths import as_narrow, is_integer, width
+from typelattice.tracing.steps.as_written import WRITING
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRun:
+    """A run with the inputs, consumers, observed result and predicted result of each step.
+
+    - `parts`, `made_into`: the earlier steps that each step uses, and the later steps that use it.
+    - `seen`: the observed result of each step, or the predicted one if it was not observed.
+    - `said`: the prediction of the library's own system, from the observed operands.
+    - `at_source`: the steps of each source text at its location. There may be several, as in a loop.
+    - `engine`: asks the own system of a step's library.
+    - `narrowest`: the narrowest float of the run.
+    - `widths`: the bits of each float step. A step computed for `out=` has at most those of the array there.
+    """
+
+    run: Run
+    systems: System | Systems = field(repr=False)
+    steps: Sequence[Step] = field(repr=False)
+    parts: Sequence[Sequence[int]] = field(repr=False)
+    made_into: Sequence[Sequence[int]] = field(repr=False)
+    seen: Sequence[Outcome] = field(repr=False)
+    said: Sequence[Outcome] = field(repr=False)
+    at_source: Mapping[object, Sequence[int]] = field(repr=False)
+    engine: Engine = field(repr=False)
+    narrowest: DType | None
+    widths: Sequence[int | None] = field(repr=False)
+
+    def observed(self, i: int) -> Operand | None:
+        """Return the observed result of a step, or the predicted one if it was not observed by itself."""
+        return self.seen[i].operand
+
+    def alike(self, i: int) -> Sequence[int]:
+        """Return the steps of the same source text at the same location with the same result."""
+        return [j for j in self.at_source[source_of(self.steps[i])] if self.observed(j) == self.observed(i)]
+
+    def default_float(self, i: int) -> DType | None:
+        """Return the default float of a step's library; None if it has none."""
+        owner = self.steps[i].owner
+        own = self.systems if isinstance(self.systems, System) else self.systems.get(owner or "")
+        return own.defaults.get(Kind.FLOAT) if own else None
+
+    def narrowly(self, i: int) -> Outcome:
+        """Predict a step under its library's own system if each float operand were the run's narrowest float.
+
+        Return NOT_REACHED if an operand is an integer, if the step is no call or cast, or if the run has no
+        float.
+        """
+        step, least = self.steps[i], self.narrowest
+        operands = {p: self.observed(p) for p in self.parts[i]}
+        if least is None or not isinstance(step, (Call, Cast)) or any(map(is_integer, operands.values())):
+            return NOT_REACHED
+        narrow = {p: Outcome(as_narrow(o, least) if self.widths[p] else o) for p, o in operands.items()}
+        return self.engine(step).outcome(step, narrow)
+
+    def is_always_wide(self, i: int) -> bool:
+        """Return True if a step gives as wide a float from narrower ones, as NumPy's `interp` does."""
+        own = self.widths[i]
+        return own is not None and width(self.narrowly(i).operand) == own
+
+    @property
+    def mismatches(self) -> tuple[int, ...]:
+        """The steps whose result contradicts their library's own system, except known departures."""
+        return tuple(i for i, reason in self.otherwise().items() if reason is None)
+
+    @property
+    def departures(self) -> Mapping[int, str]:
+        """The steps that differ from their library's rule in a known way, each with the reason."""
+        return {i: reason for i, reason in self.otherwise().items() if reason is not None}
+
+    def otherwise(self) -> Mapping[int, str | None]:
+        """Map each mismatch to None and each departure to its reason."""
+        return {
+            i: known_reason(self.said[i], seen.operand)
+            for i, (step, seen) in enumerate(self.run)
+            if seen.count
+            and is_operation(step)
+            and not agrees(self.said[i], seen.operand)
+            and not left_open(step, self.said[i])
+        }
+
+
+def check_run(run: Run) -> CheckedRun:
+    """Check a run against its own systems. Raises UnknownSystemError or FormatError for a system."""
+    steps = run.program.steps
+    found = {owner: find_system(name) for owner, name in run.systems.items()}
+    systems: System | Systems = found if len(found) != 1 else next(iter(found.values()))
+    engine = engine_of(systems, steps)
+    parts = [step.parts for step in steps]
+    made_into: list[list[int]] = [[] for _ in steps]
+    for i, those in enumerate(parts):
+        for part in those:
+            made_into[part].append(i)
+    observed = [Outcome(each.operand) if each.count else None for each in run.seen]
+    said = replay_singly(steps, engine, observed) if found else [o or Outcome(None) for o in observed]
+    seen = [one or other for one, other in zip(observed, said, strict=True)]
+    at_source: dict[object, list[int]] = {}
+    for i, step in enumerate(steps):
+        at_source.setdefault(source_of(step), []).append(i)
+    widths = [width(outcome.operand) for outcome in seen]
+    for i, p in written_into(run):
+        if (widths[i] or 0) < (widths[p] or 0):
+            widths[p] = widths[i]
+    floats = {each.operand.dtype: n for each, n in zip(seen, widths, strict=True) if each.operand and n}
+    narrowest = min(floats, key=floats.__getitem__, default=None)
+    return CheckedRun(run, systems, steps, parts, made_into, seen, said, at_source, engine, narrowest, widths)
+
+
+def written_into(run: Run) -> Iterator[tuple[int, int]]:
+    """Yield each step that writes into the array of an `out=`, with the step that computes the values.
+
+    The computed values are never an array of their own: the library casts them piece by piece.
+    """
+    steps = run.program.steps
+    for i, step in enumerate(steps):
+        if isinstance(step, Call) and step.op == WRITING:
+            p = step.operands[1]
+            made = steps[p]
+            if isinstance(made, Call) and not run.seen[p].count and source_of(made) == source_of(step):
+                yield i, p
+
+
+def source_of(step: Step) -> object:
+    """Return the key that all steps of one source text share: the source location and the text."""
+    return step.location, step.text

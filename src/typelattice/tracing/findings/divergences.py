@@ -1,0 +1,144 @@
+"""Divergences: places where a replay under a system differs from the observed run, and their costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from typelattice.calls.step import Call, Step
+from typelattice.engine.answer import Promotion
+from typelattice.engine.decisions import Hosted
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.loss import loss
+from typelattice.programs.program import Replay
+from typelattice.programs.replay.replay import Outcome
+from typelattice.tracing.findings.checked_run import CheckedRun
+from typelattice.tracing.ground.run import agrees, is_operation
+
+COSTS = ("raises", "loses", "wider", "narrower", "differs")
+"""What a system costs at a step, the worst first: it refuses; one of its casts loses what no cast in the run
+lost; its result takes more bits, or fewer; or it is of another kind that takes as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """A place at which a system is the first to differ from the run, with its cost, one of COSTS.
+
+    - `steps`: the steps at that place, which share one source text and the same operands.
+    - `later`: the number of other steps that differ because of them. `unreached` of these have no result,
+      because they need one that was refused. `runs` counts how often all of them ran.
+    - `lost`: the casts that lose values, or the dtypes of a result that loses a part of its values.
+    """
+
+    system: str
+    steps: tuple[int, ...]
+    observed: DType
+    outcome: Outcome
+    cost: str
+    lost: tuple[tuple[DType, DType], ...]
+    later: int
+    unreached: int
+    runs: int
+
+
+def divergences(checked: CheckedRun, replayed: Replay) -> tuple[Divergence, ...]:
+    """Return the divergences of a system, sorted by cost, then by how often their steps ran."""
+    causes: dict[int, int] = {}  # maps each step that differs to the first step behind it
+    later: dict[int, list[int]] = {}
+    for i, outcome in enumerate(replayed):
+        if _same(checked.seen[i], outcome):
+            continue
+        by = next((causes[p] for p in checked.parts[i] if p in causes), i)
+        if _refuses_lists(checked.steps[i], outcome):
+            by = i  # regardless of the array of the list, which is not made then
+            for p in _made_of_lists(checked, i):
+                if causes.get(p) == p:
+                    del later[p]
+        if by == i and not is_operation(checked.steps[i]):
+            continue
+        causes[i] = by
+        later.setdefault(by, []).append(i)
+    groups: dict[object, list[int]] = {}
+    for by in later:
+        groups.setdefault(_place(checked, by, replayed[by]), []).append(by)
+    found = [_divergence(checked, group, later, replayed) for group in groups.values()]
+    return tuple(sorted(found, key=lambda p: (COSTS.index(p.cost), -p.runs, p.steps)))
+
+
+def _refuses_lists(step: Step, outcome: Outcome) -> bool:
+    """Return True if a step is refused because a list is among its operands."""
+    p = outcome.promotion
+    return isinstance(step, Call) and bool(step.lists) and p is not None and isinstance(p.steps[-1], Hosted)
+
+
+def _made_of_lists(checked: CheckedRun, i: int) -> Iterator[int]:
+    """Yield the steps that were built from the lists of a step, and only for it."""
+    step = checked.steps[i]
+    left = [*step.lists] if isinstance(step, Call) else []
+    while left:
+        p = left.pop()
+        if not checked.run.seen[p].count:
+            yield p
+            left += checked.parts[p]
+
+
+def _same(seen: Outcome, outcome: Outcome) -> bool:
+    """Return True if the outcome has the observed dtype, or if nothing is known of the step."""
+    return seen.operand is None or agrees(outcome, seen.operand)
+
+
+def _place(checked: CheckedRun, i: int, outcome: Outcome) -> object:
+    """Return the key by which steps count as one divergence: the source, the operands and both results."""
+    step = checked.steps[i]
+    operands = tuple(str(checked.seen[p]) for p in checked.parts[i])
+    return step.location, step.text, step.op, operands, str(checked.seen[i]), str(outcome)
+
+
+def _divergence(
+    checked: CheckedRun, group: list[int], later: Mapping[int, list[int]], replayed: Replay
+) -> Divergence:
+    first = group[0]
+    outcome, seen = replayed[first], checked.observed(first)
+    assert seen is not None and seen.dtype is not None
+    following = [i for by in group for i in later[by] if i != by]
+    lost = _lost(outcome.promotion, checked.said[first].promotion) or _dropped(seen.dtype, outcome)
+    return Divergence(
+        replayed.name, tuple(group), seen.dtype, outcome, _cost(seen.dtype, outcome, lost), lost,
+        len(following), sum(replayed[i].operand is None for i in following),
+        sum(checked.run.seen[i].count for i in (*group, *following)),
+    )  # fmt: skip
+
+
+def _cost(seen: DType, outcome: Outcome, lost: object) -> str:
+    """Return the cost, one of COSTS, of an outcome in place of the observed dtype."""
+    if outcome.operand is None:
+        return "raises"
+    if lost:
+        return "loses"
+    now = outcome.operand.dtype
+    before, after = seen.storage_bits or 0, (now.storage_bits or 0) if now else 0
+    return "wider" if after > before else "narrower" if after < before else "differs"
+
+
+def _lost(p: Promotion | None, own: Promotion | None) -> tuple[tuple[DType, DType], ...]:
+    """Return the casts of arrays that lose values which the run kept.
+
+    The run kept them if it did not cast an operand of that dtype, or cast it to a dtype that holds more.
+    """
+    cast = {c.source: c.target for c in own.casts} if own else {}
+    lossy = [
+        (c.source, c.target)
+        for c in (p.casts if p else ())
+        if isinstance(c.source, DType) and c.loss and (c.source not in cast or loss(cast[c.source], c.target))
+    ]
+    return tuple(dict.fromkeys(lossy))
+
+
+def _dropped(seen: DType, outcome: Outcome) -> tuple[tuple[DType, DType], ...]:
+    """Return both dtypes if a float result becomes an integer or a complex one real; else nothing.
+
+    The lower kind cannot hold a part of the values.
+    """
+    now = outcome.operand.dtype if outcome.operand else None
+    dropped = now is not None and now.kind.rank < seen.kind.rank and seen.kind.rank >= Kind.FLOAT.rank
+    return ((seen, now),) if dropped and now else ()

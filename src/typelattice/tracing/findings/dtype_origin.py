@@ -1,0 +1,134 @@
+"""The origin of a dtype argument that is a name: an assignment, a default, or the callers that pass it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from typelattice.calls.step import SourceLocation, Step
+
+TAKE_A_DTYPE = {  # functions and methods, each with the position of a dtype among its arguments
+    "asarray": 1, "asanyarray": 1, "ascontiguousarray": 1, "array": 1, "astype": 0, "zeros": 1, "ones": 1,
+    "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1, "to": 0,
+}  # fmt: skip
+MOST_TREES = 32
+MOST_LINES = 20_000  # of a source that is parsed
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A place that decides the dtype that a name holds: its source location, and words for what it does."""
+
+    location: SourceLocation
+    text: str
+
+
+def dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[Decision, ...]:
+    """Find what gave the name that a step takes its dtype from; nothing if it names the dtype itself.
+
+    Within a function, that is the last assignment before. For a parameter it is its default, and the calls
+    that pass another value. The search is of the source text alone, so a call may be one that never ran.
+    """
+    at = step.location
+    tree = _tree(sources.get(at.file, "")) if at else None
+    name = _named_dtype(step.text)
+    if at is None or tree is None or name is None:
+        return ()
+    function = _enclosing(tree, at.line)
+    if function is None:
+        return tuple(_assigned(tree.body, name, at.file, at.line))
+    assigned = [*_assigned(function.body, name, at.file, at.line)]
+    if assigned:
+        return (assigned[-1],)
+    if name in _parameters(function):
+        return (*_default(function, name, at.file), *_passed(function, name, sources))
+    return tuple([*_assigned(tree.body, name, at.file, len(sources[at.file]))][-1:])
+
+
+def _named_dtype(text: str) -> str | None:
+    """Return the name that a call of a text takes its dtype from."""
+    try:
+        call = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    if not isinstance(call, ast.Call):
+        return None
+    found = next((k.value for k in call.keywords if k.arg == "dtype"), None)
+    position = TAKE_A_DTYPE.get(_name_of(call.func))
+    if found is None and position is not None and position < len(call.args):
+        found = call.args[position]
+    return found.id if isinstance(found, ast.Name) and found.id not in ("float", "int", "complex") else None
+
+
+def _name_of(function: ast.expr) -> str:
+    match function:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+@lru_cache(MOST_TREES)
+def _tree(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text) if text.count("\n") <= MOST_LINES else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _functions(tree: ast.Module) -> Iterator[Function]:
+    return (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
+
+def _enclosing(tree: ast.Module, line: int) -> Function | None:
+    """Find the innermost function around a line."""
+    around = [f for f in _functions(tree) if f.lineno <= line <= (f.end_lineno or f.lineno)]
+    return max(around, key=lambda f: f.lineno, default=None)
+
+
+def _assigned(body: Sequence[ast.stmt], name: str, file: str, before: int) -> Iterator[Decision]:
+    """Yield the assignments to a name before a line, in order."""
+    nodes = (node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Assign))
+    for node in sorted(nodes, key=lambda node: node.lineno):
+        targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        if name in targets and node.lineno < before:
+            yield Decision(SourceLocation(file, node.lineno), f"{name} = {ast.unparse(node.value)}")
+
+
+def _parameters(function: Function) -> list[str]:
+    given = function.args
+    return [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+
+
+def _default(function: Function, name: str, file: str) -> Iterator[Decision]:
+    """Yield the default value of a parameter."""
+    given = function.args
+    positional = [a.arg for a in (*given.posonlyargs, *given.args)]
+    defaults = dict(zip(reversed(positional), reversed(given.defaults), strict=False))
+    defaults |= {a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None}
+    if name in defaults:
+        where = SourceLocation(file, function.lineno)
+        yield Decision(where, f"{name}={ast.unparse(defaults[name])} is the default in {function.name}")
+
+
+def _passed(function: Function, name: str, sources: Mapping[str, str]) -> Iterator[Decision]:
+    """Yield the calls of a function by its name that pass a parameter."""
+    position = _parameters(function).index(name)
+    for file, text in sources.items():
+        tree = _tree(text) if function.name in text else None
+        calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call)) if tree else ()
+        for call in calls:
+            if _name_of(call.func) != function.name:
+                continue
+            value = next((k.value for k in call.keywords if k.arg == name), None)
+            own = position - (isinstance(call.func, ast.Attribute) and _parameters(function)[0] == "self")
+            if value is None and own < len(call.args) and name not in _only_named(function):
+                value = call.args[own]
+            if value is not None:
+                yield Decision(SourceLocation(file, call.lineno), ast.unparse(call))
+
+
+def _only_named(function: Function) -> list[str]:
+    return [a.arg for a in function.args.kwonlyargs]

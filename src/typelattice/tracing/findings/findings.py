@@ -1,0 +1,67 @@
+"""The findings of a run: causes of wide floats, casts back, and divergences of other systems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from typelattice.programs.program import AnySystem, Replay
+from typelattice.tracing.findings.cast_back import CastBack, cast_back
+from typelattice.tracing.findings.causes import Cause, causes
+from typelattice.tracing.findings.checked_run import CheckedRun, check_run
+from typelattice.tracing.findings.divergences import Divergence, divergences
+from typelattice.tracing.ground.run import Run
+
+MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
+"""The comment on a line of which nothing is to be reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The causes in a run, the places that compute in a wider float than they write, and by each system asked
+    the replay and its divergences. `meant` counts the findings that a comment in the source excuses.
+    """
+
+    checked: CheckedRun = field(repr=False)
+    causes: tuple[Cause, ...]
+    cast_back: tuple[CastBack, ...]
+    replays: Mapping[str, Replay] = field(repr=False)
+    divergences: Mapping[str, tuple[Divergence, ...]]
+    meant: int = 0
+
+
+def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
+    """Collect the findings of a run, replayed under some systems.
+
+    Raises UnknownSystemError or FormatError for a system.
+    """
+    own = check_run(run)
+    replays = {made.name: made for made in (run.program.under(system) for system in systems)}
+    meant = _Meant(run)
+    made = tuple(c for c in causes(own) if not meant(c.at, c.first[0]))
+    back = tuple(c for c in cast_back(own) if not meant(c.step))
+    diverging = {
+        name: tuple(d for d in divergences(own, replayed) if not meant(d.steps[0]))
+        for name, replayed in replays.items()
+    }
+    return Findings(own, made, back, replays, diverging, meant.count)
+
+
+class _Meant:
+    """Tells whether a comment on the line of a step says that it is meant, and counts how often it did."""
+
+    def __init__(self, run: Run) -> None:
+        self.steps = run.program.steps
+        self.lines = {file: text.splitlines() for file, text in run.sources.items() if MEANT.search(text)}
+        self.count = 0
+
+    def __call__(self, *steps: int) -> bool:
+        places = [place for i in steps if (place := self.steps[i].location) and place.file in self.lines]
+        found = any(
+            place.line <= len(lines) and MEANT.search(lines[place.line - 1])
+            for place in places
+            for lines in (self.lines[place.file],)
+        )
+        self.count += found
+        return found

@@ -1,0 +1,130 @@
+"""A baseline: the findings of a package that are known, in a file that may only shrink."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from typelattice.calls.step import SourceLocation, Step
+from typelattice.disk.read import read_bytes
+from typelattice.disk.write import write_text
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggestions import short
+from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.report.words import package_path
+
+MOST = 1 << 24  # bytes of a baseline that are read
+KEYS = ("file", "code", "what")
+HEAD = """\
+# Dtypes that are known to widen or to part, found by pytest --dtype-trace. This file may only shrink:
+# a finding that is not here fails the run, and so does an entry that is found no more.
+"""
+
+
+class BaselineError(TypelatticeError, ValueError):
+    """A baseline that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """A finding as a baseline names it: the file, the source text of the step, and what happens there.
+
+    The file is named from the project's folder or the installed package on. There is no line number, so that
+    an entry stays valid when code is moved.
+    """
+
+    file: str
+    code: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.code}: {self.what}"
+
+
+def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
+    """The findings of a run, each with the first line at which it was found."""
+    checked = found.checked
+    told: dict[Finding, int] = {}
+
+    def add(i: int, what: str) -> None:
+        step = checked.steps[i]
+        if step.location is not None:
+            told.setdefault(Finding(_file(step.location, root), step.text, what), step.location.line)
+
+    for cause in found.causes:
+        add(cause.at, f"{cause.narrow} becomes {cause.wide}")
+    for system, divergences in found.divergences.items():
+        for each in divergences:
+            add(each.steps[0], f"{system} gives {each.outcome}, not {each.observed}")
+    return told
+
+
+def codes_run(steps: Iterable[Step], root: Path) -> set[tuple[str, str]]:
+    """The file and the source text of each step that ran."""
+    return {(_file(step.location, root), step.text) for step in steps if step.location is not None}
+
+
+def _file(location: SourceLocation, root: Path) -> str:
+    """Name a file as any environment does: from its installed package on, or from the project's folder on."""
+    path = Path(location.file)
+    installed = package_path(location.file)
+    if installed is not None:
+        return installed.as_posix()
+    for folder in (root, *map(Path, filter(None, sys.path))):
+        if path.is_relative_to(folder):
+            return path.relative_to(folder).as_posix()
+    return location.file
+
+
+def source_file(name: str, root: Path) -> Path:
+    """Find the file that a baseline names: in the project's folder, else where Python imports from."""
+    folders = (root, *map(Path, filter(None, sys.path)))
+    return next((folder / name for folder in folders if (folder / name).is_file()), root / name)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
+    """The findings of a baseline. Raises FileError, BaselineError."""
+    name = os.fspath(path)
+    try:
+        data = tomllib.loads(read_bytes(path, MOST).decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as e:
+        raise BaselineError(
+            f"{name} is no baseline: {e}; write it anew with --dtype-write-baseline"
+        ) from None
+    entries = data.pop("known", [])
+    if data or not isinstance(entries, list):
+        what = short(next(iter(data), "known"))
+        raise BaselineError(f"{name}: {what} has no place in a baseline, which is a list of [[known]] tables")
+    return tuple(_entry(name, i, entry) for i, entry in enumerate(entries, 1))
+
+
+def _entry(name: str, number: int, entry: object) -> Finding:
+    if isinstance(entry, Mapping) and {*entry} == {*KEYS} and all(isinstance(x, str) for x in entry.values()):
+        return Finding(**entry)
+    raise BaselineError(
+        f"{name}, entry {number}: it has to have the texts {', '.join(KEYS)}, and nothing else"
+    )
+
+
+def write(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
+    """Writes a baseline. Raises FileError."""
+    entries = (
+        "\n[[known]]\n" + "".join(f"{key} = {_quoted(getattr(each, key))}\n" for key in KEYS)
+        for each in sorted(findings)
+    )
+    write_text(path, HEAD + "".join(entries))
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML has it."""
+
+    def escaped(c: str) -> str:
+        if c in '"\\':
+            return f"\\{c}"
+        return c if c.isprintable() else f"\\U{ord(c):08X}" if not 0xD800 <= ord(c) < 0xE000 else "\ufffd"
+
+    return f'"{"".join(map(escaped, text))}"'

@@ -1,0 +1,78 @@
+"""A budget: the widest float that a test may compute with or return, and the steps that exceed it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from typelattice.facts.dtypes import DType
+from typelattice.tracing.findings.causes import made_by
+from typelattice.tracing.findings.checked_run import CheckedRun, check_run
+from typelattice.tracing.ground.run import Run
+from typelattice.tracing.ground.widths import width, width_of
+from typelattice.tracing.report.sentences import deed
+from typelattice.tracing.report.words import counted, place
+
+NOTHING = (
+    "the dtype budget {} checked nothing: the test computed with no array in what is followed; name the "
+    "package that does with --dtype-trace"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The widest float of a test. Results of fewer bytes than `floor` are free.
+
+    `results`: only arrays that the package hands out count, those that none of its own steps takes.
+    """
+
+    dtype: DType
+    floor: int = 0
+    results: bool = False
+
+
+def budget_message(run: Run, before: Run | None, budget: Budget) -> str:
+    """Say where a test took wider floats than its budget, in lines; return "" where it did not.
+
+    `before` is the run before the test; what ran since is the test's.
+    """
+    counts = [seen.count for seen in before.seen] if before else []
+    counts += [0] * (len(run.seen) - len(counts))
+    since = [i for i, (now, earlier) in enumerate(zip(run.seen, counts, strict=True)) if now.count > earlier]
+    if not since:
+        return NOTHING.format(budget.dtype)
+    limit = width_of(budget.dtype) or 0
+    taken = {p for i in since for p in run.program.steps[i].parts} if budget.results else set()
+    over = [
+        i
+        for i in since
+        if i not in taken
+        and (width(run.seen[i].operand) or 0) > limit
+        and run.seen[i].bytes >= budget.floor * run.seen[i].count
+    ]
+    those = _excesses(check_run(run), over) if over else []
+    found = [line for each in those for line in each]
+    head = f"the dtype budget {budget.dtype} is exceeded from {counted(len(those), 'place')}"
+    return "\n".join([head, *found]) if those else ""
+
+
+def _excesses(found: CheckedRun, over: list[int]) -> list[list[str]]:
+    """Describe the steps by which others came to be too wide, a place each: in lines."""
+    by: dict[object, list[int]] = {}
+    first: dict[object, int] = {}
+    causes = made_by(found)
+    for i in over:
+        step = found.steps[causes[i]]
+        first.setdefault((step.location, step.text), causes[i])
+        by.setdefault((step.location, step.text), []).append(i)
+    return [[*_lines(found, first[place], those)] for place, those in by.items()]
+
+
+def _lines(found: CheckedRun, cause: int, over: list[int]) -> Iterator[str]:
+    yield f"  {place(found.steps[cause].location)}: {found.steps[cause].text}"
+    yield f"    {deed(found, cause)}"
+    others = [i for i in over if i != cause]
+    if others:
+        yield f"    then {place(found.steps[others[0]].location)}: {deed(found, others[0])}"
+    if others[1:]:
+        yield f"    and {counted(len(others) - 1, 'more step')} in this test"

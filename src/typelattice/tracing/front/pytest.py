@@ -1,0 +1,287 @@
+"""The pytest plug-in: `pytest --dtype-trace=PKG` runs tests under the tracer, and says what widened a float.
+
+    pytest --dtype-trace=mypackage --dtype-system=torch --dtype-baseline=dtypes.toml
+
+    @pytest.mark.dtype_budget("float32")
+    def test_stays_in_float32(): ...
+
+pytest imports this module in every session; what it needs of typelattice is imported where an option asks.
+Tests run in parallel (pytest-xdist) are traced in each process, and what they found is put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from typelattice.tracing.front.baseline import Finding
+    from typelattice.tracing.front.budget import Budget
+    from typelattice.tracing.front.session import SessionFindings
+
+NAME = "typelattice"  # of what a process tells the one that started it
+TRACING = "typelattice-tracing"  # the plug-in that traces, or that puts together what others traced
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options."""
+    group = parser.getgroup("typelattice", "dtypes of array code (typelattice)")
+    group.addoption(
+        "--dtype-trace", action="append", metavar="PKG", default=[],
+        help="trace the dtypes that a package computes with, and say what widened a float; may be repeated",
+    )  # fmt: skip
+    group.addoption(
+        "--dtype-system", action="append", metavar="SYSTEM", default=[],
+        help="say where the code would come out otherwise under a system, such as torch; may be repeated",
+    )  # fmt: skip
+    group.addoption(
+        "--dtype-baseline", metavar="FILE",
+        help="fail for what is found and not in this file, and for what is in it and found no more",
+    )  # fmt: skip
+    group.addoption(
+        "--dtype-write-baseline", action="store_true",
+        help="write the file of --dtype-baseline: what is found; of a file that is there, only what still is",
+    )  # fmt: skip
+    group.addoption("--dtype-html", metavar="DIR", help="write annotated source pages into a folder")
+
+
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Starts tracing before a conftest.py imports the package."""
+    if getattr(early_config.known_args_namespace, "dtype_trace", None):
+        early_config.pluginmanager.register(Plugin(early_config), TRACING)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declares the mark, and refuses options that go with --dtype-trace alone."""
+    config.addinivalue_line(
+        "markers",
+        "dtype_budget(dtype, floor=0, results=False): with --dtype-trace, fail if the test computes with "
+        "wider floats of `floor` bytes or more; with results=True only arrays that are handed out count",
+    )
+    options = ("dtype_system", "dtype_baseline", "dtype_write_baseline", "dtype_html")
+    given = [f"--{name.replace('_', '-')}" for name in options if config.getoption(name)]
+    if given and not config.getoption("dtype_trace"):
+        raise pytest.UsageError(f"{given[0]} needs --dtype-trace=PKG, which says what to trace")
+    if config.getoption("dtype_write_baseline") and not config.getoption("dtype_baseline"):
+        raise pytest.UsageError("--dtype-write-baseline needs --dtype-baseline=FILE, which says where")
+    plugin = config.pluginmanager.get_plugin(TRACING)
+    if plugin is not None and _hands_out_tests(config):
+        plugin.tracing.stop()
+        config.pluginmanager.unregister(plugin)
+        config.pluginmanager.register(Collector(config), TRACING)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test with a budget where nothing is traced: it would check nothing."""
+    if item.get_closest_marker("dtype_budget") and not item.config.pluginmanager.has_plugin(TRACING):
+        why = "dtype_budget checks nothing unless code is traced: run pytest with --dtype-trace=PKG"
+        pytest.fail(why, pytrace=False)
+
+
+def _hands_out_tests(config: pytest.Config) -> bool:
+    """Return True if this process leaves the tests to other processes (pytest-xdist)."""
+    others = config.getoption("numprocesses", None) or config.getoption("tx", None)
+    return bool(others) and not hasattr(config, "workerinput")
+
+
+def _budget(mark: pytest.Mark) -> Budget:
+    """Read the budget of a mark. Fails the test for anything but a float, a floor and a bool."""
+    from typelattice.facts.dtypes import DTypeError, dtype
+    from typelattice.tracing.front.budget import Budget
+    from typelattice.tracing.ground.widths import width_of
+
+    options = dict(mark.kwargs)
+    floor, results = options.pop("floor", 0), options.pop("results", False)
+    given = [*mark.args, *options.values()]
+    why = (
+        'dtype_budget takes one float dtype, as in dtype_budget("float32"), and may take a floor in bytes, '
+        "and results=True"
+    )
+    right = type(floor) is int and floor >= 0 and type(results) is bool
+    if right and len(given) == 1 and {*options} <= {"dtype"}:
+        try:
+            found = dtype(given[0])
+            if width_of(found) is not None:
+                return Budget(found, floor, results)
+        except DTypeError as e:
+            why = str(e)
+        except (ValueError, TypeError):
+            pass
+    pytest.fail(why, pytrace=False)
+
+
+def _checked(packages: Sequence[str], systems: Sequence[str]) -> None:
+    """Raises UsageError for a package or a system that cannot be used, before any test runs."""
+    from typelattice.facts.errors import TypelatticeError
+    from typelattice.files.reader import system
+    from typelattice.tracing.front.script import check_package
+
+    try:
+        for package in packages:
+            check_package(package)
+        for name in systems:
+            system(name)
+    except TypelatticeError as e:
+        raise pytest.UsageError(str(e)) from None
+
+
+def _check_folder(folder: Path) -> None:
+    """Raises UsageError for a folder that cannot be written into, before any test runs."""
+    from typelattice.disk.read import FileError
+    from typelattice.disk.write import check_folder
+
+    try:
+        check_folder(folder)
+    except FileError as e:
+        raise pytest.UsageError(str(e)) from None
+
+
+class Baselined:
+    """The base of the reporting plug-ins: shows the findings and compares them with the baseline."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.known: tuple[Finding, ...] = ()
+        self.lines: list[str] = []
+        options = config.known_args_namespace
+        _checked(options.dtype_trace, options.dtype_system)
+        file = options.dtype_baseline
+        self.baseline = Path(config.invocation_params.dir, file) if file else None
+        if self.baseline is not None:
+            self.known = self.read()
+
+    def read(self) -> tuple[Finding, ...]:
+        """Read the baseline; return no findings if it is about to be written for the first time."""
+        from typelattice.facts.errors import TypelatticeError
+        from typelattice.tracing.front import baseline
+
+        assert self.baseline is not None
+        if not self.baseline.exists():
+            if self.config.known_args_namespace.dtype_write_baseline:
+                return ()
+            raise pytest.UsageError(f"no baseline {self.baseline}: write it once with --dtype-write-baseline")
+        try:
+            return baseline.read(self.baseline)
+        except TypelatticeError as e:
+            raise pytest.UsageError(str(e)) from None
+
+    def judge(self, session: pytest.Session, found: SessionFindings) -> None:
+        """Fail the session for new findings and stale entries, or write the baseline."""
+        from typelattice.tracing.front import baseline
+        from typelattice.tracing.front.session import unseen_lines, verdict, verdict_lines
+        from typelattice.tracing.report.words import counted
+
+        self.lines += found.report
+        if found.unseen:
+            self.lines += ["", *unseen_lines(found)]
+            self.fail(session)
+            return
+        if self.baseline is None:
+            return
+        made = verdict(found, self.known, self.config.rootpath)
+        if self.config.getoption("dtype_write_baseline"):
+            there = self.baseline.exists()
+            kept = [f for f in self.known if f not in made.stale] if there else [*found.places]
+            baseline.write(self.baseline, kept)
+            wrote = f"wrote {counted(len(kept), 'finding')} to {self.baseline.name}"
+            if there and made.new:
+                wrote += f", which may only shrink; {len(made.new):,} new not added"
+            self.lines += ["", wrote]
+            return
+        self.lines += ["", *verdict_lines(made, self.baseline.name)]
+        if made.failed:
+            self.fail(session)
+
+    def fail(self, session: pytest.Session) -> None:
+        """Fails a session whose tests passed."""
+        if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Shows what was found."""
+        if self.lines:
+            terminalreporter.write_sep("=", "dtypes")
+            for line in self.lines:
+                terminalreporter.write_line(line)
+
+
+class Plugin(Baselined):
+    """Traces the tests of this process."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        from typelattice.tracing.record.tracing import Tracing
+
+        super().__init__(config)
+        html = config.known_args_namespace.dtype_html
+        self.html = html is not None and Path(config.invocation_params.dir, html)
+        if self.html:
+            _check_folder(self.html)
+        self.tracing = Tracing(packages=tuple(config.known_args_namespace.dtype_trace))
+        self.tracing.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Runs a test, and fails it if it exceeds its budget."""
+        mark = item.get_closest_marker("dtype_budget")
+        if mark is None:
+            return (yield)
+        from typelattice.tracing.front.budget import budget_message
+
+        budget = _budget(mark)
+        before = self.tracing.run()
+        done = yield
+        said = budget_message(self.tracing.run(), before, budget)
+        if said:
+            pytest.fail(said, pytrace=False)
+        return done
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Ends tracing; tells what was found, or hands it to the process that started this one."""
+        from typelattice.tracing.front.session import outcome
+
+        run = self.tracing.stop()
+        options = self.config.option
+        width = (
+            session.config.get_terminal_writer().fullwidth if not hasattr(self.config, "workeroutput") else 80
+        )
+        unseen = self.tracing.finder.unseen
+        found = outcome(run, unseen, options.dtype_system, self.known, self.config.rootpath, width)
+        if self.html and not hasattr(self.config, "workeroutput"):
+            from typelattice.tracing.report.html import write
+
+            write(run, options.dtype_system, self.html)
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput[NAME] = found.data()
+        else:
+            self.judge(session, found)
+
+
+class Collector(Baselined):
+    """Puts together what the processes found that run the tests."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__(config)
+        if config.getoption("dtype_html"):
+            raise pytest.UsageError("--dtype-html shows one process: leave out -n")
+        self.found: list[SessionFindings] = []
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Takes what a process found when it ends."""
+        from typelattice.tracing.front.session import from_data
+
+        data = getattr(node, "workeroutput", {}).get(NAME)
+        if data:
+            self.found.append(from_data(data))
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Tells what was found by all."""
+        from typelattice.tracing.front.session import merged
+
+        if self.found:
+            self.judge(session, merged(self.found))

@@ -1,0 +1,279 @@
+"""A script, or a module as one, that is run in this process and followed, as `python SCRIPT` would run it."""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import importlib.util
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib.abc import FileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import MAGIC_NUMBER
+from pathlib import Path
+from types import CodeType, ModuleType, TracebackType
+from typing import Any, NoReturn
+from zipimport import zipimporter
+
+from typelattice.disk.read import read_bytes
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.libraries import library_of
+from typelattice.facts.suggestions import clipped, short
+from typelattice.tracing.ground.run import Run
+from typelattice.tracing.record.tracing import Tracing
+
+MOST = 10_000_000  # bytes of a script
+
+
+class ScriptError(TypelatticeError, ValueError):
+    """A script or a module that cannot be run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a script: the run and the exit status, which is None if the script was interrupted.
+
+    `forked` says that it ended in a process that the script forked. `names` are the names that it bound.
+    """
+
+    run: Run
+    status: int | None
+    forked: bool = False
+    names: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+def run_script(
+    target: str,
+    argv: Sequence[str],
+    packages: Sequence[str],
+    as_module: bool = False,
+    cache: Path | None = None,
+    leaving: Callable[[Ended], None] | None = None,
+    ends_process: bool = False,
+) -> Ended:
+    """Run a script to its end, however that comes. Raises ScriptError, FileError.
+
+    Nothing returns from `os._exit`: if the script calls it, `leaving` gets the run first. If this process
+    ends with the script (`ends_process`), its threads and its exit functions are followed too, and what the
+    script left in `sys` stays. Otherwise the caller goes on: threads and exit functions are left to it.
+    """
+    for package in packages:
+        check_package(package)
+    root = target.partition(".")[0]
+    if as_module and not packages and library_of(root) is None:
+        packages = (root,)
+    pid = os.getpid()
+    module = ModuleType("__main__")
+    module.__dict__.update(__builtins__=builtins, __cached__=None)
+    if sys.version_info < (3, 14):
+        module.__annotations__ = {}
+    tracing = Tracing(packages, cache)
+    tracing.start()
+    path = [*sys.path]
+    _leave_out_own_folder()
+    try:
+        if as_module:
+            _put_first(os.getcwd())
+            code, name = _module(target, module, tracing)
+        else:
+            code, name = _script(target, module, tracing)
+    except TypelatticeError:
+        tracing.stop()
+        sys.path[:] = path
+        raise
+    ours, words = sys.modules["__main__"], sys.argv
+    sys.argv = [name, *argv]
+    sys.modules["__main__"] = module
+    try:
+        with _told_of_exit(tracing, leaving):
+            status = _ran(code, module)
+            tracing.recorder.name_results(
+                {name: x for name, x in module.__dict__.items() if not name.startswith("__")}
+            )
+            if ends_process:
+                _run_exit_functions()
+    finally:
+        if not ends_process:
+            sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
+    return Ended(tracing.stop(), status, os.getpid() != pid, module.__dict__)
+
+
+def _run_exit_functions() -> None:
+    """Do what Python does before it exits, in its order; Python then finds that it is done.
+
+    Python first calls what `threading._register_atexit` was given, by which pools learn that their threads
+    have to end. Then it joins threads and calls the functions of `atexit`. An exception in one of these is
+    printed and has no say in the exit status.
+    """
+    atexit.register(threading._shutdown)  # type: ignore[attr-defined]  # the last one registered runs first
+    atexit._run_exitfuncs()
+
+
+@contextmanager
+def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> Iterator[None]:
+    """Within it `os._exit` tells of the run first; in a process that was forked it ends that and no more."""
+    pid, leave = os.getpid(), os._exit
+
+    def told(status: int) -> NoReturn:
+        try:
+            if leaving is not None and os.getpid() == pid and isinstance(status, int):
+                leaving(Ended(tracing.stop(), status))
+        finally:
+            leave(status)
+
+    os._exit = told
+    try:
+        yield
+    finally:
+        os._exit = leave
+
+
+def _leave_out_own_folder() -> None:
+    """Takes the folder from the path that Python put there for the program that called us."""
+    ours = sys.modules["__main__"]
+    started = os.path.dirname(os.path.realpath(getattr(ours, "__file__", None) or ""))
+    folder = os.getcwd() if getattr(ours, "__spec__", None) else started
+    if not sys.flags.safe_path and sys.path[:1] == [folder]:
+        del sys.path[0]
+
+
+def _put_first(folder: str) -> None:
+    """Puts the folder of the script on the path, as Python does unless it is told not to."""
+    if not sys.flags.safe_path:
+        sys.path.insert(0, folder)
+
+
+def check_package(package: str) -> None:
+    """Raises ScriptError for a package that cannot be followed."""
+    if not all(part.isidentifier() for part in package.split(".")):
+        raise ScriptError(f"{short(package)} is no name of a package; write it as an import does")
+    if library_of(package.partition(".")[0]) is not None:
+        what = f"{package} is a library whose operations are what is followed"
+        raise ScriptError(f"{what}; name a package that calls it")
+
+
+def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
+    """The code of a script, or of a folder or an archive with a `__main__`."""
+    if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
+        sys.path.insert(0, os.path.abspath(path))
+        if PathFinder.find_spec("__main__", sys.path[:1]) is None:
+            raise ScriptError(f"there is no __main__.py in {clipped(path, 200)}; name a script in it")
+        code, _ = _module("__main__", module, tracing)
+        return code, path
+    given, path = path, path and os.path.abspath(path)
+    data = read_bytes(path, MOST + 1)
+    if len(data) > MOST:
+        raise ScriptError(f"{clipped(path, 200)} is larger than {MOST:,} bytes; trace a module of it")
+    _put_first(os.path.dirname(os.path.realpath(path)))
+    module.__file__, module.__loader__ = path, SourceFileLoader("__main__", path)
+    return _compiled(path, data, tracing), given
+
+
+def _compiled(path: str, data: bytes, tracing: Tracing) -> CodeType:
+    """Rewritten code; code as it is where that cannot be had."""
+    if data.startswith(MAGIC_NUMBER):
+        what = f"{clipped(path, 200)} is compiled code, of which nothing can be followed"
+        raise ScriptError(f"{what}; trace the source that it was made from")
+    found = tracing.compiler.code("__main__", path, data)
+    if found is not None:
+        return found
+    with _explained(path):
+        return compile(data, path, "exec", dont_inherit=True)
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Turns what Python says of code that it cannot compile into a ScriptError; `path`: where that is."""
+    try:
+        yield
+    except (RecursionError, MemoryError):
+        why = "an expression is nested too deeply"
+        raise ScriptError(f"{clipped(path, 200)}: {why}; Python cannot run it either") from None
+    except SyntaxError as e:
+        place = clipped(e.filename or path, 200) + (f", line {e.lineno}" if e.lineno else "")
+        raise ScriptError(f"{place}: {e.msg}; Python cannot run it either") from None
+    except ValueError as e:
+        raise ScriptError(f"{clipped(path, 200)}: {e}; Python cannot run it either") from None
+
+
+def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
+    """The code of a module that is run by `-m`."""
+    package = False
+    try:
+        spec = PathFinder.find_spec(name) if name == "__main__" else importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            package, spec = True, importlib.util.find_spec(f"{name}.__main__")
+    except (ImportError, AttributeError, ValueError) as e:
+        why = clipped(str(e), 200)
+        raise ScriptError(f"there is no module {clipped(name, 100)} ({why}); install it") from None
+    except Exception as e:  # whatever the package raises that the module is in
+        what = f"the package of {clipped(name, 100)} cannot be imported"
+        why = clipped(f"{type(e).__name__}: {e}", 200)
+        raise ScriptError(f"{what} ({why}); Python cannot run it either") from None
+    if package and spec is None:
+        raise ScriptError(f"{clipped(name, 100)} is a package without a __main__; name a module of it")
+    if spec is None or spec.loader is None:
+        what = f"there is no module {clipped(name, 100)} that can be run"
+        raise ScriptError(f"{what}; install it, or name another")
+    return _of_spec(spec, module, tracing)
+
+
+def _of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
+    path, loader = spec.origin or spec.name, spec.loader
+    code: object = None
+    if spec.name == "__main__" and isinstance(loader, (FileLoader, zipimporter)):
+        code = _compiled(path, loader.get_data(path), tracing)
+    elif get_code := getattr(loader, "get_code", None):
+        with _explained(path):
+            code = get_code(spec.name)
+    if not isinstance(code, CodeType):
+        raise ScriptError(f"module {clipped(spec.name, 100)} has no code that can be run; name another")
+    module.__file__, module.__dict__["__cached__"] = path, spec.cached
+    module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
+    return code, path
+
+
+def _ran(code: CodeType, module: ModuleType) -> int | None:
+    """Runs code as the main program; its exit status, None if it was interrupted."""
+    try:
+        exec(code, module.__dict__)
+    except SystemExit as e:
+        return _status(e.code)
+    except KeyboardInterrupt as e:
+        _complain(e)
+        return None
+    except BaseException as e:  # whatever the script raised ends it as it would end Python
+        _complain(e)
+        return 1
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):  # the script may have closed it, or put any object in its place
+                stream.flush()
+    return 0
+
+
+def _status(code: object) -> int:
+    """The exit status that Python makes of what `sys.exit` was given."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code
+    with suppress(Exception):  # of an object that cannot be printed, or a stream that is gone, as Python does
+        print(code, file=sys.stderr)
+    return 1
+
+
+def _complain(e: BaseException) -> None:
+    """Prints a traceback as Python would, without our own frame."""
+    trace: TracebackType | None = e.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    e.__traceback__ = trace
+    try:
+        sys.excepthook(type(e), e, trace)
+    except Exception:  # the script may have put anything there
+        sys.__excepthook__(type(e), e, trace)

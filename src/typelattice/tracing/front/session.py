@@ -1,0 +1,177 @@
+"""A session of pytest under the tracer: what its tests computed, against a baseline and their budgets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from typelattice.disk.read import FileError, read_bytes
+from typelattice.programs.program import AnySystem
+from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.front.baseline import MOST, Finding, codes_run, finding_places, source_file
+from typelattice.tracing.ground.run import Run
+from typelattice.tracing.report.report import report
+from typelattice.tracing.report.words import counted
+
+CUT = "..."  # how the code of a step ends that was too long; Python may take the dots for an Ellipsis
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFindings:
+    """The findings of a session, in a form that can be sent to another process.
+
+    - `places`: the findings, each with its line.
+    - `ran`: the baseline entries whose code ran, with or without a finding.
+    - `report`: the lines of the report.
+    - `unseen`: the packages of which no module was followed.
+    """
+
+    places: dict[Finding, int]
+    ran: frozenset[Finding]
+    report: tuple[str, ...]
+    unseen: frozenset[str] = frozenset()
+
+    def data(self) -> dict[str, object]:
+        """Convert the outcome to lists and strings."""
+        places = [[f.file, f.code, f.what, line] for f, line in self.places.items()]
+        ran = [[f.file, f.code, f.what] for f in self.ran]
+        return {"places": places, "ran": ran, "report": list(self.report), "unseen": list(self.unseen)}
+
+
+def from_data(data: dict[str, list[list[str]]]) -> SessionFindings:
+    """Build an outcome from the data of another process."""
+    places = {Finding(*each[:3]): int(each[3]) for each in data["places"]}
+    ran = frozenset(Finding(*each) for each in data["ran"])
+    return SessionFindings(places, ran, tuple(map(str, data["report"])), frozenset(map(str, data["unseen"])))
+
+
+def outcome(
+    run: Run,
+    unseen: Iterable[str],
+    systems: Sequence[AnySystem],
+    known: Sequence[Finding],
+    root: Path,
+    width: int,
+) -> SessionFindings:
+    """Collect the findings of a run. Raises UnknownSystemError or FormatError for a system."""
+    codes = codes_run(run.program.steps, root)
+    ran = frozenset(each for each in known if (each.file, each.code) in codes)
+    places = finding_places(findings(run, systems), root)
+    return SessionFindings(places, ran, tuple(report(run, systems, width)), frozenset(unseen))
+
+
+def merged(outcomes: Sequence[SessionFindings]) -> SessionFindings:
+    """Merge the outcomes of several processes.
+
+    Each process has its own report, so the report of several only lists the findings.
+    """
+    places: dict[Finding, int] = {}
+    for each in outcomes:
+        for finding, line in each.places.items():
+            places.setdefault(finding, line)
+    ran = frozenset(finding for each in outcomes for finding in each.ran)
+    told = outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes))
+    return SessionFindings(places, ran, told, frozenset.intersection(*(each.unseen for each in outcomes)))
+
+
+def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
+    """List the findings, one a line, in place of a report."""
+    heading = f"{counted(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
+    return heading, *(f"  {f.file}:{line}: {f.code}: {f.what}" for f, line in sorted(places.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The comparison of a session with its baseline: the new findings and the stale entries.
+
+    An entry is stale if its code ran without a finding, or if its file no longer has that code.
+    """
+
+    new: tuple[tuple[Finding, int], ...]
+    stale: tuple[Finding, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Return True if the session fails."""
+        return bool(self.new or self.stale)
+
+
+def verdict(found: SessionFindings, known: Sequence[Finding], root: Path) -> Verdict:
+    """Compare a session with a baseline."""
+    entries = frozenset(known)
+    new = tuple((f, line) for f, line in sorted(found.places.items()) if f not in entries)
+    gone = [f for f in known if f not in found.places]
+    standing = frozenset(_standing((f for f in gone if f not in found.ran), root))
+    return Verdict(new, tuple(sorted(f for f in gone if f not in standing)))
+
+
+def _standing(known: Iterable[Finding], root: Path) -> Iterator[Finding]:
+    """Yield the findings whose code is still in their file, in any spacing; it need not have run."""
+    for file, entries in groupby(sorted(known), key=attrgetter("file")):
+        try:
+            source = read_bytes(source_file(file, root), MOST).decode(errors="replace")
+        except FileError:
+            continue
+        tree = _parsed(source)
+        wanted = {f: () if f.code.endswith(CUT) else _parsed(f.code) for f in entries}
+        nodes = {finding: _inner(code[0]) for finding, code in wanted.items() if len(code) == 1 and tree}
+        sorts = frozenset(map(type, nodes.values()))
+        there = {_dumped(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
+        text = _unspaced(source)
+        for finding in wanted:
+            code = _dumped(nodes[finding]) if finding in nodes else None
+            if code:
+                stands = code in there
+            else:  # code that was cut, that no Python can read, or that is nested too deeply
+                stands = _unspaced(finding.code.removesuffix(CUT)) in text
+            if stands:
+                yield finding
+
+
+def _inner(line: ast.stmt) -> ast.AST:
+    """Return the expression of an expression statement, or else the statement."""
+    return line.value if isinstance(line, ast.Expr) else line
+
+
+def _dumped(node: ast.AST) -> str | None:
+    """Dump a node without its position; return None if it is nested too deeply for Python."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return None
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
+
+
+def _parsed(text: str) -> Sequence[ast.stmt]:
+    """Return the statements of a text; none if Python cannot parse it."""
+    try:
+        return ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+
+
+def unseen_lines(found: SessionFindings) -> Iterator[str]:
+    """Yield a line for each package of which no module was followed."""
+    for package in sorted(found.unseen):
+        what = f"no module of {package} was followed, so that nothing of it was checked"
+        yield f"{what}; give its name as an import does"
+
+
+def verdict_lines(made: Verdict, baseline: str) -> Iterator[str]:
+    """Yield the lines that say why a session fails, and what to do."""
+    if made.new:
+        yield f"{counted(len(made.new), 'finding')} not in {baseline}; cast where the report says:"
+        for finding, line in made.new:
+            yield f"  {finding.file}:{line}: {finding.code}: {finding.what}"
+    if made.stale:
+        entries = counted(len(made.stale), "entry", "entries")
+        yield f"{entries} of {baseline} found no more; remove from the file:"
+        for finding in made.stale:
+            yield f"  {finding}"

@@ -1,0 +1,154 @@
+"""Recorded runs of real code: the program, and the observation of each of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from typelattice.calls.step import Call, Cast, Created, Index, Input, Number, Opaque, Step
+from typelattice.operands.operand import Operand
+from typelattice.programs.program import AnySystem, Program, Replay
+from typelattice.programs.replay.replay import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The observation of a step: the operand of its results, how often it ran, the bytes of all its results.
+
+    A step that ran many times is recorded once. `operand` is the dtype, the tier and the weakness that all
+    its results had. For an input, `count` is the number of arrays that came in there. A step that was not
+    seen by itself has a count of 0: a Python number, or the sum that `add(x, y, out=z)` writes into z.
+    """
+
+    operand: Operand
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """A module, or a function of one, that ran unchanged and was not followed, and the reason."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A step whose observed dtype contradicts the library's own system: a mistake in the system.
+
+    A known departure is no mistake: there the library departs from its own rule, and `reason` says why.
+    """
+
+    number: int
+    step: Step
+    seen: Seen
+    outcome: Outcome
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A recorded run of real code: its program, and the observation of each step.
+
+    `systems` names the system of each library that took part, such as `{"numpy": "numpy@2.4"}`. `sources` has
+    the text of each file as it ran, by the path in the source locations of steps. `summaries` are sentences
+    on what was left out to keep the memory bounded. `children` is the number of processes that the program
+    started; they are not followed. `results` maps names to the steps of the
+    arrays that they were bound to in the end.
+    """
+
+    program: Program
+    seen: tuple[Seen, ...] = field(repr=False)
+    systems: Mapping[str, str]
+    left_alone: tuple[LeftAlone, ...] = ()
+    summaries: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    children: int = 0
+    results: Mapping[str, int] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[tuple[Step, Seen]]:
+        """Iterate over the steps, each with its observation."""
+        return zip(self.program.steps, self.seen, strict=True)
+
+    @property
+    def operations(self) -> int:
+        """The number of operations that ran, with all their repetitions."""
+        return sum(seen.count for step, seen in self if is_operation(step))
+
+    @property
+    def opaque(self) -> int:
+        """The number of array results that came from steps without a known operation."""
+        return sum(seen.count for step, seen in self if isinstance(step, Opaque))
+
+    @property
+    def opaque_share(self) -> float:
+        """The share of opaque results among the results that later steps take, from 0 to 1."""
+        used = {part for step in self.program.steps for part in step.parts}
+        steps = [self.program.steps[i] for i in used]
+        counts = [self.seen[i].count for i in used]
+        made = [pair for pair in zip(steps, counts, strict=True) if not isinstance(pair[0], (Input, Number))]
+        opaque = sum(count for s, count in made if isinstance(s, Opaque))
+        return opaque / max(1, sum(count for _, count in made))
+
+    def under(self, system: AnySystem | Mapping[str, AnySystem]) -> Replay:
+        """Replay each step under a system, or under one system for each library."""
+        return self.program.under(system)
+
+    @property
+    def mismatches(self) -> tuple[Mismatch, ...]:
+        """The steps whose observed dtype contradicts the systems of their libraries.
+
+        Steps that follow from such a step are not included, and departures are not.
+        """
+        return tuple(m for m in self.otherwise() if m.reason is None)
+
+    @property
+    def departures(self) -> tuple[Mismatch, ...]:
+        """The steps whose library departs from its rule in a known way."""
+        return tuple(m for m in self.otherwise() if m.reason is not None)
+
+    def otherwise(self) -> tuple[Mismatch, ...]:
+        """Return the mismatches and the departures."""
+        if not self.systems:
+            return ()
+        found: list[Mismatch] = []
+        wrong: set[int] = set()
+        for i, ((step, seen), outcome) in enumerate(zip(self, self.under(self.systems), strict=True)):
+            undecided = left_open(step, outcome) and not agrees(outcome, seen.operand)
+            if undecided or not wrong.isdisjoint(step.parts):
+                wrong.add(i)  # a result of a mistake is not a mistake of its own
+            elif is_operation(step) and seen.count and not agrees(outcome, seen.operand):
+                wrong.add(i)
+                found.append(Mismatch(i, step, seen, outcome, known_reason(outcome, seen.operand)))
+        return tuple(found)
+
+
+def is_operation(step: Step) -> bool:
+    """Return True if an operation describes a step: it is not an input, a number or an opaque step."""
+    return isinstance(step, (Call, Cast, Created, Index))
+
+
+def left_open(step: Step, outcome: Outcome) -> bool:
+    """Return True if no rule decides the dtype of a step.
+
+    The array API standard has no dtype for an array that is made without one. NumPy 1 depends on the values
+    of scalars, and the values of computed scalars are not known.
+    """
+    if isinstance(step, Created) and step.dtype is None and outcome.refused:
+        return True
+    p = outcome.promotion
+    if p is None or p.system.combine != "value":
+        return False
+    return any(o.tier == "0d" and o.value is None for o in p.operands)
+
+
+def agrees(outcome: Outcome, observed: Operand) -> bool:
+    """Return True if the predicted dtype of a step is the observed one."""
+    return outcome.operand is not None and outcome.operand.dtype is observed.dtype
+
+
+def known_reason(outcome: Outcome, observed: Operand) -> str | None:
+    """Return why a library departs from its rule if a known departure gives the observed dtype; else None."""
+    known = outcome.departure
+    return known.reason if known is not None and known.dtype is observed.dtype else None

@@ -1,0 +1,72 @@
+"""The source text of a module as it ran. The texts of steps are parts of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from typelattice.calls.step import SourceLocation
+from typelattice.rendering.grid import printable
+from typelattice.tracing.ground.written_operation import WrittenOperation
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A source text, which is read on first use. Most modules' texts are never read."""
+
+    read: Callable[[], str]
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines, each with its end."""
+        return tuple(self.read().splitlines(keepends=True))
+
+    def text(self, at: SourceLocation | WrittenOperation) -> str:
+        """Return the text of an operation, on one line."""
+        parts = list(self.lines[at.line - 1 : at.end_line])
+        if not parts:
+            return ""
+        parts[-1] = _cut(parts[-1], 0, at.end_column)
+        parts[0] = _cut(parts[0], at.column, None)
+        return printable("".join(parts))
+
+    def operand(self, written: WrittenOperation, position: int) -> str:
+        """Return the text of one operand of an operation; "" if it is not known."""
+        text = self.text(written)
+        try:
+            node = ast.parse(text.partition(" = ")[2] or text).body[0]
+        except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
+            return ""
+        found = _operands(node.value if isinstance(node, ast.Expr) else node)
+        for i, *_ in reversed(written.lists):
+            for listed in found[i + 1 : i + 2]:  # the function, or the object of the method, comes first
+                found[i + 1 : i + 2] = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else [listed]
+        position = written.argument_position(position)
+        if position >= len(found):
+            return ""
+        return ast.get_source_segment(text, found[position]) or ast.unparse(found[position])
+
+
+def _operands(node: ast.AST) -> list[ast.AST]:
+    match node:
+        case ast.BinOp(left=a, right=b) | ast.Compare(left=a, comparators=[b]):
+            return [a, b]
+        case ast.AugAssign(target=a, value=b):
+            return [a, b]
+        case ast.UnaryOp(operand=a) | ast.Attribute(value=a):
+            return [a]
+        case ast.Subscript(value=a, slice=b):
+            return [a, b]
+        case ast.Call(func=f, args=args, keywords=keywords):
+            owner: list[ast.AST] = [f.value if isinstance(f, ast.Attribute) else f]
+            return [*owner, *args, *(k.value for k in keywords)]
+    return []
+
+
+def _cut(line: str, start: int, end: int | None) -> str:
+    """Return the part of a line between two columns, which count bytes."""
+    if line.isascii():
+        return line[start:end]
+    return line.encode("utf-8", "surrogatepass")[start:end].decode("utf-8", "replace")

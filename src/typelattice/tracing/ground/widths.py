@@ -1,0 +1,50 @@
+"""Widths of floats: the bits of a real number. A complex number is as wide as each of its parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
+from typelattice.operands.operand import Operand
+
+
+def width(o: Operand | None) -> int | None:
+    """Return the bits of a float with a width of its own; None for integers, Python numbers and weak dtypes.
+
+    >>> from typelattice import operand
+    >>> width(operand("float32")), width(operand("complex64")), width(operand("int64")), width(operand("1.5"))
+    (32, 32, None, None)
+    """
+    if o is None or o.dtype is None or o.weak or o.tier == "scalar":
+        return None
+    return width_of(o.dtype)
+
+
+def width_of(d: DType) -> int | None:
+    """Return the bits of a float dtype; None for any other dtype, and if the platform decides the width."""
+    return part_of(d).bits if d.kind.rank >= Kind.FLOAT.rank else None
+
+
+def narrowed(d: DType, to: DType) -> DType:
+    """Return a dtype at the width of another float: complex if the dtype is complex, else real.
+
+    >>> from typelattice import dtype
+    >>> narrowed(dtype("float64"), dtype("complex64")), narrowed(dtype("complex128"), dtype("float32"))
+    (float32, complex64)
+    """
+    return complex_of(part_of(to)) if d.kind is Kind.COMPLEX else part_of(to)
+
+
+@lru_cache(maxsize=1024)  # a run has few operands, each of them many times
+def as_narrow(o: Operand | None, narrow: DType) -> Operand:
+    """Return an operand cast to the width of a narrower float. An integer is cast to that float."""
+    assert o is not None and o.dtype is not None
+    target = narrow if is_integer(o) else narrowed(o.dtype, narrow)
+    return replace(o, dtype=target, kind=target.kind, value=None)
+
+
+def is_integer(o: Operand | None) -> bool:
+    """Return True if an operand is an integer with a dtype of its own."""
+    integral = o is not None and o.kind in (Kind.SIGNED, Kind.UNSIGNED)
+    return integral and o is not None and o.dtype is not None and not o.weak

@@ -1,0 +1,54 @@
+"""Descriptions of a module's operations: source locations, and all that is known before they run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+UNTOLD = "..."  # in place of arguments that could not be laid on the stack before the call
+List = tuple[int, int, bool]  # the position of an argument, its number of items, True for a tuple
+Row = tuple[
+    int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[List, ...]
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenOperation:
+    """The source location of an operation in a module, and its name and arguments.
+
+    `name` is the operation, the attribute or the method. For a call, `keywords` are the names of its last
+    arguments: None means `**`, and `*` means `*args`. UNTOLD means that the witness gets no arguments.
+
+    `lists` are the arguments that are written as lists or tuples; the witness gets each item as if it were an
+    argument. `constants` are the arguments that are written as constants, each with its position among all.
+    They are the same each time, so the witness does not get them.
+    """
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    name: str = ""
+    keywords: tuple[str | None, ...] = ()
+    constants: tuple[tuple[int, Any], ...] = ()
+    lists: tuple[List, ...] = ()
+
+    def all_of(self, told: Sequence[Any]) -> list[Any]:
+        """Return all arguments of a call, from those that the witness got."""
+        found = [*told]
+        for i, value in self.constants:
+            found.insert(i, value)
+        for i, count, is_tuple in self.lists:
+            items = found[i : i + count]
+            found[i : i + count] = [tuple(items) if is_tuple else items]
+        return found
+
+    def argument_position(self, number: int) -> int:
+        """Return the position of an argument among all, from 1 on, by its position among the witness's.
+
+        The items of `lists` are counted, and the lists are not.
+        """
+        for i, _ in self.constants:
+            number += i < number
+        return number

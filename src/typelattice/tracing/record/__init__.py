@@ -1,0 +1,1 @@
+"""Recording: importing rewritten modules and collecting the steps that they report."""

@@ -1,0 +1,191 @@
+"""Rewriting of modules as they are imported: a finder beside Python's own, and loaders."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import marshal
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import MAGIC_NUMBER, decode_source
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+from zipimport import zipimporter
+from zlib import crc32
+
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.gc_pause import gc_paused
+from typelattice.tracing.ground.source import Source
+from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.record.uncompiled import Switches
+from typelattice.tracing.record.witness import LazyWitness, Module
+from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
+
+VERSION = b"9"  # of the rewriting: a cache of another version is not read
+Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
+"""Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
+and the functions that were left alone."""
+
+
+class Compiler:
+    """A compiler of rewritten source for a recorder. `cache` is a folder for compiled code, or None."""
+
+    def __init__(self, recorder: Recorder, cache: Path | None = None) -> None:
+        self.recorder, self.cache = recorder, cache
+
+    def code(self, name: str, path: str, data: bytes) -> CodeType | None:
+        """Return the rewritten code of a module. If it must run unchanged, record why and return None."""
+        with gc_paused():
+            try:
+                check_release()
+                code, numbers, rows, alone = self.compiled(path, data)
+            except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
+                self.recorder.left_alone[name] = _why(e)
+                return None
+            for function, why in alone:
+                self.recorder.left_alone[f"{name}.{function}"] = why
+            self.recorder.sources[path] = Source(lambda: decode_source(data))
+            module = Module(self.recorder, path, rows)
+            witnesses = {i: LazyWitness(module, i) for i in numbers}
+            return with_witnesses(code, map(witnesses.__getitem__, numbers))
+
+    def compiled(self, path: str, data: bytes) -> Compiled:
+        """Return rewritten code, from the cache if it is there."""
+        kept = self.cache and self.cache / f"{_digest(path, data)}.traced"
+        if kept:
+            with suppress(OSError, ValueError, EOFError, TypeError, IndexError):
+                stored = kept.read_bytes()
+                if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
+                    found: Compiled = marshal.loads(stored[4:])
+                    return found
+        from typelattice.tracing.rewrite.rewriting import Rewriter  # not needed for cached code
+
+        tree = ast.parse(data, path)
+        rewriter = Rewriter(tree, data.decode("latin-1"))
+        numbers: list[int] = []
+        code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
+        made = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.alone
+        if kept:
+            self._keep(kept, marshal.dumps(made))
+        return made
+
+    def _keep(self, path: Path, data: bytes) -> None:
+        """Write compiled code completely, or not at all. A cache that cannot be written is not an error."""
+        spare = path.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            spare.write_bytes(crc32(data).to_bytes(4, "big") + data)
+            os.replace(spare, path)
+
+
+def _digest(path: str, data: bytes) -> str:
+    """Return a hash of all that rewritten code depends on: source, path, Python, its flags, our VERSION."""
+    flags = str(sys.flags.optimize).encode()
+    parts = (VERSION, MAGIC_NUMBER, flags, path.encode("utf-8", "surrogateescape"), data)
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "big") + part)
+    return found.hexdigest()
+
+
+def _why(e: Exception) -> str:
+    """Return why a module could not be rewritten."""
+    if isinstance(e, RecursionError):
+        return "its expressions are nested too deeply to rewrite"
+    if isinstance(e, SyntaxError):
+        return "it is no Python that this release reads"
+    return str(e) or type(e).__name__
+
+
+class FileLoader(SourceFileLoader):
+    """A loader of a rewritten source file. It neither reads nor writes Python's own cache."""
+
+    compiler: Compiler
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Return the module's code."""
+        path = self.get_filename(fullname)
+        return self.compiler.code(fullname, path, self.get_data(path)) or super().get_code(fullname)
+
+
+class ZipLoader(zipimporter):
+    """A loader of a rewritten module in an archive."""
+
+    compiler: Compiler
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the module's code."""
+        path = self.get_filename(fullname)
+        try:  # not get_source, which decodes every text as UTF-8, whatever its first lines declare
+            data = self.get_data(path.removesuffix("c"))
+        except OSError:  # an archive of compiled modules
+            return super().get_code(fullname)
+        return self.compiler.code(fullname, path, data) or super().get_code(fullname)
+
+
+class Finder(MetaPathFinder):
+    """A finder of the modules of some packages. It asks Python's own finders, and adds a rewriting loader."""
+
+    def __init__(self, packages: Sequence[str], compiler: Compiler) -> None:
+        self.packages, self.compiler = tuple(packages), compiler
+        self.unseen = set(packages)
+        """The packages of which no module has been found yet."""
+        self.switches = Switches()
+
+    def covers(self, name: str) -> bool:
+        """Return True if a module belongs to one of the packages."""
+        return any(_within(name, package) for package in self.packages)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the module's spec; None for a module of another package."""
+        if name in self.switches.names:
+            return self.switches.spec(self._other(name, path, target))
+        if not self.covers(name):
+            return None
+        spec = self._other(name, path, target)
+        if spec is not None:
+            self.unseen = {package for package in self.unseen if not _within(name, package)}
+        loader = spec.loader if spec else None
+        if spec is None or loader is None:
+            return spec
+        recorder = self.compiler.recorder
+        if type(loader) is SourceFileLoader:
+            file_loader = FileLoader(loader.name, loader.path)
+            file_loader.compiler = self.compiler
+            spec.loader = file_loader
+        elif isinstance(loader, zipimporter):
+            within = os.path.join(loader.archive, loader.prefix)
+            zip_loader: Any = ZipLoader(within.rstrip(os.sep))
+            zip_loader.compiler = self.compiler
+            spec.loader = zip_loader
+        elif type(loader).__name__ not in BINARY:
+            which = f"{type(loader).__module__}.{type(loader).__qualname__}"
+            recorder.left_alone[name] = f"{which} loads it its own way"
+        return spec
+
+    def _other(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
+        """Return the spec that the other finders give; None if they find no module."""
+        for finder in sys.meta_path:
+            if finder is self or isinstance(finder, Finder):
+                continue
+            find: Callable[..., ModuleSpec | None] | None = getattr(finder, "find_spec", None)
+            found = find(name, path, target) if find is not None else None
+            if found is not None:
+                return found
+        return None
+
+
+def _within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+BINARY = ("ExtensionFileLoader", "BuiltinImporter", "NamespaceLoader", "_NamespaceLoader", "FrozenImporter")

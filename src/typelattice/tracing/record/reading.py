@@ -1,0 +1,47 @@
+"""Reading of a run's arrays as operands. Each dtype of a library is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+from typelattice.operands.operand import Operand
+from typelattice.tracing.ground.kinds import ArrayKind
+
+MOST = 4_096  # operands that are remembered
+
+
+class ArrayReader:
+    """A reader of arrays as operands.
+
+    `libraries` has the libraries whose arrays were read, `unread` the names of dtypes that are not ours.
+    """
+
+    def __init__(self) -> None:
+        self.libraries: dict[str, None] = {}
+        self.unread: set[str] = set()
+        self._known: dict[tuple[str, Hashable], Operand | None] = {}
+
+    def read(self, x: Any, kind: ArrayKind) -> Operand | None:
+        """Return the operand of an array, without its value; None if the array holds no numbers."""
+        key = kind.library, kind.mark(x)
+        if key in self._known:
+            return self._known[key]
+        try:
+            found = kind.read(x)
+        except Exception:  # arrays of objects, texts or dates; an object that cannot be read
+            found = None
+        if found is None:
+            self.unread.add(_dtype_name(kind.dtype(x)))
+        else:
+            self.libraries.setdefault(kind.library)
+            found = replace(found, value=None)
+        if len(self._known) < MOST:
+            self._known[key] = found
+        return found
+
+
+def _dtype_name(dtype: Any) -> str:
+    """Return what a library calls a dtype."""
+    return getattr(getattr(dtype, "type", dtype), "__name__", None) or str(dtype)

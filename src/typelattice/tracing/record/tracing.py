@@ -1,0 +1,59 @@
+"""Tracing of the modules imported from now on: start, stop, and the run so far in between."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from typelattice.tracing.ground.run import Run
+from typelattice.tracing.record.importing import Compiler, Finder
+from typelattice.tracing.record.recorder import Recorder
+
+
+class Tracing:
+    """A context that follows the modules of some packages, if they are imported within it.
+
+    Modules that were imported before are not followed. The run's `left_alone` names them, and the packages
+    of which no module was imported. `cache` is a folder for compiled code; without it, nothing is written.
+    """
+
+    def __init__(self, packages: Sequence[str], cache: Path | None = None) -> None:
+        self.recorder = Recorder()
+        self.compiler = Compiler(self.recorder, cache)
+        self.finder = Finder(packages, self.compiler)
+
+    def start(self) -> None:
+        """Rewrite modules as they are imported from now on."""
+        for name in [*sys.modules]:
+            if self.finder.covers(name):
+                self.recorder.left_alone[name] = "it was imported before tracing began"
+        self.recorder.children.__enter__()
+        sys.meta_path.insert(0, self.finder)
+        self.finder.switches.off()
+
+    def stop(self) -> Run:
+        """Stop rewriting modules and recording the rewritten ones. Return the run."""
+        if self.finder in sys.meta_path:
+            sys.meta_path.remove(self.finder)
+        self.finder.switches.back()
+        for package in self.finder.unseen:
+            self.recorder.left_alone.setdefault(package, "no module of it was imported")
+        self.recorder.children.__exit__()
+        self.recorder.following = False
+        self.recorder.kinds.close()
+        return self.run()
+
+    def run(self) -> Run:
+        """Return the run so far."""
+        return self.recorder.run()
+
+    def __enter__(self) -> Tracing:
+        self.start()
+        return self
+
+    def __exit__(
+        self, cls: type[BaseException] | None, e: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.stop()

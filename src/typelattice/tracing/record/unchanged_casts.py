@@ -1,0 +1,97 @@
+"""Casts that change nothing in a run: the array is one object before and after, and two steps.
+
+In `y = np.asarray(h, dtype=np.float64)`, `h` and `y` may be one float64 array. Under another system `h` may
+be float32, and `y` is float64. So the cast is a step, and names in the source tell later uses apart.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Any
+
+from typelattice.calls.step import Argument, Cast, Ref, Step
+from typelattice.tracing.ground.links import StepNumber
+from typelattice.tracing.ground.source import Source
+from typelattice.tracing.ground.written_operation import WrittenOperation
+
+DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # in the text of a call: the dtype of another array
+TARGET = re.compile(r"\s*(\w+)\s*=\s*")  # what stands before a call: `y = `
+MOST_OPERANDS = 4  # of an operation, whose texts are compared
+
+
+@dataclass(frozen=True, slots=True)
+class UnchangedCast:
+    """A cast that changed nothing: the step before it, and the variable that still holds its result."""
+
+    before: StepNumber
+    name: str
+    code: CodeType
+
+
+class UnchangedCasts:
+    """The casts of a run that changed nothing, by their steps."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, UnchangedCast] = {}
+
+    def step(self, steps: list[Step], known: int, made: Argument, before: StepNumber | None) -> Argument:
+        """Return the step of a call that gave back an array which the step `before` made.
+
+        The result is `before`, and the new step is removed, if the array went through the same cast earlier.
+        The same holds for a cast to the dtype of another array, as in `x.astype(y.dtype, copy=False)`: under
+        another system that may be another dtype.
+        """
+        cast = steps[made.step] if isinstance(made, Ref) else None
+        if before is None or not isinstance(cast, Cast) or cast.source != before:
+            return made
+        earlier = steps[before]
+        while isinstance(earlier, Cast) and earlier.to != cast.to:
+            earlier = steps[earlier.source]
+        if not isinstance(earlier, Cast) and not DTYPE_OF.search(cast.text):
+            return made
+        del steps[known:]
+        return Ref(int(before))
+
+    def add(
+        self,
+        cast: Argument,
+        before: StepNumber,
+        file: str,
+        source: Source,
+        written: WrittenOperation,
+        is_method: bool,
+    ) -> None:
+        """Note a cast, if a variable keeps the array that was cast."""
+        name = source.operand(written, 0 if is_method else 1)
+        line = source.lines[written.line - 1] if written.line <= len(source.lines) else ""
+        target = TARGET.fullmatch(line[: written.column])
+        code = _code_of(file)
+        if isinstance(cast, Ref) and name.isidentifier() and code and not (target and target[1] == name):
+            self.found[cast.step] = UnchangedCast(before, name, code)
+
+    def used(self, part: Any, file: str, source: Source, written: WrittenOperation) -> Any:
+        """Return the step that an operation uses: the one before a cast, where its variable is named.
+
+        A part of a key that is no such step is returned as it is.
+        """
+        if type(part) is not StepNumber or part not in self.found:
+            return part
+        code = _code_of(file)
+        names = {source.operand(written, i) for i in range(MOST_OPERANDS)}
+        step = part
+        while (cast := self.found.get(step)) is not None:
+            if cast.code is code and cast.name in names:
+                return cast.before
+            step = cast.before
+        return part
+
+
+def _code_of(file: str) -> CodeType | None:
+    """Find the code of a program's function that runs now."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    return frame.f_code if frame is not None else None

@@ -1,0 +1,58 @@
+"""Switches of compilers that read bytecode. They are off during a run: they cannot read rewritten bytecode.
+
+The functions that they would compile then run uncompiled. A library's file in `libraries/` names its switch.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import ModuleType
+
+from typelattice.tracing.libraries import compiler_switches
+
+
+class Switches:
+    """The switches of libraries' compilers, for all of their modules that are imported."""
+
+    def __init__(self) -> None:
+        self.names = compiler_switches()
+        self.were_on: set[str] = set()
+
+    def off(self) -> None:
+        """Turn off the compilers whose modules are loaded."""
+        for module, name in self.names.items():
+            settings = sys.modules.get(module)
+            if settings is not None and not getattr(settings, name):
+                setattr(settings, name, True)
+                self.were_on.add(module)
+
+    def back(self) -> None:
+        """Turn on the compilers that were on before."""
+        for module in self.were_on:
+            settings = sys.modules.get(module)
+            if settings is not None:
+                setattr(settings, self.names[module], False)
+        self.were_on.clear()
+
+    def __enter__(self) -> None:
+        self.off()
+
+    def __exit__(self, *given: object) -> None:
+        self.back()
+
+    def spec(self, found: ModuleSpec | None) -> ModuleSpec | None:
+        """Return the spec of a module with a switch; its loader turns the compiler off after loading."""
+        if found is not None and type(found.loader) is SourceFileLoader:
+            loader = _Loader(found.loader.name, found.loader.path)
+            loader.switches = self
+            found.loader = loader
+        return found
+
+
+class _Loader(SourceFileLoader):
+    switches: Switches
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        self.switches.off()

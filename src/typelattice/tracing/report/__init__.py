@@ -1,0 +1,1 @@
+"""Reports of findings: text, HTML pages, JSON."""

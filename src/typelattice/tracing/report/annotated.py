@@ -1,0 +1,104 @@
+"""Source files line by line, each line with its steps and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from typelattice.calls.step import Opaque
+from typelattice.tracing.findings.causes import Cause
+from typelattice.tracing.findings.divergences import Divergence
+from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.ground.run import is_operation
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The steps and findings of one source line.
+
+    - `causes`: the causes that are named by this line.
+    - `widens`: other causes that widened a float here.
+    - `makes`: other causes whose wide float comes up here.
+    - `follows`: other causes whose widened values the steps of this line use.
+    - `divergences`: the divergences of other systems here.
+    - `wrong`: the steps whose results contradict our rules.
+    """
+
+    steps: list[int] = field(default_factory=list)
+    causes: list[Cause] = field(default_factory=list)
+    widens: list[Cause] = field(default_factory=list)
+    makes: list[Cause] = field(default_factory=list)
+    follows: list[Cause] = field(default_factory=list)
+    divergences: list[Divergence] = field(default_factory=list)
+    wrong: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """A source file: its path, its text if that is known, and its lines that have steps or findings.
+
+    The counts are of the `operations` that ran in it, the `opaque` results of unknown operations, the
+    `causes` of wide floats and the extra `bytes` these took. `divergences` counts those of each system asked.
+    """
+
+    name: str
+    source: Sequence[str]
+    lines: Mapping[int, Line]
+    operations: int
+    opaque: int
+    causes: int
+    bytes: int
+    divergences: Mapping[str, int]
+
+
+def annotated(found: Findings) -> list[Annotated]:
+    """The source files of a run, by name."""
+    checked = found.checked
+    files: dict[str, dict[int, Line]] = {}
+
+    def line(i: int) -> Line | None:
+        at = checked.steps[i].location
+        return files.setdefault(at.file, {}).setdefault(at.line, Line()) if at else None
+
+    for i, step in enumerate(checked.steps):
+        if (is_operation(step) or isinstance(step, Opaque)) and (there := line(i)):
+            there.steps.append(i)
+    for cause in found.causes:
+        if there := line(cause.at):
+            there.causes.append(cause)
+        before = {*cause.first, *cause.later} - {*cause.widening, *cause.follows}
+        for i in (*cause.widening, *sorted(before), *cause.follows):
+            there = line(i)
+            if there and not any(cause in known for known in _causes(there)):
+                into = there.widens if i in cause.widening else there.makes if i in before else there.follows
+                into.append(cause)
+    for divergences in found.divergences.values():
+        for divergence in divergences:
+            if there := line(divergence.steps[0]):
+                there.divergences.append(divergence)
+    for i in checked.mismatches:
+        if there := line(i):
+            there.wrong.append(i)
+    return [_file(found, name, lines) for name, lines in sorted(files.items())]
+
+
+def _causes(line: Line) -> tuple[list[Cause], ...]:
+    return line.causes, line.widens, line.makes, line.follows
+
+
+def _file(found: Findings, name: str, lines: Mapping[int, Line]) -> Annotated:
+    run = found.checked.run
+    steps = [i for line in lines.values() for i in line.steps]
+    opaque = [i for i in steps if isinstance(run.program.steps[i], Opaque)]
+    causes = [cause for line in lines.values() for cause in line.causes]
+    divergences = [divergence.system for line in lines.values() for divergence in line.divergences]
+    return Annotated(
+        name,
+        run.sources.get(name, "").splitlines(),
+        lines,
+        sum(run.seen[i].count for i in steps) - sum(run.seen[i].count for i in opaque),
+        sum(run.seen[i].count for i in opaque),
+        len(causes),
+        sum(cause.bytes for cause in causes),
+        {system: divergences.count(system) for system in found.divergences},
+    )

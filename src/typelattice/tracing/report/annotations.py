@@ -1,0 +1,73 @@
+"""The entries of a report as other tools read them: SARIF 2.1, and the annotation lines of GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from typelattice.rendering.grid import printable
+from typelattice.tracing.report.model import RULES, Entry, Report
+from typelattice.tracing.report.words import shown
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}  # the others are notes
+
+
+def sarif(made: Report, version: str) -> Mapping[str, Any]:
+    """Build a SARIF document of the entries that have a source location."""
+    names = [*RULES]
+    rules = [{"id": rule, "shortDescription": {"text": RULES[rule]}} for rule in names]
+    driver = {"name": "typelattice", "version": version, "rules": rules}
+    results = [
+        {
+            "ruleId": entry.rule,
+            "ruleIndex": names.index(entry.rule),
+            "level": LEVELS.get(entry.rule, "note"),
+            "message": {"text": _message(entry)},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": shown(entry.location.file)},
+                        "region": {"startLine": entry.location.line},
+                    }
+                }
+            ],
+        }
+        for entry in made.entries
+        if entry.location is not None
+    ]
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def github(made: Report) -> Iterator[str]:
+    """Print each entry that has a source location as an annotation line of GitHub's workflows."""
+    for entry in made.entries:
+        if entry.location is not None:
+            level = LEVELS.get(entry.rule, "note").replace("note", "notice")
+            file = _escaped(shown(entry.location.file)).replace(",", "%2C").replace(":", "%3A")
+            where = f"file={file},line={entry.location.line},title={entry.rule}"
+            yield f"::{level} {where}::{_escaped(_message(entry))}"
+
+
+def entry_data(entry: Entry) -> dict[str, Any]:
+    """Describe an entry as a dictionary, with the same sections as in the text."""
+    return {
+        "rule": entry.rule,
+        "step": entry.step,
+        "file": entry.location.file if entry.location else None,
+        "line": entry.location.line if entry.location else None,
+        "code": entry.code,
+        "message": entry.message,
+        "sections": {heading: [*lines] for heading, lines in entry.sections()},
+    }
+
+
+def _message(entry: Entry) -> str:
+    """Word an entry in one line, with its remedy."""
+    remedy = next((lines for heading, lines in entry.sections() if heading == "remedy"), ())
+    advice = f"; remedy: {' '.join(remedy)}" if remedy else ""
+    return printable(f"{entry.code}: {entry.message}{advice}")
+
+
+def _escaped(x: str) -> str:
+    return x.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,0 +1,124 @@
+"""The report of a run as pages: an index, and a page for each source file, with dtypes beside its lines.
+
+The pages hold no scripts and ask for nothing from anywhere, and every text in them is escaped: source code
+and names are whatever a program holds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from typelattice.disk.read import explained
+from typelattice.disk.write import write_text
+from typelattice.programs.program import AnySystem
+from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.ground.run import Run
+from typelattice.tracing.report.annotated import Annotated, annotated
+from typelattice.tracing.report.markup import element, page, text
+from typelattice.tracing.report.model import DIVERGENCE_RULES, WRONG, Chapter, Entry, report_of
+from typelattice.tracing.report.source_page import sections_list, source_page
+from typelattice.tracing.report.words import place, shown, size
+
+TITLE = "Where dtypes come from"
+MOST = 200
+"""Causes, and places where a system parts, that the index shows."""
+
+
+def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
+    """Writes the pages into a folder, which is made if it is not there; `index.html` is the first.
+
+    Pages to which an index led that was written there earlier, and which are of no file now, are removed.
+    Raises FileError, and UnknownSystemError or FormatError for a system.
+    """
+    found = findings(run, systems)
+    files = annotated(found)
+    names = {file.name: _page_name(i, file.name) for i, file in enumerate(files)}
+    pages = {names[file.name]: source_page(found, file, names) for file in files}
+    pages["index.html"] = _index(found, files, names)
+    with explained("write", folder):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name in _earlier(Path(folder) / "index.html") - {*pages}:
+            (Path(folder) / name).unlink(missing_ok=True)
+    for name, content in pages.items():
+        write_text(Path(folder) / name, content)
+
+
+def _earlier(index: Path) -> set[str]:
+    """The pages to which an index leads that an earlier run wrote; none if the file is another."""
+    told = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
+    ours = told.startswith(page(TITLE, "").partition("<style>")[0])
+    return {*re.findall(r'href="(\d{3,}_\w+\.html)["#]', told)} if ours else set()
+
+
+def _page_name(number: int, file: str) -> str:
+    """A file name of letters and digits for the page of a source file, told apart by its number."""
+    stem = re.sub("[^A-Za-z0-9]+", "_", shown(file).removesuffix(".py"))[-60:].strip("_")
+    return f"{number + 1:03}_{stem or 'source'}.html"
+
+
+def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -> str:
+    """Build the first page: the report, and the files."""
+    made = report_of(found)
+    body = [element("h1", text(TITLE)), *(element("p", text(line)) for line in made.summary)]
+    for chapter in made.chapters:
+        body += _chapter(found, chapter, names)
+    body += _files(found, files, names)
+    return page(TITLE, "\n".join(body))
+
+
+def _chapter(found: Findings, chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
+    heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
+    yield element("h2", text(heading), id=chapter.name)
+    for entry in chapter.entries[:MOST]:
+        head = element("h3", _linked(found, entry.step, names))
+        about = element("p", text(entry.message)) if chapter.brief else sections_list(entry)
+        yield element("section", head + about, **{"class": f"finding {_sort(entry)}".strip()})
+    if len(chapter.entries) > MOST:
+        yield element("p", text(f"And {chapter.rest(MOST)}; the pages of the files show them all."))
+
+
+def _sort(entry: Entry) -> str:
+    """Name the style of an entry; causes have the usual one."""
+    if entry.rule in DIVERGENCE_RULES.values():
+        return "parts"
+    return "wrong" if entry.rule in WRONG else ""
+
+
+def whole(run: Run, systems: Sequence[AnySystem]) -> str:
+    """Show a report as HTML without pages of files, as a notebook does."""
+    found = findings(run, systems)
+    made = report_of(found)
+    body = [element("p", text(line)) for line in made.summary]
+    for chapter in made.chapters:
+        body += _chapter(found, chapter, {})
+    return element("div", "\n".join(body), **{"class": "typelattice"})
+
+
+def _linked(found: Findings, i: int, names: dict[str, str]) -> str:
+    """A step by its place and text, the place a link to its line."""
+    step = found.checked.steps[i]
+    where = step.location
+    if where is None or where.file not in names:
+        return text(f"{place(where)}: {step.text}")
+    link = element("a", text(place(where)), href=f"{names[where.file]}#L{where.line}")
+    return f"{link}: {text(step.text)}"
+
+
+def _files(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -> Iterator[str]:
+    yield element("h2", text("Files"), id="files")
+    heads = ["file", "operations", "widened", "wider by", "opaque", *found.divergences]
+    number = {"class": "number"}
+    head = "".join(element("th", text(h), scope="col", **({} if h == "file" else number)) for h in heads)
+    rows = []
+    for file in files:
+        link = element("a", text(shown(file.name)), href=names[file.name])
+        cells = [f"{file.operations:,}", str(file.causes or ""), size(file.bytes) if file.bytes else ""]
+        cells += [f"{file.opaque:,}" if file.opaque else ""]
+        cells += [str(n or "") for n in file.divergences.values()]
+        told = "".join(element("td", text(cell), **number) for cell in cells)
+        rows.append(element("tr", element("th", link, scope="row") + told))
+    table = element("table", element("thead", element("tr", head)) + element("tbody", "\n".join(rows)))
+    yield element("div", table, **{"class": "wide-table"})

@@ -1,0 +1,238 @@
+"""The model of a report: chapters of entries, which the printers of text, HTML, JSON and annotations read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+
+from typelattice.calls.step import Opaque, SourceLocation
+from typelattice.tracing.findings.causes import Cause
+from typelattice.tracing.findings.checked_run import CheckedRun
+from typelattice.tracing.findings.divergences import COSTS, Divergence
+from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.ground.run import is_operation
+from typelattice.tracing.report.sentences import (
+    cast_back_heading,
+    cast_back_words,
+    cause_message,
+    cause_sections,
+    divergence_lines,
+    operands_words,
+    otherwise_words,
+)
+from typelattice.tracing.report.words import counted, size
+from typelattice.tracing.steps.as_written import operation_words
+
+RULES = {
+    "TL001": "A wide float widened a narrower one.",
+    "TL002": "A narrow float met a wider one of a dtype that the program asked for.",
+    "TL003": "A place computes in a wider float than it writes.",
+    "TL004": "The library departs from its own rule here, as it is known to.",
+    "TL005": "The library contradicts typelattice's rules: please report it.",
+    **{
+        f"TL{number}": f"Another system {what} here."
+        for number, what in zip(
+            range(101, 106),
+            ("refuses the operation", "loses values", "gives a wider dtype", "gives a narrower dtype",
+             "gives another kind of dtype"),
+            strict=True,
+        )
+    },
+}  # fmt: skip
+"""The stable ids of what a report finds, each with its meaning; the last five are COSTS in their order."""
+
+DIVERGENCE_RULES = dict(zip(COSTS, [rule for rule in RULES if rule > "TL1"], strict=True))
+WRONG = ("TL004", "TL005")
+NAMED = 2
+"""Modules and functions that were not followed which a report names; more are counted by their reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A finding at one step: its rule, its source location and code, one sentence, and more on demand.
+
+    `sections` makes headings with lines; a place of which one sentence says all has none.
+    """
+
+    rule: str
+    step: int
+    location: SourceLocation | None
+    code: str
+    message: str
+    sections: Callable[[], Iterator[tuple[str, Sequence[str]]]] = field(default=lambda: iter(()), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """Entries of one sort under a heading; `rest` words the entries from a number on that are not shown."""
+
+    name: str
+    heading: str
+    entries: tuple[Entry, ...]
+    rest: Callable[[int], str] = field(repr=False)
+    brief: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report: sentences of what ran, and chapters. `empty` says that no array was computed with."""
+
+    summary: tuple[str, ...]
+    chapters: tuple[Chapter, ...]
+    empty: bool
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """All entries, chapter by chapter."""
+        for chapter in self.chapters:
+            yield from chapter.entries
+
+
+def report_of(found: Findings, everything: bool = False) -> Report:
+    """Build the report of findings; with `everything` the summary names all that was not followed."""
+    run = found.checked.run
+    empty = not run.operations and not run.opaque
+    chapters = () if empty else tuple(_chapters(found))
+    return Report(tuple(summary(found, everything)), chapters, empty)
+
+
+def summary(found: Findings, everything: bool = False) -> Iterator[str]:
+    """Say what ran, what has no rule, and what was not followed, in sentences."""
+    run = found.checked.run
+    under = " and ".join(dict.fromkeys(run.systems.values()))
+    ran = [
+        s.location.file
+        for s in found.checked.steps
+        if s.location and (is_operation(s) or isinstance(s, Opaque))
+    ]
+    files = counted(len({*ran}), "file")
+    yield f"{counted(run.operations, 'operation')} ran in {files}{f' under {under}' if under else ''}"
+    if run.opaque:
+        results = counted(run.opaque, "array comes", "arrays come")
+        share = f"{run.opaque_share:.1%} of those that are computed with"
+        yield f"{results} from calls of which no rule is known ({share}): taken as seen"
+    left = [*_not_followed(found, everything)]
+    if left:
+        yield f"not followed: {'; '.join(left)}"
+    if found.meant:
+        yield f"{counted(found.meant, 'finding')} not shown: a comment says that it is meant"
+    yield from run.summaries
+
+
+def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
+    """Name the modules and functions that were not followed, or count them by their reasons."""
+    run = found.checked.run
+    left = sorted(run.left_alone, key=lambda each: each.reason)
+    for reason, those in groupby(left, key=lambda each: each.reason):
+        names = [each.name for each in those]
+        if everything or len(names) <= NAMED:
+            yield f"{', '.join(names)}: {reason}"
+        else:
+            yield f"{counted(len(names), 'function or module', 'functions or modules')}: {reason}"
+    if run.children:
+        yield (
+            f"{counted(run.children, 'child process', 'child processes')} that the program started (run such "
+            "work in its own process)"
+        )
+
+
+def _chapters(found: Findings) -> Iterator[Chapter]:
+    yield _causes(found)
+    if found.cast_back:
+        entries = tuple(
+            _entry(found.checked, "TL003", each.step, cast_back_words(each)) for each in found.cast_back
+        )
+        yield Chapter(
+            "cast-back", cast_back_heading(len(entries)), entries, _places_after(entries), brief=True
+        )
+    for system, divergences in found.divergences.items():
+        yield _divergences(found.checked, system, divergences)
+    departures = found.checked.departures
+    if departures:
+        many = counted(len(departures), "step")
+        heading = f"{many} came out as the library is known to, and not as its rule says"
+        yield Chapter(
+            "departures", heading, *_otherwise(found.checked, "TL004", [*departures], departures), True
+        )
+    wrong = found.checked.mismatches
+    many = counted(len(wrong), "mismatch", "mismatches")
+    other = " other" if departures else ""
+    heading = (
+        f"{many}: our rules say otherwise than was observed; please report it"
+        if wrong
+        else f"every{other} operation came out as its library's system says"
+    )
+    yield Chapter("mismatches", heading, *_otherwise(found.checked, "TL005", wrong, {}), True)
+
+
+def _causes(found: Findings) -> Chapter:
+    causes = found.causes
+    more = sum(c.bytes for c in causes)  # 0 where the wide dtype is meant, or arrays do not tell their sizes
+    took = f", which took {size(more)} more" if more else ""
+    heading = f"floats were widened from {counted(len(causes), 'place')}{took}"
+    entries = tuple(_cause(found.checked, cause) for cause in causes)
+    return Chapter(
+        "causes", heading if causes else "no float was widened by another", entries, _places_after(entries)
+    )
+
+
+def _cause(checked: CheckedRun, cause: Cause) -> Entry:
+    rule = "TL001" if cause.usual else "TL002"
+    return _entry(
+        checked, rule, cause.at, cause_message(checked, cause), partial(cause_sections, checked, cause)
+    )
+
+
+def _divergences(checked: CheckedRun, system: str, divergences: Sequence[Divergence]) -> Chapter:
+    costs = [each.cost for each in divergences]
+
+    def by_cost(those: Sequence[str]) -> str:
+        return ", ".join(f"{n} {cost}" for cost in COSTS if (n := those.count(cost)))
+
+    def rest(shown: int) -> str:
+        return f"{counted(len(costs) - shown, 'place')} more: {by_cost(costs[shown:])}"
+
+    heading = f"under {system} {counted(len(costs), 'place')} would differ: {by_cost(costs)}"
+    entries = tuple(_divergence(checked, each) for each in divergences)
+    same = f"under {system} every step comes out alike"
+    return Chapter(f"under-{system}", heading if costs else same, entries, rest)
+
+
+def _divergence(checked: CheckedRun, each: Divergence) -> Entry:
+    def sections() -> Iterator[tuple[str, Sequence[str]]]:
+        yield each.cost, [*divergence_lines(checked, each)]
+
+    message = f"under {each.system}: {next(divergence_lines(checked, each))}"
+    return _entry(checked, DIVERGENCE_RULES[each.cost], each.steps[0], message, sections)
+
+
+def _otherwise(
+    checked: CheckedRun, rule: str, steps: Sequence[int], reasons: Mapping[int, str]
+) -> tuple[tuple[Entry, ...], Callable[[int], str]]:
+    """Make the entries of steps that contradict a rule, and the words for those that are not shown."""
+    entries = tuple(
+        _entry(
+            checked, rule, i,
+            f"{operation_words(checked.steps[i])} of {operands_words(checked, i)} "
+            f"{otherwise_words(checked, i, reasons)}",
+        )
+        for i in steps
+    )  # fmt: skip
+    return entries, lambda shown: f"{len(entries) - shown:,} more"
+
+
+def _entry(
+    checked: CheckedRun,
+    rule: str,
+    i: int,
+    message: str,
+    sections: Callable[[], Iterator[tuple[str, Sequence[str]]]] = lambda: iter(()),
+) -> Entry:
+    step = checked.steps[i]
+    return Entry(rule, i, step.location, step.text, message, sections)
+
+
+def _places_after(entries: Sequence[Entry]) -> Callable[[int], str]:
+    return lambda shown: f"{counted(len(entries) - shown, 'place')} more"

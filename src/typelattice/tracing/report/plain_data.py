@@ -1,0 +1,73 @@
+"""A run, and what its steps come to under systems, as dictionaries, lists, strings and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from typelattice.operands.operand import Operand
+from typelattice.programs.program import AnySystem
+from typelattice.programs.replay.replay import Outcome
+from typelattice.tracing.ground.run import Run
+
+VERSION = 1  # of the document, which docs/runs.md describes
+
+
+def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
+    """A run: each step with what was observed of it, and what it comes to under each system; what came out
+    otherwise than the library's own system says.
+
+    Of a system the dtype is None where it refuses the step, or one before it.
+    """
+    otherwise = run.otherwise()
+    replays = {replay.name: replay for replay in map(run.under, systems)}
+    steps = [
+        {
+            "file": step.location.file if step.location else None,
+            "line": step.location.line if step.location else None,
+            "code": step.text,
+            "op": step.op,
+            "operands": list(step.parts),
+            "observed": dtype_text(seen.operand) if seen.count or step.op is None else None,
+            "count": seen.count,
+            "bytes": seen.bytes,
+            "systems": {name: dtype_text(replay[i].operand) for name, replay in replays.items()},
+        }
+        for i, (step, seen) in enumerate(run)
+    ]
+    return {
+        "typelattice": "run",
+        "version": VERSION,
+        "steps": steps,
+        "mismatches": [
+            {"step": m.number, "observed": dtype_text(m.seen.operand), "system": _said(m.outcome)}
+            for m in otherwise
+            if m.reason is None
+        ],
+        "departures": [
+            {
+                "step": m.number,
+                "observed": dtype_text(m.seen.operand),
+                "system": _said(m.outcome),
+                "reason": m.reason,
+            }
+            for m in otherwise
+            if m.reason is not None
+        ],
+        "libraries": dict(run.systems),
+        "opaque": run.opaque,
+        "not_followed": {left.name: left.reason for left in run.left_alone},
+        "child_processes": run.children,
+        "summarised": list(run.summaries),
+    }
+
+
+def dtype_text(o: Operand | None) -> str | None:
+    """The dtype of an operand, with a star if it is weak; of a Python number its kind."""
+    if o is None:
+        return None
+    return o.kind.word if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"
+
+
+def _said(outcome: Outcome) -> str | None:
+    return dtype_text(outcome.operand)

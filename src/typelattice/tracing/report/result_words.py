@@ -1,0 +1,116 @@
+"""Why a result has its dtype: the chain of steps back to the one that decided it, and the remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from typelattice.facts.dtypes import DType
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggestions import clipped, nearest
+from typelattice.rendering.layout import Layout
+from typelattice.tracing.findings.causes import causes
+from typelattice.tracing.findings.chain import chain
+from typelattice.tracing.findings.checked_run import CheckedRun, check_run
+from typelattice.tracing.ground.run import Run
+from typelattice.tracing.report.sentences import cause_sections, deed
+from typelattice.tracing.report.words import place
+
+LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d{1,9})")
+MOST_NAMED = 8  # results that an error lists
+
+
+class ResultError(TypelatticeError, LookupError):
+    """The error of a name or a line without a result in a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """A step of a chain: its place as `file.py:12`, its text, and what it does."""
+
+    place: str
+    text: str
+    deed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The steps from a result back to the one that decided its dtype, the result's own step first.
+
+    `remedy` is the same as in the report of the run. It is empty if the result was not widened.
+    """
+
+    name: str
+    dtype: DType | None
+    steps: tuple[ChainLink, ...]
+    remedy: tuple[str, ...] = ()
+
+    def lines(self, width: int = 80) -> Iterator[str]:
+        """Lay the answer out in lines."""
+        page = Layout(width)
+        yield page.bold(f"{self.name} is {self.dtype}")
+        for number, link in enumerate(self.steps):
+            heading = "because" if number == 0 else "from"
+            yield page.beside(heading, [f"{link.place}: {link.text}", link.deed], 10)
+        if self.remedy:
+            yield page.beside("remedy", self.remedy, 10)
+
+    def __str__(self) -> str:
+        """The answer as text."""
+        return "\n".join(self.lines())
+
+
+def explain_result(run: Run, name: str) -> Why:
+    """Explain the dtype of a result: of a name, or of the last step at a line, as `12` or `file.py:12`.
+
+    Raises ResultError if the run has no such result.
+    """
+    i = _step_of(run, name)
+    checked = check_run(run)
+    links = chain(checked, i)
+    steps = tuple(
+        ChainLink(place(checked.steps[j].location), checked.steps[j].text, deed(checked, j)) for j in links
+    )
+    own = checked.observed(i)
+    return Why(name, own.dtype if own else None, steps, _remedy(checked, links))
+
+
+def _step_of(run: Run, name: str) -> int:
+    found = run.results.get(name)
+    if found is not None:
+        return found
+    if asked := LINE.fullmatch(name):
+        last = _last_at(run, asked["file"], int(asked["line"]))
+        if last is not None:
+            return last
+        raise ResultError(f"no array was computed at line {clipped(name, 80)}; see the lines of the report")
+    raise ResultError(_unknown(name, run.results))
+
+
+def _last_at(run: Run, file: str | None, line: int) -> int | None:
+    """Find the last step at a line of a file, which may be named by its end alone."""
+    found = None
+    for i, (step, seen) in enumerate(run):
+        at = step.location
+        if at is not None and at.line == line and seen.count and (file is None or at.file.endswith(file)):
+            found = i
+    return found
+
+
+def _unknown(name: str, results: Mapping[str, int]) -> str:
+    what = f"no array of the run is named {clipped(name, 80)!r}"
+    if close := nearest(name, results):
+        return f"{what}{close}"
+    if not results:
+        return f"{what}: none is bound to a name in the end; name a line, such as 12 or file.py:12"
+    listed = ", ".join([*results][:MOST_NAMED])
+    return f"{what}; there are {listed}{', ...' if len(results) > MOST_NAMED else ''}, or name a line"
+
+
+def _remedy(checked: CheckedRun, links: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the remedy of the cause that made the results of a chain wide; nothing if there is none."""
+    for cause in causes(checked):
+        if not {*cause.first}.isdisjoint(links):
+            return tuple(dict(cause_sections(checked, cause))["remedy"])
+    return ()

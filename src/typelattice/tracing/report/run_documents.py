@@ -1,0 +1,170 @@
+"""Documents of runs, as `trace --json` writes them: read, compared and combined."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from os.path import basename
+from typing import Any
+
+from typelattice.disk.read import read_bytes
+from typelattice.facts.dtypes import DTypeError, dtype
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggestions import clipped
+from typelattice.operands.operand import WORDS
+from typelattice.rendering.grid import printable
+from typelattice.tracing.ground.widths import width_of
+from typelattice.tracing.report.plain_data import VERSION
+from typelattice.tracing.report.words import shown
+
+MOST = 1 << 30  # bytes of a document
+LISTS = ("steps", "mismatches", "departures", "summarised")
+KEYS: dict[str, type] = dict.fromkeys(LISTS, list) | {
+    "libraries": dict, "not_followed": dict, "opaque": int, "child_processes": int
+}  # fmt: skip
+STEP_KEYS: dict[str, type | tuple[type, ...]] = {
+    "file": (str, type(None)), "line": (int, type(None)), "observed": (str, type(None)),
+    "code": str, "operands": list, "bytes": int,
+}  # fmt: skip
+
+
+class RunFileError(TypelatticeError, ValueError):
+    """The error of a file that is not the document of a run."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Upcast:
+    """A float that became wider at a source text, the same in any folder."""
+
+    file: str
+    code: str
+    narrow: str
+    wide: str
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.narrow} becomes {self.wide}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """The upcasts that only one of two runs has, each with its place, and the bytes of all arrays of both."""
+
+    added: tuple[tuple[str, Upcast], ...]
+    removed: tuple[tuple[str, Upcast], ...]
+    kept: int
+    bytes: tuple[int, int]
+
+
+def read_run(path: str) -> dict[str, Any]:
+    """Read the document of a run. Raises RunFileError, FileError."""
+    try:
+        found = json.loads(read_bytes(path, MOST))
+    except (ValueError, RecursionError) as e:
+        raise RunFileError(f"{clipped(path, 200)} is no JSON ({clipped(str(e), 100)}); {MADE_BY}") from None
+    try:
+        _check(found)
+    except (KeyError, TypeError, ValueError, IndexError) as e:
+        why = clipped(f"{type(e).__name__}: {e}", 100)
+        raise RunFileError(f"{clipped(path, 200)} is no document of a run ({why}); {MADE_BY}") from None
+    return dict(found)
+
+
+MADE_BY = "write one with typelattice trace --json"
+
+
+def _check(found: Any) -> None:
+    if found["typelattice"] != "run" or found["version"] != VERSION:
+        raise ValueError(f"it is {found['typelattice']!r}, version {found['version']!r}")
+    for key, kind in KEYS.items():
+        _check_kind(found, key, kind)
+    for each in (*found["mismatches"], *found["departures"]):
+        _check_kind(each, "step", int)
+    for value in (*found["libraries"].values(), *found["summarised"]):
+        if not isinstance(value, str):
+            raise TypeError(f"{value!r} is no text")
+    for step in found["steps"]:
+        for name, kinds in STEP_KEYS.items():
+            _check_kind(step, name, kinds)
+        if not all(isinstance(part, int) and 0 <= part < len(found["steps"]) for part in step["operands"]):
+            raise ValueError("a step has an operand that is no step")
+
+
+def _check_kind(found: Any, key: str, kind: type | tuple[type, ...]) -> None:
+    if not isinstance(found[key], kind):
+        raise TypeError(f"{key} is {type(found[key]).__name__}")
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> RunDifference:
+    """Compare the upcasts of two runs. Places move between two versions, so lines do not count."""
+    old, new = _upcasts(before), _upcasts(after)
+    fewer, more = Counter(u for _, u in old), Counter(u for _, u in new)
+    kept = (fewer & more).total()
+    return RunDifference(
+        tuple(_only(new, more - fewer)),
+        tuple(_only(old, fewer - more)),
+        kept,
+        (_bytes(before), _bytes(after)),
+    )
+
+
+def _only(places: Sequence[tuple[str, Upcast]], counts: Counter[Upcast]) -> Iterator[tuple[str, Upcast]]:
+    """Yield the last places of each upcast, as many as are counted."""
+    left = Counter(counts)
+    for place, upcast in reversed(places):
+        if left[upcast] > 0:
+            left[upcast] -= 1
+            yield place, upcast
+
+
+def _upcasts(found: dict[str, Any]) -> list[tuple[str, Upcast]]:
+    """List each place at which a float became wider, with its upcast."""
+    steps = found["steps"]
+    places: dict[tuple[str, Upcast], None] = {}
+    for step in steps:
+        own = _bits(step["observed"])
+        narrower = [steps[p]["observed"] for p in step["operands"] if 0 < _bits(steps[p]["observed"]) < own]
+        if narrower and step["file"]:
+            narrow = max(narrower, key=_bits)
+            upcast = Upcast(basename(step["file"]), step["code"], narrow, step["observed"])
+            places[printable(f"{shown(step['file'])}:{step['line']}"), upcast] = None
+    return [*places]
+
+
+def _bits(text: str | None) -> int:
+    """Return the width of a float dtype; 0 for anything else."""
+    if text is None or text in WORDS or text.endswith("*"):
+        return 0
+    with suppress(DTypeError):
+        return width_of(dtype(text)) or 0
+    return 0
+
+
+def _bytes(found: dict[str, Any]) -> int:
+    return sum(step["bytes"] for step in found["steps"])
+
+
+def combined(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Combine the runs of several processes: their steps one after the other, and all counts added up.
+
+    Raises RunFileError if two of them give a library different systems.
+    """
+    made: dict[str, Any] = {"typelattice": "run", "version": VERSION, "libraries": {}, "not_followed": {}}
+    made |= {key: [] for key in LISTS} | {"opaque": 0, "child_processes": 0}
+    for each in documents:
+        for library, system in each["libraries"].items():
+            known = made["libraries"].setdefault(library, system)
+            if known != system:
+                what = f"{library} has the rules of {known} in one run and of {system} in another"
+                raise RunFileError(f"{clipped(what, 200)}; combine runs of one environment")
+        start = len(made["steps"])
+        made["steps"] += [s | {"operands": [p + start for p in s["operands"]]} for s in each["steps"]]
+        for key in ("mismatches", "departures"):
+            made[key] += [m | {"step": m["step"] + start} for m in each[key]]
+        made["not_followed"] |= each["not_followed"]
+        made["opaque"] += each["opaque"]
+        made["child_processes"] += each["child_processes"]
+        made["summarised"] += [line for line in each["summarised"] if line not in made["summarised"]]
+    return made

@@ -1,0 +1,244 @@
+"""Sentences about causes, steps and divergences."""
+
+from __future__ import annotations
+
+from ast import BinOp, parse, unparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from typelattice.calls.step import Call, Cast, Created, Input, Opaque, Step
+from typelattice.engine.answer import Promotion
+from typelattice.explanations.english import loss_words
+from typelattice.facts.loss import loss
+from typelattice.facts.operations import OPERATIONS
+from typelattice.tracing.findings.cast_back import CastBack
+from typelattice.tracing.findings.causes import Cause
+from typelattice.tracing.findings.checked_run import CheckedRun, source_of
+from typelattice.tracing.findings.divergences import Divergence
+from typelattice.tracing.findings.dtype_origin import dtype_origin
+from typelattice.tracing.findings.stops import Casting, Stop, stop
+from typelattice.tracing.ground.widths import narrowed
+from typelattice.tracing.report.words import counted, place, size
+from typelattice.tracing.steps.as_written import operation_words
+
+ASKED = ", as the code asks"
+ALSO = 3
+"""Other places at which a cause widened floats that are shown; of the rest it is said how many there are."""
+
+
+def cause_message(checked: CheckedRun, cause: Cause) -> str:
+    """Say in one sentence what happened at a cause."""
+    first = cause.first[0]
+    origin = "" if cause.at == first else f"; the wide one comes from {_line_of(checked, first)}"
+    return f"{cause.narrow} becomes {cause.wide}: {deed(checked, cause.at)}{origin}"
+
+
+def cause_sections(checked: CheckedRun, cause: Cause) -> Iterator[tuple[str, list[str]]]:
+    """Explain a cause under headings of a word or two, the remedy first."""
+    first = cause.first[0]
+    yield "remedy", _stop_lines(checked, cause)
+    yield "what", [deed(checked, cause.at)]
+    if cause.at != first:
+        yield "wide", [_line_of(checked, first), deed(checked, first)]
+    origins = dtype_origin(checked.steps[first], checked.run.sources)
+    if origins:
+        lines = [f"{place(each.location)}: {each.text}" for each in origins[:ALSO]]
+        more = [f"and {counted(len(origins) - ALSO, 'place')} more"] if len(origins) > ALSO else []
+        yield "decided", [*lines, *more]
+    also = [line for line in _lines_of(checked, cause.widening) if line != _line_of(checked, cause.at)]
+    if also:
+        more = [f"and {counted(len(also) - ALSO, 'place')} more"] if len(also) > ALSO else []
+        yield "also at", [*also[:ALSO], *more]
+    yield "follows", [_following(checked, cause)]
+    if cause.results:
+        yield "results", [_result_words(cause.results)]
+    if cause.bytes:
+        yield "costs", [f"{size(cause.bytes)} more than in {narrowed(cause.wide, cause.narrow)}"]
+    decided = checked.narrowly(cause.at) if checked.is_always_wide(cause.at) else checked.said[cause.at]
+    rule = _rule(decided.promotion)
+    if rule:
+        yield "rule", rule
+
+
+def _following(checked: CheckedRun, cause: Cause) -> str:
+    """Count the source texts that use widened values, directly or through other steps, and their runs."""
+    later = len(_sources(checked, cause.follows))
+    return f"{counted(later, 'later step')}, run {counted(cause.runs, 'time')}" if later else "no later step"
+
+
+def _result_words(names: Sequence[str]) -> str:
+    """Name the results that a cause made wide."""
+    shown = ", ".join(names[:ALSO])
+    return f"{shown} and {len(names) - ALSO:,} more" if len(names) > ALSO else shown
+
+
+def _sources(checked: CheckedRun, steps: Iterable[int]) -> set[object]:
+    return {source_of(checked.steps[i]) for i in steps}
+
+
+def _line_of(checked: CheckedRun, i: int) -> str:
+    """Return the source location and the text of a step."""
+    step = checked.steps[i]
+    return f"{place(step.location)}: {step.text}" if step.location else step.text
+
+
+def _lines_of(checked: CheckedRun, steps: Iterable[int]) -> list[str]:
+    """Return the source locations and the texts of steps, each once."""
+    return [*dict.fromkeys(_line_of(checked, i) for i in steps)]
+
+
+def deed(checked: CheckedRun, i: int) -> str:
+    """Describe the action of a step."""
+    step, given = checked.steps[i], checked.observed(i)
+    match step:
+        case Cast():
+            return f"casts {operands_words(checked, i)} to {given} explicitly"
+        case Created():
+            return f"makes {given}{'' if step.dtype is None else ASKED}"
+        case Opaque() if _with_a_list(checked, i):
+            of = f"{operands_words(checked, i)} and a list or the like"
+            return f"{operation_words(step)} of {of} gives {given}"
+        case Opaque() if checked.parts[i]:
+            return f"makes {given} of {operands_words(checked, i)}; no rule of it is known"
+        case Opaque():
+            return f"makes {given}; no rule of it is known"
+        case Input():
+            return f"comes in as {given}"
+    if step.op == "setitem":
+        into, value = (checked.observed(p) for p in checked.parts[i][:2])
+        return f"writes {value} into {into}"
+    why = ", as it does of narrower floats" if checked.is_always_wide(i) else ""
+    if isinstance(step, Call) and step.dtype is not None:
+        why = ASKED
+    return f"{operation_words(step)} of {operands_words(checked, i)} gives {given}{why}"
+
+
+def otherwise_words(checked: CheckedRun, i: int, reasons: Mapping[int, str]) -> str:
+    """Describe a result that contradicts its library's own system, with the reason if it is known."""
+    gave, said = checked.observed(i), checked.said[i]
+    if i in reasons:
+        return f"gave {gave}, by the rule {said}: {reasons[i]}"
+    return f"gave {gave}, by our rules {said}"
+
+
+def operands_words(checked: CheckedRun, i: int) -> str:
+    """Describe the observed operands of a step, each once."""
+    step = checked.steps[i]
+    those = step.operands if isinstance(step, Call) else checked.parts[i]
+    told = [str(checked.observed(p)) for p in those]
+    return " and ".join(dict.fromkeys(told)) if len(told) < 4 else ", ".join(dict.fromkeys(told))
+
+
+def _with_a_list(checked: CheckedRun, i: int) -> bool:
+    """Return True if an opaque step has a known operation of two operands, one of which is no array."""
+    step = checked.steps[i]
+    known = OPERATIONS.get(step.name) if isinstance(step, Opaque) else None
+    return known is not None and known.most == 2 and len(checked.parts[i]) == 1
+
+
+def _rule(p: Promotion | None) -> list[str]:
+    """Quote the lines of the file behind an answer, each with its number."""
+    if p is None or p.dtype is None:
+        return []
+    rule = p.rule
+    numbers = [f"{line}: " for line in rule.lines] if len(rule.lines) == len(rule.quoted) > 1 else []
+    quoted = [line.strip() for line in rule.quoted]
+    return [str(rule), *(map("".join, zip(numbers, quoted, strict=True)) if numbers else quoted)]
+
+
+def _stop_lines(checked: CheckedRun, cause: Cause) -> list[str]:
+    """Describe the casts that stop a cause, and how much they stop."""
+    found = stop(checked, cause)
+    step = checked.steps[cause.at]
+    if found is None and _with_a_list(checked, cause.at):
+        return [f"make an array of {cause.narrow} of that first (not tried: it was not followed)"]
+    if found is None and isinstance(step, Opaque):
+        return [f"not known: typelattice has no rule of {operation_words(step)}, and cannot replay it"]
+    if found is None:
+        return [f"no cast was found that keeps it {cause.narrow}"]
+    what = size(found.bytes) if found.bytes else "this"  # a list's array has no size
+    casts = list(dict.fromkeys(_cast_line(checked, c) for c in found.casts))
+    return [
+        f"cast {what} to {found.target}, and {_kept_words(checked, cause, found)}:",
+        *casts,
+        *_unknown_lines(checked, found),
+    ]
+
+
+def _kept_words(checked: CheckedRun, cause: Cause, found: Stop) -> str:
+    """Say how many steps stay narrow in a replay with some casts."""
+    if not found.kept:
+        return "nothing is widened"
+    wide = narrowed(cause.wide, cause.narrow)
+    verb, verbs = ("stays", "stay") if wide is cause.narrow else ("becomes", "become")
+    of = {*cause.widening, *cause.later} - {*found.unknown}
+    left = _sources(checked, of - {*found.kept})
+    texts = len(_sources(checked, of))
+    if left:
+        return f"{texts - len(left):,} of {counted(texts, 'step')} {verbs} {wide}"
+    if found.unknown:
+        return f"{counted(texts, 'step')} {verb if texts == 1 else verbs} {wide}"
+    return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
+
+
+def _unknown_lines(checked: CheckedRun, found: Stop) -> Iterator[str]:
+    """Name the calls without a rule that take a narrowed array, and count the steps that follow them."""
+    if not found.unknown:
+        return
+    takers = _lines_of(checked, found.takers)
+    after = len(_sources(checked, found.unknown) - _sources(checked, found.takers))
+    then = f", nor {counted(after, 'step')} after it" if after else ""
+    yield f"a replay does not tell what these calls give{then}; only a new run does:"
+    yield from takers[:ALSO]
+    if len(takers) > ALSO:
+        yield f"and {counted(len(takers) - ALSO, 'call')} more"
+
+
+def _cast_line(checked: CheckedRun, c: Casting) -> str:
+    """Name the place at which to write a cast, and the operand to cast."""
+    if c.at is None:
+        return _line_of(checked, c.of)
+    at = checked.steps[c.at]
+    return f"{place(at.location)}: {operand_text(checked, c.of, at)}, where {at.text} takes it"
+
+
+def operand_text(checked: CheckedRun, i: int, at: Step) -> str:
+    """Return the text of an operand within the step that takes it, or else the text of the operand's step."""
+    try:
+        written = parse(at.text, mode="eval").body
+    except SyntaxError:  # it is a statement, or cut short
+        written = None
+    if isinstance(written, BinOp) and len(at.parts) == 2:
+        return unparse((written.left, written.right)[at.parts.index(i)])
+    return checked.steps[i].text
+
+
+def cast_back_heading(places: int) -> str:
+    """Write the heading for the places that compute in a wider float than they write."""
+    does = (
+        "computes in a wider float than it writes"
+        if places == 1
+        else "compute in a wider float than they write"
+    )
+    return f"{counted(places, 'place')} {does}: that widens nothing, but takes time"
+
+
+def cast_back_words(each: CastBack) -> str:
+    """Describe a place that computes in a wider float than it writes."""
+    return f"computes in {each.computed}, writes {each.kept}"
+
+
+def divergence_lines(checked: CheckedRun, divergence: Divergence) -> Iterator[str]:
+    """Describe a divergence: both results, the lost values, and the later steps that differ by it."""
+    i = divergence.steps[0]
+    of = operands_words(checked, i)
+    said = f"{operation_words(checked.steps[i])}{f' of {of}' if of else ''}"
+    if divergence.outcome.operand is None:
+        yield f"{said} is refused: {divergence.outcome.reason}; the run gave {divergence.observed}"
+    else:
+        yield f"{said} gives {divergence.outcome}; the run gave {divergence.observed}"
+    for source, target in divergence.lost:
+        yield f"{source} to {target}: {'; '.join(loss_words(loss(source, target), source, target))}"
+    if divergence.later:
+        unreached = f", {divergence.unreached:,} of them not reached" if divergence.unreached else ""
+        comes = "comes" if divergence.later == 1 else "come"
+        yield f"{counted(divergence.later, 'later step')} {comes} out otherwise by it{unreached}"

@@ -1,0 +1,180 @@
+"""The page of a source file: its lines, the dtypes beside them, and all that is known of a line on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from typelattice.calls.step import Opaque
+from typelattice.facts.dtypes import DType
+from typelattice.tracing.findings.causes import Cause
+from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.report.annotated import Annotated, Line
+from typelattice.tracing.report.markup import element, page, text
+from typelattice.tracing.report.model import Entry
+from typelattice.tracing.report.sentences import cause_sections, divergence_lines, operands_words
+from typelattice.tracing.report.words import counted, place, shown, size
+from typelattice.tracing.steps.as_written import operation_words
+
+STEPS = 24
+"""Steps of a line that are shown, those that ran most."""
+
+KEY = (
+    ("cause", "a float was widened here"),
+    ("made", "its wide float comes up here"),
+    ("later", "wide by such a line"),
+    ("parts", "another system parts here"),
+    ("wrong", "our rules say otherwise"),
+)
+
+
+def source_page(found: Findings, file: Annotated, names: Mapping[str, str]) -> str:
+    """A file, line by line."""
+    flagged = [n for n, line in sorted(file.lines.items()) if line.causes or line.divergences or line.wrong]
+    title = shown(file.name)
+    links = [element("a", text("all files"), href="index.html#files")]
+    links += [element("a", text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
+    following = dict(pairwise(flagged))
+    last = max(file.lines, default=0)
+    source = [*file.source, *[""] * (last - len(file.source))]
+    rows = "\n".join(
+        _row(found, number, code, file.lines.get(number), names, following.get(number))
+        for number, code in enumerate(source, 1)
+    )
+    operations = counted(file.operations, "operation")
+    missing = "" if file.source else " The text of this file is not known."
+    body = [
+        element("a", text("skip to the source"), href="#source", **{"class": "skip"}),
+        element("nav", "".join(links)),
+        element("h1", text(title)),
+        element(
+            "p", text(f"{operations} ran here. Open a line for its steps.{missing}"), **{"class": "soft"}
+        ),
+        element(
+            "div",
+            "".join(element("span", text(words), **{"class": kind}) for kind, words in KEY),
+            **{"class": "key"},
+        ),
+        element("main", rows, id="source", **{"class": "source"}),
+    ]
+    return page(title, "\n".join(body))
+
+
+def _row(
+    found: Findings,
+    number: int,
+    code: str,
+    line: Line | None,
+    names: Mapping[str, str],
+    following: int | None,
+) -> str:
+    """A line of source; one with steps opens to what is known of it."""
+    at = f"L{number}"
+    link = element("a", text(str(number)), href=f"#{at}", tabindex="-1")
+    cells = element("span", link, **{"class": "number"}) + element("span", text(code), **{"class": "code"})
+    if line is None:
+        return element("div", cells, id=at, **{"class": "line"})
+    cells += element("span", text(", ".join(_dtypes(found, line))), **{"class": "dtypes"})
+    about = element("div", "\n".join(_about(found, line, names, following)), **{"class": "about"})
+    marks = " ".join(["line", *_marks(found, line)])
+    return element("details", element("summary", cells) + about, id=at, **{"class": marks})
+
+
+def _marks(found: Findings, line: Line) -> Iterator[str]:
+    """The classes of a line."""
+    if line.causes or line.widens:
+        yield "cause"
+    elif line.makes:
+        yield "made"
+    elif line.follows:
+        yield "later"
+    if line.divergences:
+        yield "parts"
+    if line.wrong:
+        yield "wrong"
+    if line.steps and all(isinstance(found.checked.steps[i], Opaque) for i in line.steps):
+        yield "opaque"
+
+
+def _dtypes(found: Findings, line: Line) -> dict[str, None]:
+    """The dtypes that the steps of a line came to, each once, in their order."""
+    operands = (found.checked.observed(i) for i in line.steps)
+    dtypes: Iterator[DType] = (o.dtype for o in operands if o and o.dtype and o.tier != "scalar")
+    return dict.fromkeys(map(str, dtypes))
+
+
+def _about(found: Findings, line: Line, names: Mapping[str, str], following: int | None) -> Iterator[str]:
+    """All that is known of a line."""
+    for cause in line.causes:
+        told = definitions(cause_sections(found.checked, cause))
+        yield element("p", text("a float was widened here"), **{"class": "cause"}) + told
+    for cause in line.widens:
+        told = "a float was widened here, as at " + _link(found, cause, names)
+        yield element("p", told, **{"class": "cause"})
+    for cause in line.makes:
+        told = "a wide float comes up here, which widens another at " + _link(found, cause, names)
+        yield element("p", told, **{"class": "made"})
+    for cause in line.follows:
+        yield element("p", "wide by " + _link(found, cause, names), **{"class": "later"})
+    for divergence in line.divergences:
+        lines = "<br>".join(map(text, divergence_lines(found.checked, divergence)))
+        system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
+        yield element("p", system + lines)
+    for i in line.wrong:
+        said = (
+            f"it gave {found.checked.observed(i)}, by our rules {found.checked.said[i]}: please report this"
+        )
+        yield element("p", text(said), **{"class": "wrong"})
+    if line.steps:
+        yield element("div", _table(found, line), **{"class": "wide-table"})
+    if following:
+        yield element("p", element("a", text(f"next finding: line {following}"), href=f"#L{following}"))
+
+
+def sections_list(entry: Entry) -> str:
+    """Show the sections of an entry as a list of terms."""
+    return definitions(entry.sections())
+
+
+def definitions(sections: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """Show headings and their lines as a list of terms."""
+    told = "".join(
+        element("dt", text(heading))
+        + element("dd", "<br>".join(map(text, lines)), **{"class": "rule" if heading == "rule" else ""})
+        for heading, lines in sections
+    )
+    return element("dl", told)
+
+
+def _link(found: Findings, cause: Cause, names: Mapping[str, str]) -> str:
+    step = found.checked.steps[cause.at]
+    told = text(f"{place(step.location)}: {step.text}")
+    if step.location is None or step.location.file not in names:
+        return told
+    return element("a", told, href=f"{names[step.location.file]}#L{step.location.line}")
+
+
+def _table(found: Findings, line: Line) -> str:
+    """The steps of a line: what they did, what came of it, and what would have under the systems asked."""
+    checked = found.checked
+    heads = ["operation", "of", "gave", "times", "bytes", *found.replays]
+    rows = []
+    ranked = sorted(line.steps, key=lambda i: -checked.run.seen[i].count)
+    for i in sorted(ranked[:STEPS]):
+        step, seen = checked.steps[i], checked.run.seen[i]
+        op = f"{operation_words(step)}{' (opaque)' * isinstance(step, Opaque)}"
+        cells = [
+            text(op),
+            text(operands_words(checked, i)),
+            text(str(seen.operand)),
+            f"{seen.count:,}",
+            text(size(seen.bytes)),
+        ]
+        for replayed in found.replays.values():
+            differs = "" if str(replayed[i]) == str(checked.seen[i]) else "differs"
+            cells.append(element("span", text(str(replayed[i])), **{"class": differs}))
+        rows.append(element("tr", "".join(element("td", cell) for cell in cells), title=step.text))
+    head = element("thead", element("tr", "".join(element("th", text(h), scope="col") for h in heads)))
+    more = len(line.steps) - STEPS
+    left = element("caption", text(f"and {counted(more, 'step')} more")) if more > 0 else ""
+    return element("table", left + head + element("tbody", "".join(rows)))

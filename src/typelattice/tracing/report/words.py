@@ -1,0 +1,66 @@
+"""Words of a report: counts, sizes, and files by the shortest name that tells them apart."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+
+from typelattice.calls.step import SourceLocation
+
+PACKAGES = ("site-packages", "dist-packages")
+SIZES = ("bytes", "kB", "MB", "GB", "TB")
+
+
+def counted(count: int, what: str, many: str = "") -> str:
+    """Write a count with its noun, in the singular or plural.
+
+    >>> counted(1, "step"), counted(2129, "step"), counted(2, "byte more", "bytes more")
+    ('1 step', '2,129 steps', '2 bytes more')
+    """
+    return f"{count:,} {what if count == 1 else many or f'{what}s'}"
+
+
+def size(count: int) -> str:
+    """A number of bytes with three digits at least.
+
+    >>> size(24), size(48_000_024), size(1)
+    ('24 bytes', '48.0 MB', '1 byte')
+    """
+    if count < 1000:
+        return counted(count, "byte")
+    amount, unit = float(count), 0
+    while amount >= 999.95 and unit < len(SIZES) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.1f} {SIZES[unit]}"
+
+
+def shown(file: str) -> str:
+    """A file as a report names it: from the package on where it is installed, else from the current folder.
+
+    >>> shown("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py")
+    'skimage/color/colorconv.py'
+    """
+    path = PurePath(file)
+    if (installed := package_path(file)) is not None:
+        return installed.as_posix()
+    try:
+        here = PurePath(os.getcwd())
+    except FileNotFoundError:  # the program went into a folder, and removed it
+        return file
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else file
+
+
+def package_path(file: str) -> PurePath | None:
+    """Cut a path to the part from an installed package on; None of a file that pip did not install.
+
+    >>> print(package_path("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py"))
+    skimage/color/colorconv.py
+    """
+    parts = PurePath(file).parts
+    installed = (PurePath(*parts[i + 1 :]) for i in reversed(range(len(parts))) if parts[i] in PACKAGES)
+    return next(installed, None)
+
+
+def place(at: SourceLocation | None) -> str:
+    """Write a source location, such as `file.py:12`."""
+    return f"{shown(at.file)}:{at.line}" if at else "somewhere"

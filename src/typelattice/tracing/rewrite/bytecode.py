@@ -1,0 +1,179 @@
+"""Replacement of the marks in a rewritten module's compiled code by copies and witnesses."""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+from typelattice.facts.errors import TypelatticeError
+from typelattice.tracing.rewrite.nodes import COMPARED, COPY, COPY_IN_PLACE, TARGET, WITNESS
+
+TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the releases of CPython whose code is rewritten, and tested
+OP = dis.opmap
+CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
+LOAD_CONST = OP["LOAD_CONST"]
+CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, with the number of arguments
+CALLS = (CACHE, OP["CALL"])  # the instructions after the first one of a call
+ABOVE_TARGET = 2  # values: a witness's method, and the witness
+MARK = StopIteration  # the one constant that marshal keeps and no program's code has
+TO_IN_PLACE = 13  # from an operator's number to that of its in-place form (CPython's opcode.h, 3.11 on)
+
+
+class UnknownBytecodeError(TypelatticeError, ValueError):
+    """An error: compiled code has a form that is not known for this release of Python."""
+
+
+def check_release() -> None:
+    """Raise UnknownBytecodeError if no test has run on this release of Python."""
+    release = sys.version_info[:2]
+    free_threaded = "t" in getattr(sys, "abiflags", "")
+    if release not in TESTED or sys.implementation.name != "cpython" or free_threaded:
+        kind = "free-threaded " if free_threaded else ""
+        which = f"{kind}{sys.implementation.name} {release[0]}.{release[1]}"
+        oldest, newest = (".".join(map(str, each)) for each in (TESTED[0], TESTED[-1]))
+        what = f"its code was not rewritten, which was never tested with {which}"
+        raise UnknownBytecodeError(f"{what}; trace it with CPython {oldest} to {newest}")
+
+
+def with_copies(code: CodeType, numbers: list[int]) -> CodeType:
+    """Return compiled code with an instruction that copies a value of the stack for each mark of a copy.
+
+    All instructions keep their positions, so jumps, lines and exception tables stay valid. A copy of a wrong
+    value would end the process. So this checks that the call of each witness takes the copied values and the
+    result from the stack. One mark replaces all witnesses, and their `numbers` are added in order of
+    appearance. Raise UnknownBytecodeError if a check fails.
+    """
+    consts = tuple([_without_numbers(x, numbers) for x in code.co_consts])
+    marks = {
+        i: x.removeprefix(COPY).split(".")
+        for i, x in enumerate(consts)
+        if isinstance(x, str) and x.startswith(COPY)
+    }
+    return code.replace(co_consts=consts, co_code=_copied(code.co_code, marks) if marks else code.co_code)
+
+
+def _without_numbers(const: Any, numbers: list[int]) -> Any:
+    if isinstance(const, CodeType):
+        return with_copies(const, numbers)
+    if isinstance(const, str) and const.startswith(WITNESS):
+        numbers.append(int(const.removeprefix(WITNESS)))
+        return MARK
+    return const
+
+
+def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
+    made = bytearray(code)
+    found: set[int] = set()
+    at = 0
+    pushed, left = 0, 0  # the number of values above the items, and of items that are not copied yet
+    taken = 0  # the number of values that the witness's call must take from the stack; 0 outside a call
+    in_place = assigns = False
+    while at < len(code):
+        if not taken:
+            at = code.find(LOAD_CONST, at)
+            if at < 0:
+                break
+        if at % 2 or code[at] in (EXTENDED, CACHE):
+            at += 2 - at % 2
+            continue
+        op = code[at]
+        arg, first = _argument(code, at)
+        if op == LOAD_CONST and arg in marks:
+            count, number, how = int(marks[arg][0]), int(marks[arg][1]), marks[arg][2]
+            if how == COMPARED:
+                at = _blank(made, first, at + 2, "COMPARE_OP")
+                found.add(arg)
+                continue
+            if how == TARGET:
+                at = _copy(made, first, at, ABOVE_TARGET + 1)
+                found.add(arg)
+                continue
+            if number == 0:
+                pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
+            at = _copy(made, first, at, count - number + pushed)
+            pushed, left = pushed + 1, count - 1 - number
+            taken = count + 1 if count > 1 else 0  # a single value is on top, whatever follows
+            in_place = assigns = how == COPY_IN_PLACE
+            found.add(arg)
+            continue
+        if taken and pushed == 1 and not left and not in_place and op == CALL and arg == taken:
+            taken = 0
+            if assigns:
+                _assign(made, at + 2)
+                assigns = False
+        elif taken:
+            if in_place and not left:
+                if op != OP["BINARY_OP"]:
+                    raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
+                made[at + 1] += TO_IN_PLACE
+                in_place = False
+            pushed += dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
+            if pushed < 1:
+                raise UnknownBytecodeError("a call takes what was to be copied; trace it with another Python")
+        at += 2
+    if found != marks.keys() or taken:
+        raise UnknownBytecodeError("a mark was not found; trace it with another Python")
+    return bytes(made)
+
+
+def _copy(made: bytearray, first: int, at: int, depth: int) -> int:
+    """Replace a mark by a copy of the value at `depth` on the stack. Return the next position."""
+    if made[at + 2 : at + 3] != bytes((OP["UNARY_NEGATIVE"],)):
+        raise UnknownBytecodeError("a mark is not followed by its sign; trace it with another Python")
+    copy = bytes((OP["COPY"], depth, NOP, 0))
+    made[first : at + 4] = bytes((NOP, 0)) * ((at - first) // 2) + copy
+    return at + 4
+
+
+def _assign(made: bytearray, at: int) -> None:
+    """Replace an in-place operator, whose result is known, by a drop of the value that it has read.
+
+    The operator follows the rest of a call at position `at`. Its caches are removed too: Python ends the
+    process if it meets a cache that no instruction skips.
+    """
+    while made[at] in CALLS:
+        at += 2
+    if made[at] != OP["BINARY_OP"]:
+        raise UnknownBytecodeError("no operator follows that is in place; trace it with another Python")
+    end = _end(made, at)
+    made[at:end] = bytes((OP["SWAP"], 2, OP["POP_TOP"], 0)) + bytes((NOP, 0)) * ((end - at - 4) // 2)
+
+
+def _blank(made: bytearray, first: int, at: int, name: str) -> int:
+    """Blank the instructions from `first` to the one named `name` at `at`. Return the next position."""
+    if made[at] != OP[name]:
+        raise UnknownBytecodeError(f"a mark is not followed by {name}; trace it with another Python")
+    end = _end(made, at)
+    made[first:end] = bytes((NOP, 0)) * ((end - first) // 2)
+    return end
+
+
+def _end(code: bytes | bytearray, at: int) -> int:
+    """Return the end of an instruction with caches. Raise UnknownBytecodeError if it has none."""
+    end = at + 2
+    while code[end] == CACHE:
+        end += 2
+    if end == at + 2:
+        raise UnknownBytecodeError("an instruction has no caches; trace it with another Python")
+    return end
+
+
+def _argument(code: bytes, at: int) -> tuple[int, int]:
+    """Return the argument of an instruction, and the position of the first prefix that widens it."""
+    arg, first = code[at + 1], at
+    while first > 0 and code[first - 2] == EXTENDED:
+        first -= 2
+        arg |= code[first + 1] << 4 * (at - first)
+    return arg, first
+
+
+def with_witnesses(code: CodeType, witnesses: Iterator[object]) -> CodeType:
+    """Return compiled code with witnesses in place of their marks, in order of appearance."""
+    consts = [
+        with_witnesses(x, witnesses) if type(x) is CodeType else next(witnesses) if x is MARK else x
+        for x in code.co_consts
+    ]
+    return code.replace(co_consts=tuple(consts))

@@ -1,0 +1,38 @@
+"""Nodes that a rewriting adds to a syntax tree: marks, and nodes at the source location of another."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, TypeVar
+
+COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
+COPY_IN_PLACE = "in-place"  # in the mark of an operator that may write into its left operand
+TARGET = "target"  # in the mark of a value that an in-place operator has read already
+COMPARED = "compared"  # in the mark of the end of a comparison; it stands for no value
+WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
+LOAD, MINUS = ast.Load(), ast.USub()
+Placed = TypeVar("Placed", bound=Any)
+
+
+def copied(node: ast.AST, count: int, number: int, how: str = "") -> ast.expr:
+    """Return a mark for value `number` of the `count` values on the stack, at the node's source location.
+
+    The minus sign stops the compiler from folding the mark, and from a warning about a call of a string.
+    """
+    return placed(node, ast.UnaryOp(MINUS, placed(node, ast.Constant(f"{COPY}{count}.{number}.{how}"))))
+
+
+def compared(node: ast.Compare, told: ast.expr) -> ast.Compare:
+    """Return `told` in a dummy comparison, so that Python 3.11 reports the right line. `bytecode` removes it.
+
+    Python 3.11 gives the truth test of a comparison the location of the comparison. Any other truth test gets
+    the location of the whole statement. A traceback shows the difference.
+    """
+    return placed(node, ast.Compare(told, [ast.Eq()], [placed(node, ast.Constant(f"{COPY}0.0.{COMPARED}"))]))
+
+
+def placed(node: Any, made: Placed) -> Placed:
+    """Return a new node, at the source location of another."""
+    made.lineno, made.col_offset = node.lineno, node.col_offset
+    made.end_lineno, made.end_col_offset = node.end_lineno, node.end_col_offset
+    return made

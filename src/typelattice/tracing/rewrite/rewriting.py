@@ -1,0 +1,283 @@
+"""Rewriting of a module's syntax tree: a call after each operation reports it to a witness.
+
+`a + b` becomes `witness.record_binary(a, b, COPY + COPY)`. The copies are marks. `bytecode` turns them into
+instructions that copy values from the stack. So the operation itself runs in the same frame and on the same
+line as before, without new names or frames. Tracebacks, warnings, `locals()` and `super()` do not change.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Sequence
+from itertools import count
+from types import NoneType
+from typing import Any
+
+from typelattice.programs.source.reader import OPERATORS
+from typelattice.tracing.ground.written_operation import UNTOLD, List, Row
+from typelattice.tracing.rewrite.nodes import COPY_IN_PLACE, LOAD, TARGET, WITNESS, compared, copied, placed
+from typelattice.tracing.rewrite.unsafe_rewrites import (
+    COMPILED_BY,
+    SIMPLE,
+    called_at,
+    compiled_by,
+    compilers,
+    constants_of,
+    elements,
+    in_order,
+    lists_of,
+)
+
+SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
+LEAVES = frozenset(  # the classes of nodes and fields with nothing to rewrite
+    (NoneType, str, int, *PLAIN, ast.Global, ast.Nonlocal, ast.TypeIgnore)
+).union(*(base.__subclasses__() for base in SIGNS))
+TRUTH_IS_PLACED = sys.version_info >= (3, 12)  # at the value's location, by Python itself
+CALLED = ("record_call_0", "record_call_1", "record_call_2")  # of 0, 1 and 2 arguments
+ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
+
+
+class Rewriter:
+    """A rewriting of one tree, in place.
+
+    `rows` has the operations that it found, each with the fields of a WrittenOperation. `alone` has the
+    functions left unchanged. A search of `text`, the source, often saves a walk through the tree.
+
+    It is not an `ast.NodeTransformer`, which asks each node for its fields: the import of a large package
+    would take twice as long.
+    """
+
+    def __init__(self, tree: ast.Module, text: str) -> None:
+        self.rows: list[Row] = []
+        self.alone: list[tuple[str, str]] = []
+        self.compilers = dict(compilers(tree)) if any(name in text for name in COMPILED_BY) else {}
+        self.visits: dict[type, Callable[[Any], Any]] = {
+            getattr(ast, name.removeprefix("visit_")): getattr(self, name)
+            for name in dir(self)
+            if name.startswith("visit_") and hasattr(ast, name.removeprefix("visit_"))
+        }
+
+    def visit(self, node: Any) -> Any:
+        """Return the replacement of a node."""
+        visit = self.visits.get(type(node))
+        if visit is not None:
+            return visit(node)
+        return node if type(node) in LEAVES else self.inner(node)
+
+    def inner(self, node: Any) -> Any:
+        """Replace the nodes within a node. Return the node."""
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                for i, each in enumerate(value):
+                    if type(each) not in LEAVES:
+                        value[i] = self.visit(each)
+            elif type(value) not in LEAVES:
+                setattr(node, name, self.visit(value))
+        return node
+
+    # -- replacements of operations
+
+    def wrap_in_witness(
+        self,
+        node: Any,
+        method: str,
+        items: Sequence[ast.expr],
+        inner: ast.expr | None,
+        name: str = "",
+        keywords: tuple[str | None, ...] = (),
+        constants: tuple[tuple[int, Any], ...] = (),
+        at: Any = None,
+        lists: tuple[List, ...] = (),
+    ) -> ast.expr:
+        """Return a call of a witness's method with the items and, if there is one, the result of `inner`.
+
+        Its source location is that of the node, or of the node `at`.
+        """
+        place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        self.rows.append((*place, name, keywords, constants, lists))
+        witness = placed(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
+        told = placed(node, ast.Attribute(witness, method, LOAD))
+        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # see called_at
+        given = [*items, placed(at or node, inner)] if inner is not None else [*items]
+        return placed(at or node, ast.Call(told, given, []))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        plain = isinstance(node.left, ast.Constant) and (
+            isinstance(node.right, ast.Constant) or isinstance(node.left.value, (str, bytes))
+        )
+        self.inner(node)
+        if plain or isinstance(node.left, ast.JoinedStr):
+            return node
+        inner = ast.BinOp(copied(node, 2, 0), node.op, copied(node, 2, 1))
+        return self.wrap_in_witness(
+            node, "record_binary", [node.left, node.right], inner, OPERATORS[type(node.op)]
+        )
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.inner(node)
+        if isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant):
+            return node
+        inner = ast.UnaryOp(node.op, copied(node, 1, 0))
+        return self.wrap_in_witness(node, "record_unary", [node.operand], inner, OPERATORS[type(node.op)])
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        parts = [node.left, *node.comparators]
+        values = [x.value for x in parts if isinstance(x, ast.Constant)]
+        plain = any(isinstance(value, (str, bytes, type(None))) for value in values)
+        self.inner(node)
+        if plain or len(node.ops) > 1 or type(node.ops[0]) not in OPERATORS:
+            return node
+        inner = ast.Compare(copied(node, 2, 0), node.ops, [copied(node, 2, 1)])
+        items = [node.left, node.comparators[0]]
+        told = self.wrap_in_witness(node, "record_binary", items, inner, OPERATORS[type(node.ops[0])])
+        return told if TRUTH_IS_PLACED else compared(node, told)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        plain = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+        self.inner(node)
+        if plain or not isinstance(node.ctx, ast.Load):
+            return node
+        inner = ast.Subscript(copied(node, 2, 0), copied(node, 2, 1), LOAD)
+        return self.wrap_in_witness(node, "record_item", [node.value, node.slice], inner, "getitem")
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.inner(node)
+        if node.attr not in ATTRIBUTES or not isinstance(node.ctx, ast.Load):
+            return node
+        inner = ast.Attribute(copied(node, 1, 0), node.attr, LOAD)
+        return self.wrap_in_witness(node, "record_attribute", [node.value], inner, node.attr)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Attribute):  # a method that is named `real` is no number
+            node.func.value = self.visit(node.func.value)
+        else:
+            node.func = self.visit(node.func)
+        node.args = [self.visit(x) for x in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        if isinstance(node.func, ast.Name) and node.func.id in SIMPLE:
+            return node
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "resize":
+            return self.resized(node, node.func)
+        if not in_order(node):
+            at = called_at(node)
+            inner = ast.Call(copied(at, 1, 0), node.args, node.keywords)
+            return self.wrap_in_witness(node, "record_bare_call", [node.func], inner, "", (UNTOLD,), (), at)
+        starred = [isinstance(x, ast.Starred) for x in node.args]
+        arguments = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
+        arguments += [keyword.value for keyword in node.keywords]
+        at = called_at(node)
+        lists = tuple(lists_of(node, at.lineno))
+        for i, *_ in reversed(lists):
+            arguments[i : i + 1] = elements(arguments[i])
+        constants = tuple(constants_of(arguments, at.lineno))
+        known = {i for i, _ in constants}
+        items = [node.func, *(x for i, x in enumerate(arguments) if i not in known)]
+        numbers = count(1)
+        copies = [x if i in known else copied(at, len(items), next(numbers)) for i, x in enumerate(arguments)]
+        for i, length, is_tuple in lists:
+            made = (ast.Tuple if is_tuple else ast.List)(copies[i : i + length], LOAD)
+            copies[i : i + length] = [placed(at, made)]
+        named = copies[len(starred) :]
+        inner = ast.Call(
+            copied(at, len(items), 0),
+            [
+                placed(at, ast.Starred(x, LOAD)) if star else x
+                for x, star in zip(copies, starred, strict=False)
+            ],
+            [placed(at, ast.keyword(k.arg, x)) for k, x in zip(node.keywords, named, strict=True)],
+        )
+        keywords = (*(["*"] if any(starred) else []), *(k.arg for k in node.keywords))
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        method = CALLED[len(items) - 1] if len(items) <= len(CALLED) else "record_call"
+        if isinstance(node.func, ast.Name) and node.func.id == "map":
+            method = "record_map"
+        return self.wrap_in_witness(node, method, items, inner, name, keywords, constants, at, lists)
+
+    def resized(self, node: ast.Call, func: ast.Attribute) -> ast.Call:
+        """Let the witness forget `x` before `x.resize(n)`: NumPy resizes only what nothing refers to.
+
+        Since Python 3.14 a local variable has no reference of its own on the stack; the result of a call has
+        one. So the variable stays as it is, and the witness's call goes into the first argument.
+        """
+        match func.value, node.args:
+            case ast.Name() as name, [first, *_]:
+                value = first.value if isinstance(first, ast.Starred) else first
+                again = placed(value, ast.Name(name.id, LOAD))
+                told = self.wrap_in_witness(value, "forget", [value, again], None)
+                if isinstance(first, ast.Starred):
+                    first.value = told
+                else:
+                    node.args[0] = told
+            case _:
+                func.value = self.wrap_in_witness(node, "forget_receiver", [func.value], None)
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        """Rewrite the parts of a raised call, but not the call: its result is an exception, not an array."""
+        if not isinstance(node.exc, ast.Call):
+            return self.inner(node)
+        self.inner(node.exc)
+        node.cause = node.cause and self.visit(node.cause)
+        return node
+
+    # -- statements
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        """Replace `x[i] += y` by `x[i] += told`, which `bytecode` turns into the assignment of `told`.
+
+        So Python reads and writes the target in its own order, each part of it once.
+        """
+        self.inner(node)
+        inner = ast.BinOp(copied(node, 2, 0), node.op, copied(node, 2, 1, COPY_IN_PLACE))
+        items = [copied(node, 0, 0, TARGET), node.value]
+        node.value = self.wrap_in_witness(node, "record_in_place", items, inner, OPERATORS[type(node.op)])
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        self.inner(node)
+        match node.targets:
+            case [ast.Subscript(value=ast.Name() as name)]:
+                items = [node.value, placed(name, ast.Name(name.id, LOAD))]
+                node.value = self.wrap_in_witness(node, "record_put", items, None, "setitem")
+        return node
+
+    # -- nodes left unchanged: annotations, decorators, patterns, functions that others compile
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return self.function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return self.function(node)
+
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        """Rewrite the defaults and the body of a function, unless its decorator reads bytecode."""
+        for decorator in node.decorator_list:
+            why = compiled_by(decorator, self.compilers)
+            if why:
+                self.alone.append((node.name, why))
+                return node
+        given = node.args
+        given.defaults = [self.visit(x) for x in given.defaults]
+        given.kw_defaults = [x and self.visit(x) for x in given.kw_defaults]
+        node.body = [self.visit(line) for line in node.body]
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        node.body = [self.visit(line) for line in node.body]
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        node.value = node.value and self.visit(node.value)
+        return node
+
+    def visit_match_case(self, node: ast.match_case) -> ast.match_case:
+        node.guard = node.guard and self.visit(node.guard)
+        node.body = [self.visit(line) for line in node.body]
+        return node
+
+    def visit_TypeAlias(self, node: ast.AST) -> ast.AST:
+        return node

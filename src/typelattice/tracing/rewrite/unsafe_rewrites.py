@@ -1,0 +1,120 @@
+"""Code that a rewriting must leave unchanged, so that the program behaves as before."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+MOST_ARGUMENTS = 28
+"""Of a call whose arguments are told. With the function and the result a witness is given 30 values: of more,
+Python makes a list first (STACK_USE_GUIDELINE of CPython's compile.c), into which no copy reaches."""
+SIMPLE = (  # Python's functions that make no array, and whose names no function of arrays has
+    "super", "locals", "globals", "vars", "dir", "isinstance", "issubclass", "hasattr", "callable", "len",
+    "range", "print", "zip", "enumerate", "type", "str", "repr", "int", "float", "complex", "bool", "list",
+    "dict", "set", "tuple", "frozenset", "id", "iter", "format", "open", "ord", "chr", "hash", "property",
+    "staticmethod", "classmethod", "object", "slice", "bytes", "setattr", "delattr", "exec", "eval",
+    "compile", "breakpoint",
+)  # fmt: skip
+COMPILED_BY = {  # packages whose decorators read the bytecode of a function
+    "numba": "numba compiles it", "torch": "torch compiles it",
+}  # fmt: skip
+COMPILING = (
+    "jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "script", "generated_jit",
+)  # fmt: skip
+SUBMODULES = ("cuda",)  # submodules with such decorators
+
+
+def compiled_by(decorator: ast.expr, known: Mapping[str, str]) -> str | None:
+    """Return a phrase of `known`, such as "numba compiles it", if this decorator compiles; else None."""
+    names = []
+    x: ast.AST = decorator.func if isinstance(decorator, ast.Call) else decorator
+    while isinstance(x, ast.Attribute):
+        names.append(x.attr)
+        x = x.value
+    if not isinstance(x, ast.Name):
+        return None
+    last = names[0] if names else x.id
+    return known.get(x.id) if last in COMPILING or not names else None
+
+
+def in_order(node: ast.Call) -> bool:
+    """Return True if arguments can be laid on the stack before the call, with the same order of execution."""
+    values = [*node.args, *(k.value for k in node.keywords)]
+    spread = [isinstance(x, ast.Starred) for x in node.args] + [k.arg is None for k in node.keywords]
+    if len(values) > MOST_ARGUMENTS or sum(isinstance(x, ast.Starred) for x in node.args) > 1:
+        return False
+    if any(k.arg is None for k in node.keywords[:-1]):
+        return False
+    if any(isinstance(x, ast.Starred) for x in node.args[:-1]):
+        return False
+    first = spread.index(True) if True in spread else len(values)
+    return all(isinstance(x, (ast.Name, ast.Constant)) for x in values[first + 1 :])
+
+
+def called_at(node: ast.Call) -> ast.expr:
+    """Return a node at Python's location of a call: for a method, the line where the method's name ends.
+
+    A traceback names that line (CPython's compile.c, update_start_location_to_match_attr).
+    """
+    func = node.func
+    if not isinstance(func, ast.Attribute) or func.lineno == func.end_lineno:
+        return node
+    placed = ast.copy_location(ast.Name(""), node)
+    placed.lineno, placed.col_offset = func.end_lineno or 0, (func.end_col_offset or 0) - len(func.attr)
+    return placed
+
+
+def constants_of(arguments: Sequence[ast.expr], line: int) -> Iterator[tuple[int, Any]]:
+    """Yield the arguments that are constants or negative numbers, with their positions.
+
+    Arguments on other lines than the call's first are ignored: Python reports each line to a trace function,
+    in the order in which the arguments are laid on the stack.
+    """
+    for i, node in enumerate(arguments):
+        match node:
+            case ast.Constant(value=value) if node.lineno == line:
+                yield i, value
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)) if (
+                node.end_lineno == line
+            ):
+                yield i, -value
+
+
+def lists_of(node: ast.Call, line: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield the arguments written as lists or tuples: the position, the number of items, True for a tuple.
+
+    The call makes the list that the function gets from these items. Arguments on other lines than the call's
+    first are ignored, as constants are. All are ignored if there are too many items.
+    """
+    arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if sum(len(elements(x)) or 1 for x in arguments) > MOST_ARGUMENTS:
+        return
+    for i, x in enumerate(arguments):
+        if elements(x) and x.lineno == x.end_lineno == line:
+            yield i, len(elements(x)), isinstance(x, ast.Tuple)
+
+
+def elements(x: ast.expr) -> list[ast.expr]:
+    """Return the items of a written list or tuple; none if it has a star, or for any other node."""
+    if not isinstance(x, (ast.List, ast.Tuple)) or any(isinstance(each, ast.Starred) for each in x.elts):
+        return []
+    return x.elts
+
+
+def compilers(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield the names in a module of packages that compile functions, and of their decorators."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                root = alias.name.partition(".")[0]
+                if root in COMPILED_BY:
+                    yield alias.asname or root, COMPILED_BY[root]
+        elif isinstance(node, ast.ImportFrom):
+            root = (node.module or "").partition(".")[0]
+            if root in COMPILED_BY:
+                yield from (
+                    (alias.asname or alias.name, COMPILED_BY[root])
+                    for alias in node.names
+                    if alias.name in (*COMPILING, *SUBMODULES)
+                )

@@ -1,0 +1,1 @@
+"""Turning one observed call into steps of a program."""

@@ -1,0 +1,70 @@
+"""Arguments of a call: by position and by name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from inspect import Parameter, signature
+from typing import Any
+
+from typelattice.tracing.ground.written_operation import UNTOLD, WrittenOperation
+
+
+class UnknownCallError(Exception):
+    """A call that no operation describes."""
+
+
+BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def arguments(written: WrittenOperation, given: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call by position and by name. Raises UnknownCallError."""
+    if UNTOLD in written.keywords:
+        raise UnknownCallError("its arguments were not seen")
+    names = [name for name in written.keywords if name != "*"]
+    values = written.all_of(given[:-1])
+    cut = len(values) - len(names)
+    positional, last = values[:cut], values[cut:]
+    if "*" in written.keywords:
+        spread = positional.pop()
+        if type(spread) not in (tuple, list):
+            raise UnknownCallError("its arguments are used up")
+        positional += spread
+    named: dict[str, Any] = {}
+    for name, value in zip(names, last, strict=True):
+        if name is not None:
+            named[name] = value
+        elif type(value) is dict:
+            named |= value
+        else:
+            raise UnknownCallError("its arguments are no dictionary")
+    return positional, named
+
+
+def parameters(function: Any) -> tuple[str, ...]:
+    """The names of a function's arguments by position, as far as Python knows them."""
+    try:
+        found = signature(function).parameters
+    except (TypeError, ValueError):  # of functions in C
+        return ()
+    return tuple(name for name, each in found.items() if each.kind in BY_POSITION)
+
+
+def method_parameters(method: Any, library: str | None) -> tuple[str, ...]:
+    """Return the names for a method, with the array first: those of the library's function of that name."""
+    function = getattr(sys.modules.get(library or ""), method.__name__, None)
+    return parameters(function) or ("", *parameters(method))
+
+
+def by_name(
+    names: Sequence[str], count: int | None, positional: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments by position and by name, those after the operands by name where that is known.
+
+    >>> by_name(("a", "axis", "dtype"), 1, ["x", 0, "f8"], {"out": "y", "where": None})
+    (['x'], {'axis': 0, 'dtype': 'f8', 'out': 'y'})
+    """
+    cut = len(positional) if count is None or not names[count:] else count
+    further = dict(zip(names[cut:], positional[cut:], strict=False)) | {**named}
+    rest = [*positional[:cut], *positional[max(cut, len(names)) :]]
+    return rest, {name: value for name, value in further.items() if value is not None}

@@ -1,0 +1,64 @@
+"""The name by which a program calls the operation of a step, such as `add.accumulate`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from typelattice.calls.step import Step
+from typelattice.calls.table import FUNCTIONS
+from typelattice.calls.ufuncs import REDUCED, is_ufunc_method
+from typelattice.tracing.steps.equivalent_operations import operation_of
+
+WRITING = "setitem"  # the operation of a step that writes into an array, by whatever is written in the source
+
+
+def operation_words(step: Step) -> str:
+    """The operation of a step by the name that the program called it by, as far as its text shows that.
+
+    >>> from typelattice.calls.step import Call
+    >>> operation_words(Call("cumsum", (), (), (), text="np.add.accumulate(x)"))
+    'add.accumulate'
+    >>> operation_words(Call("setitem", (), (), (), text="np.add(x, y, out=z)"))
+    'add into out'
+    >>> operation_words(Call("add", (), (), (), text="x + y"))
+    'add'
+    """
+    name = step.op or ""
+    path, count = _called(step.text)
+    if not path:
+        return name
+    function = operation_of(path[-1], count, step.owner)
+    if name == WRITING:  # what is no function of its own writes into its array, as PyTorch's mul_
+        return f"{path[-1]} into out" if function in FUNCTIONS else path[-1]
+    if is_ufunc_method(path):
+        *_, ufunc, method = path
+        stands_for = ufunc if method == "outer" else REDUCED.get(method, {}).get(ufunc, method)
+        return f"{ufunc}.{method}" if _operation(stands_for) == name else name
+    return path[-1] if _operation(function) == name else name
+
+
+def _operation(function: str) -> str:
+    """The name of the operation that a function is; that of the function where it is none."""
+    return FUNCTIONS[function].name if function in FUNCTIONS else function
+
+
+def _called(text: str) -> tuple[Sequence[str], int]:
+    """The dotted name that a text calls, without what it is looked up in, and how many arguments it is given.
+
+    There is none in a text that is no call, or that was cut.
+    """
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return (), 0
+    if not isinstance(node, ast.Call):
+        return (), 0
+    names: list[str] = []
+    function: ast.expr = node.func
+    while isinstance(function, ast.Attribute):
+        names.insert(0, function.attr)
+        function = function.value
+    if isinstance(function, ast.Name):
+        names.insert(0, function.id)
+    return names, len(node.args)

@@ -1,0 +1,105 @@
+"""Adds what a witness sees to a draft: an operation of each sort, and its operands, as steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from typelattice.calls.draft import Draft
+from typelattice.calls.step import IN_PLACE, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
+from typelattice.calls.table import FUNCTIONS
+from typelattice.files.reader import system as find_system
+from typelattice.operands.operand import SCALARS, Operand
+from typelattice.tracing.ground.links import StepNumber
+from typelattice.tracing.libraries import own_system
+from typelattice.tracing.steps.arguments import UnknownCallError
+from typelattice.tracing.steps.arrays import listed
+
+Make = Callable[[Excerpt, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments
+
+
+def argument(part: Any) -> Argument:
+    """Convert a part of a key to an argument: an earlier step, a Python number, or a list of these.
+
+    Raises UnknownCallError if it is no operand.
+    """
+    match part:
+        case StepNumber():
+            return Ref(int(part))
+        case (cls, number) if cls in SCALARS:
+            plain: Argument = number
+            return plain
+        case (cls, *items) if cls in (list, tuple):
+            return listed(map(argument, items))
+    raise UnknownCallError("it is no operand")
+
+
+def operator(draft: Draft, name: str) -> Make:
+    """An operator."""
+    return lambda excerpt, args: draft.operator(excerpt, name, args)
+
+
+def in_place(draft: Draft, name: str, same: bool) -> Make:
+    """An operator such as `+=`, which gave the `same` array, or a new one in place of its left operand."""
+    if name not in IN_PLACE:
+        return operator(draft, name)
+    if same:
+        return lambda excerpt, args: draft.in_place(excerpt, name, *args)
+
+    def rebound(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
+        made = draft.operator(excerpt, name, args)
+        if isinstance(args[0], Ref) and isinstance(made, Ref):
+            step = draft.steps[made.step]
+            assert isinstance(step, Call)
+            draft.steps[made.step] = replace(step, rebinds=True)
+        return made
+
+    return rebound
+
+
+def item(draft: Draft, lists: str) -> Make:
+    """An index: of an array, and of the arrays among the indices; `lists` says how lists stand there."""
+
+    def made(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
+        source, *others = args
+        assert isinstance(source, Ref)
+        return draft.add(
+            Index(
+                source.step,
+                tuple(others),
+                lists,
+                text=excerpt.text,
+                location=excerpt.location,
+                owner=excerpt.owner,
+            )
+        )
+
+    return made
+
+
+def attribute(draft: Draft, name: str) -> Make:
+    """An attribute that computes an array."""
+    op = FUNCTIONS[name if name in ("real", "imag") else "permute_dims"]
+    return lambda excerpt, args: draft.call(excerpt, op, args)
+
+
+def converted(draft: Draft, excerpt: Excerpt, source: Ref, given: Operand, observed: Operand) -> Ref:
+    """Return an array that a call gave back, or its cast, as JAX without 64 bits casts NumPy's float64.
+
+    Raises UnknownCallError if the library's system does not say so.
+    """
+    if given.dtype is observed.dtype:
+        return source
+    system = find_system(own_system(excerpt.owner or "", ()))
+    if given.dtype is None or system.made(given.dtype) is not observed.dtype:
+        raise UnknownCallError("it gives its array in another dtype")
+    cast = Cast(
+        source.step, DTypeOf(source.step), text=excerpt.text, location=excerpt.location, owner=excerpt.owner
+    )
+    return draft.add(cast)
+
+
+def put(draft: Draft) -> Make:
+    """An assignment to elements."""
+    return lambda excerpt, args: draft.put(excerpt, args[0], None, args[1])

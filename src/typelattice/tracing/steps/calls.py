@@ -1,0 +1,139 @@
+"""Calls of a recorded run as steps: which operation a function is, and what of its arguments takes part."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from typelattice.calls.bind import call_function, operand_count
+from typelattice.calls.methods import call_method
+from typelattice.calls.several import Several
+from typelattice.calls.step import Argument, Excerpt, Ref
+from typelattice.calls.table import FUNCTIONS, meaning, signature
+from typelattice.calls.ufuncs import POSITIONS, REDUCED
+from typelattice.facts.libraries import library_of
+from typelattice.operands.operand import Operand
+from typelattice.tracing.ground.written_operation import WrittenOperation
+from typelattice.tracing.libraries import has_rules
+from typelattice.tracing.steps.arguments import (
+    UnknownCallError,
+    arguments,
+    by_name,
+    method_parameters,
+    parameters,
+)
+from typelattice.tracing.steps.arrays import ArrayMaker
+from typelattice.tracing.steps.equivalent_operations import operation_of
+
+ELSEWHERE = (".control_flow.", ".scimath")  # modules whose functions are others than their names say
+STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A function that was called: its name, its library, and the array whose method it is."""
+
+    name: str
+    library: str | None
+    owner: tuple[Any, ...] = ()
+    takes: int | None = None  # arguments, of a ufunc; the others are written into
+    parameters: Callable[[], Sequence[str]] = tuple  # names of its arguments by position, where known
+
+
+class CallReader(ArrayMaker):
+    """Reads calls as steps."""
+
+    def step(
+        self,
+        excerpt: Excerpt,
+        written: WrittenOperation,
+        function: Any,
+        given: Sequence[Any],
+        number: int,
+        result: Operand,
+    ) -> Argument:
+        """The step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
+        who = identify_function(function)
+        if who.library is None or not has_rules(who.library):
+            raise UnknownCallError("it is no library's, or one's whose rules no system has")
+        positional, named = arguments(written, given)
+        positional = [*who.owner, *positional]
+        op = FUNCTIONS.get(operation_of(who.name, len(positional), who.library))
+        if op is not None and signature(op, who.library).unless == result.kind.word:
+            raise UnknownCallError("its values decide of which kind its result is")
+        count = operand_count(op)
+        swapped = meaning("after", who.name, None)  # its operand is not the first
+        further = count is not None and len(positional) > count and not swapped
+        names = who.parameters() if further else ()  # which takes long to find out
+        positional, named = by_name(names, count, positional, named)
+        out = named.pop("out", None)
+        if who.takes is not None and len(positional) > who.takes:
+            out = tuple(positional[who.takes :])
+            positional = positional[: who.takes]
+        args = [self.text(x) if op is None and isinstance(x, str) else self.argument(x) for x in positional]
+        keywords = {key: self.dtype(x) if key == "dtype" else self.argument(x) for key, x in named.items()}
+        excerpt = Excerpt(
+            excerpt.text, excerpt.location, who.library if who.library != STANDARDS_OWN else excerpt.owner
+        )
+        made = self.step_of_function(excerpt, who, args, keywords, number)
+        if isinstance(out, tuple):
+            out = out[number] if number < len(out) else None
+        return made if out is None else self.draft.put(excerpt, self.argument(out), None, made)
+
+    def step_of_function(
+        self, excerpt: Excerpt, who: Called, args: list[Argument], named: dict[str, Argument], number: int
+    ) -> Argument:
+        """The result of a number of a call."""
+        if who.owner:
+            if not isinstance(args[0], Ref):
+                raise UnknownCallError("no operation has its name")
+            found = call_method(self.draft, excerpt, who.name, args[0], args[1:], named)
+        else:
+            found = call_function(self.draft, excerpt, who.name, args, named)
+        if not isinstance(found, Several):
+            if number:
+                raise UnknownCallError(f"{who.name} gave more arrays than are known of")
+            return found
+        if found.count is not None and number >= found.count:
+            raise UnknownCallError(f"{who.name} gave more arrays than are known of")
+        return found[number]
+
+
+def identify_function(function: Any) -> Called:
+    """Identify the function that was called."""
+    name = getattr(function, "__name__", "").lstrip("_")  # JAX's method sum is called _sum
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, (ModuleType, type)):
+        cls = type(owner)
+        library = _library(cls.__module__)
+        if cls.__name__ == "ufunc":
+            if name == "outer":
+                return Called(owner.__name__, library)
+            reduced = REDUCED.get(name, {}).get(owner.__name__, "")
+            return Called(reduced, library, (), None, lambda: ("", *POSITIONS))
+        if hasattr(cls, "dtype") and hasattr(cls, "shape"):
+            libraries = filter(None, (_library(c.__module__) for c in cls.__mro__))
+            own = next(libraries, None)
+            return Called(name, own, (owner,), None, partial(method_parameters, function, own))
+        return Called("", library)
+    if owner is builtins:
+        return Called(name, STANDARDS_OWN)
+    cls = type(function)
+    module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__
+    if isinstance(module, str) and any(each in module for each in ELSEWHERE):
+        return Called("", _library(module))
+    library = _library(module if isinstance(module, str) else "") or _library(cls.__module__)
+    takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
+    if type(takes) is int:
+        return Called(name, library, (), takes)
+    return Called(name, library, (), None, partial(parameters, function))
+
+
+def _library(module: str) -> str | None:
+    if STANDARDS_OWN in module.split("."):
+        return STANDARDS_OWN
+    return library_of(module.partition(".")[0])

@@ -1,0 +1,51 @@
+"""Functions whose results have the dtypes of operations: by calls/equivalents.txt, and by their methods."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from math import inf
+
+from typelattice.calls.methods import CASTING, WRITTEN
+from typelattice.calls.table import FUNCTIONS, SAME_ARGUMENTS, dtype_named, equivalent, meaning
+
+MOST_NAMES = 4096  # of functions, that are remembered
+
+
+def operation_of(name: str, count: int, library: str | None) -> str:
+    """The operation whose dtype a library's function of so many arguments has; its own name if it is none.
+
+    >>> operation_of("transpose", 1, None), operation_of("where", 1, "numpy"), operation_of("svd", 1, "numpy")
+    ('permute_dims', 'nonzero', 'svd')
+    >>> operation_of("select", 3, "numpy"), operation_of("select", 3, "torch")
+    ('select', 'reshape')
+    """
+    if name == "where" and count == 1:
+        return "nonzero"
+    return (equivalent(name, library) or (name,))[0].removeprefix(SAME_ARGUMENTS)
+
+
+@cache
+def in_place_operation(name: str) -> str:
+    """The function whose result a method of PyTorch writes into the array itself; "" for any other method.
+
+    >>> [in_place_operation(name) for name in ("mul_", "copy_", "mul", "requires_grad_")]
+    ['mul', 'copy', '', '']
+    """
+    plain = name.removesuffix("_")
+    known = plain in WRITTEN or operation_of(plain, 1, "torch") in FUNCTIONS
+    return plain if plain != name and known else ""
+
+
+@lru_cache(MOST_NAMES)
+def casts_from(name: str) -> float:
+    """The number of arguments, the result among them, above which a function or method of a name casts.
+
+    >>> casts_from("asarray"), casts_from("astype"), casts_from("float"), casts_from("sqrt")
+    (2, 1, 0, inf)
+    """
+    function = meaning("function", name, None) or name
+    if function == "asarray":
+        return 2
+    if function == "astype" or name in CASTING:
+        return 1
+    return 0 if dtype_named(name, "torch") else inf

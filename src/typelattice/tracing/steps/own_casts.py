@@ -1,0 +1,44 @@
+"""Libraries that cast operands of their own accord, whatever the rules of promotion say, as autocast does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typelattice.calls.step import Step
+from typelattice.files.reader import system as find_system
+from typelattice.operands.operand import Operand
+from typelattice.programs.replay.replay import Outcome, engine_of
+from typelattice.tracing.ground.links import Note
+from typelattice.tracing.libraries import casting, own_system
+from typelattice.tracing.steps.arguments import UnknownCallError
+
+
+class OwnCastError(UnknownCallError):
+    """An operation whose dtype a library chose by itself; `under` names that by which it did."""
+
+    def __init__(self, under: str) -> None:
+        super().__init__(f"its operands are cast under {under}")
+        self.under = f" under {under}"
+
+
+def check(
+    library: str, steps: Sequence[Step], added: range, notes: Sequence[Note], observed: Operand
+) -> None:
+    """Raises OwnCastError if a library casts by itself, here and now, and the last step that was added is not
+    what its rules say of the operands.
+
+    `notes` say what the steps before those gave.
+    """
+    under = casting(library)
+    if not under:
+        return
+    engine = engine_of(find_system(own_system(library, ())), steps)
+    found: dict[int, Outcome] = {}
+    for i in added:
+        for part in steps[i].parts:
+            if part not in found:
+                found[part] = Outcome(notes[part].operand)
+        found[i] = engine(steps[i]).outcome(steps[i], found)
+    said = found[added[-1]].operand if added else observed
+    if said is None or said.dtype is not observed.dtype:
+        raise OwnCastError(under)

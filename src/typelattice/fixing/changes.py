@@ -1,0 +1,298 @@
+"""The changes of a source that may keep a cause's floats narrow, the one at the deciding place first."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from typelattice.calls.step import Call, Cast, Created, Input
+from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.libraries import libraries
+from typelattice.fixing.source import Edit, Source
+from typelattice.tracing.findings.causes import Cause
+from typelattice.tracing.findings.checked_run import CheckedRun
+from typelattice.tracing.ground.widths import is_integer, narrowed
+from typelattice.tracing.libraries import cast_text
+
+MOST_NAMES = 3  # names at hand whose dtype is tried
+JOINED = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
+LISTS = (ast.List, ast.Tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Edits of a file, by which one expression changes, at a line of it."""
+
+    file: str
+    line: int
+    edits: tuple[Edit, ...]
+
+
+def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) -> Iterator[Change]:
+    """List the changes that may stop a cause, the best first; none outside of the given sources.
+
+    The dtype is asked for where the wide array is made if that is in the scope in which it widens another,
+    else the array is cast where it widens: a constant of a module stays as wide as it was.
+    """
+    origin, widening = _Place.of(checked, cause.first[0], sources), _Place.of(checked, cause.at, sources)
+    near = origin is not None and widening is not None and origin.scope is widening.scope
+    near = near and cause.first[0] != cause.at  # else an operand is to be cast, and the result at worst
+    found = [
+        *([] if origin is None or not near else _at_origin(checked, cause, origin, widening, sources)),
+        *([] if widening is None else _at_widening(checked, cause, widening)),
+        *([] if origin is None or near else _at_origin(checked, cause, origin, widening, sources)),
+    ]
+    yield from dict.fromkeys(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """The node of a step in its source."""
+
+    source: Source
+    file: str
+    node: ast.expr | ast.stmt
+    step: int
+    library: str
+
+    @classmethod
+    def of(cls, checked: CheckedRun, i: int, sources: Mapping[str, Source]) -> _Place | None:
+        """Find the node of a step; None for one in no given source, and for what comes from elsewhere."""
+        step = checked.steps[i]
+        if step.location is None or step.location.file not in sources or isinstance(step, Input):
+            return None
+        source = sources[step.location.file]
+        nodes = source.nodes(step.location.line, step.text)
+        return cls(source, step.location.file, nodes[0], i, step.owner or "") if nodes else None
+
+    @property
+    def scope(self) -> ast.AST:
+        return self.source.scope(self.node)
+
+    def change(self, *edits: Edit, line: int = 0) -> Change:
+        return Change(self.file, line or self.node.lineno, edits)
+
+    def alias(self) -> str:
+        """The name by which the file knows the library's functions; "" where it imports none."""
+        modules = libraries()[self.library].modules if self.library in libraries() else ()
+        known = [(whole.count("."), name) for name, whole in self.source.aliases() if _of(whole, modules)]
+        named = [name for depth, name in sorted(known, reverse=True) if depth < 2]
+        text = self.source.text(self.node)
+        return next((name for name in named if f"{name}." in text), named[0] if named else "")
+
+    def literal(self, checked: CheckedRun, cause: Cause) -> str:
+        """The narrow dtype as a file names it."""
+        name = narrowed(cause.wide, cause.narrow).name
+        alias = self.alias()
+        return f"{alias}.{name}" if alias else f'"{name}"'
+
+
+def _of(whole: str, modules: Sequence[str]) -> bool:
+    return whole.partition(".")[0] in modules
+
+
+def _names(place: _Place, nodes: Sequence[ast.AST]) -> list[str]:
+    """List the names and attributes in some nodes that may be arrays, in the order of the source."""
+    found: list[str] = []
+    modules = {name for name, _ in place.source.aliases()}
+    for node in nodes:
+        for inner in ast.walk(node):
+            around = place.source.parents.get(inner)
+            called = isinstance(around, ast.Call) and around.func is inner
+            if isinstance(inner, (ast.Name, ast.Attribute)) and not called:
+                text = place.source.text(inner)
+                if text.partition(".")[0] not in modules and not (
+                    isinstance(around, ast.Attribute) and isinstance(inner, ast.Name)
+                ):
+                    found.append(text.removesuffix(".T"))
+    return [*dict.fromkeys(found)][:MOST_NAMES]
+
+
+def _operands(node: ast.expr | ast.stmt) -> list[ast.expr]:
+    """List the expressions that a step takes, as far as they are written out."""
+    match node:
+        case ast.BinOp(left=a, right=b) | ast.AugAssign(target=a, value=b):
+            return [a, b]
+        case ast.Assign(targets=[ast.Subscript(value=a)], value=b):
+            return [a, b]
+        case ast.Compare(left=a, comparators=[b]):
+            return [a, b]
+        case ast.Call(func=ast.Attribute(value=owner), args=args, keywords=keywords):
+            own = [] if isinstance(owner, ast.Name) and len(args) > 0 else [owner]
+            return [*args, *(k.value for k in keywords if k.arg not in ("axis", "dtype", "out")), *own]
+        case ast.Call(args=args, keywords=keywords):
+            return [*args, *(k.value for k in keywords if k.arg not in ("axis", "dtype", "out"))]
+    return []
+
+
+def _wide_and_narrow(
+    checked: CheckedRun, cause: Cause, place: _Place
+) -> tuple[list[ast.expr], list[ast.expr]]:
+    """Split the operands of the widening step: those to be cast, and those whose dtype they should have."""
+    given = _operands(place.node)
+    step = checked.steps[place.step]
+    taken = step.operands if isinstance(step, Call) else checked.parts[place.step]
+    if len(given) != len(taken):
+        return given, given
+    own = checked.widths[place.step]
+    pairs = [*zip(given, taken, strict=True)]
+    wide = [g for g, p in pairs if checked.widths[p] == own or is_integer(checked.observed(p))]
+    narrow = [g for g, p in pairs if 0 < (checked.widths[p] or 0) < (own or 0)]
+    return wide or given, narrow or given
+
+
+def _at_widening(checked: CheckedRun, cause: Cause, place: _Place) -> Iterator[Change]:
+    """List the casts of what widens, where it does."""
+    wide, narrow = _wide_and_narrow(checked, cause, place)
+    step = checked.steps[place.step]
+    dtypes = [f"{name}.dtype" for name in _names(place, narrow)]
+    literal = place.literal(checked, cause)
+    if isinstance(place.node, ast.Call) and (step.op in JOINED or len(checked.parts[place.step]) > len(wide)):
+        yield place.change(place.source.with_keyword(place.node, f"dtype={literal}"))
+    for dtype in [*dtypes, literal]:
+        for node in wide:
+            if dtype.removesuffix(".dtype") != place.source.text(node) and not isinstance(node, ast.Starred):
+                yield from _casts(place, node, dtype)
+
+
+def _casts(place: _Place, node: ast.expr, dtype: str) -> Iterator[Change]:
+    """List the ways in which an expression is cast: as an array, and as a list or the like."""
+    text = place.source.operand_text(node)
+    alias = place.alias()
+    if not isinstance(node, LISTS):
+        yield place.change(place.source.replaced(node, cast_text(place.library, text, dtype)))
+    if alias:
+        made = f"{alias}.asarray({place.source.text(node)}, dtype={dtype})"
+        yield place.change(place.source.replaced(node, made))
+
+
+def _at_origin(
+    checked: CheckedRun, cause: Cause, place: _Place, widening: _Place | None, sources: Mapping[str, Source]
+) -> Iterator[Change]:
+    """List the changes where the wide array comes up."""
+    node, step = place.node, checked.steps[place.step]
+    if not isinstance(node, ast.expr):
+        return
+    literal = place.literal(checked, cause)
+    known = place.source.names_before(node)
+    near = widening is not None and widening.scope is place.scope
+    at_hand = _narrow_names(checked, cause, widening) if near and widening else []
+    dtypes = [f"{name}.dtype" for name in at_hand if name.partition(".")[0] in known]
+    asked = _dtype_argument(node) if isinstance(node, ast.Call) else None
+    if isinstance(node, ast.Call) and isinstance(step, Created) and step.dtype is None:
+        for dtype in [*dtypes, literal]:
+            yield place.change(place.source.with_keyword(node, f"dtype={dtype}"))
+    elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
+        yield from _unwrapped(place, node, literal)
+    elif asked is not None and isinstance(node, ast.Call) and isinstance(step, (Cast, Created)):
+        yield from _other_dtype(place, node, asked, literal, dtypes, sources)
+    if not isinstance(step, Created):
+        inner = [] if cause.first[0] != cause.at else _names(place, _operands(node))
+        for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in inner), literal]):
+            yield place.change(
+                place.source.replaced(node, cast_text(place.library, place.source.operand_text(node), dtype))
+            )
+
+
+def _narrow_names(checked: CheckedRun, cause: Cause, widening: _Place) -> list[str]:
+    return _names(widening, _wide_and_narrow(checked, cause, widening)[1])
+
+
+def _is_dtype(function: ast.expr) -> bool:
+    """Tell whether a function is a dtype, as `np.float64` is."""
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in DTYPES or name in ("double", "longdouble")
+
+
+def _unwrapped(place: _Place, node: ast.Call, literal: str) -> Iterator[Change]:
+    """List the changes of a call such as `np.float64(2)`: a Python number widens nothing."""
+    if len(node.args) == 1 and not node.keywords:
+        (value,) = node.args
+        text = place.source.text(value)
+        constant = isinstance(value, ast.Constant) and type(value.value) in (int, float)
+        plain = f"{text}.0" if constant and text.isdecimal() else text if constant else f"float({text})"
+        yield place.change(place.source.replaced(node, plain))
+    yield place.change(place.source.replaced(node.func, literal))
+
+
+def _dtype_argument(call: ast.Call) -> ast.expr | None:
+    """Find the argument that asks for a dtype."""
+    for keyword in call.keywords:
+        if keyword.arg == "dtype":
+            return keyword.value
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("astype", "to", "type"):
+        return call.args[0] if call.args else None
+    return call.args[1] if len(call.args) > 1 else None
+
+
+def _other_dtype(
+    place: _Place,
+    node: ast.Call,
+    asked: ast.expr,
+    literal: str,
+    dtypes: Sequence[str],
+    sources: Mapping[str, Source],
+) -> Iterator[Change]:
+    """List the changes of an argument that asks for a wide dtype: at the caller, if it comes from there."""
+    if isinstance(asked, ast.Name):
+        scope = place.scope
+        if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield from _at_callers(place, scope, asked.id, literal, sources)
+        yield from _at_assignment(place, asked.id, literal)
+    source = _cast_source(node)
+    alias = place.alias()
+    if source is not None and alias and isinstance(source, (ast.Name, ast.Attribute)):
+        joined = f"{alias}.result_type({place.source.text(source)}, {literal})"
+        yield place.change(place.source.replaced(asked, joined))
+    for dtype in [*dtypes, literal]:
+        yield place.change(place.source.replaced(asked, dtype))
+
+
+def _cast_source(node: ast.Call) -> ast.expr | None:
+    """Find what a call casts: what `astype` is called on, or the first argument."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("astype", "to", "type"):
+        return node.func.value
+    return node.args[0] if node.args else None
+
+
+def _at_callers(
+    place: _Place,
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    parameter: str,
+    literal: str,
+    sources: Mapping[str, Source],
+) -> Iterator[Change]:
+    """List the changes of calls that pass a parameter, or leave it to its default."""
+    positional = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    if parameter not in positional and parameter not in [a.arg for a in function.args.kwonlyargs]:
+        return
+    for file, source in sources.items():
+        for node in ast.walk(source.tree):
+            if not isinstance(node, ast.Call):
+                continue
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called != function.name:
+                continue
+            own = positional[1:] if positional[:1] in (["self"], ["cls"]) else positional
+            i = own.index(parameter) if parameter in own else len(node.args)
+            passed = next((k.value for k in node.keywords if k.arg == parameter), None)
+            if passed is None and i < len(node.args):
+                passed = node.args[i]
+            array = source.text(node.args[0]) if node.args and isinstance(node.args[0], ast.Name) else ""
+            for dtype in ([f"{array}.dtype"] if array else []) + [literal]:
+                edit = (
+                    source.replaced(passed, dtype)
+                    if passed is not None
+                    else source.with_keyword(node, f"{parameter}={dtype}")
+                )
+                yield Change(file, node.lineno, (edit,))
+
+
+def _at_assignment(place: _Place, name: str, literal: str) -> Iterator[Change]:
+    """List the changes of the constants of a module by which a name stands for a dtype."""
+    for node in place.source.tree.body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name for target in node.targets
+        ):
+            yield place.change(place.source.replaced(node.value, literal), line=node.lineno)

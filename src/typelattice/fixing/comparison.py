@@ -1,0 +1,93 @@
+"""The values of a patched program beside those of the program as it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import frexp, inf, isfinite, isnan
+
+from typelattice.facts.dtypes import DTYPES, DType, Kind, part_of
+from typelattice.fixing.child import Kept
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
+DOUBLE = 53  # bits of the significand of a float64
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The largest error of some values: relative, and in units in the last place of the narrower dtype.
+
+    `name` has the largest. `reason` says why values cannot be compared; else it is empty.
+    """
+
+    relative: float = 0.0
+    ulp: float = 0.0
+    name: str = ""
+    reason: str = ""
+
+    @property
+    def none(self) -> bool:
+        """True if all values are equal."""
+        return not self.relative and not self.reason
+
+    def __str__(self) -> str:
+        if self.none:
+            return "all values are equal"
+        return f"the largest relative error is {self.relative:.1e}, {self.ulp:.3g} ulp, in {self.name}"
+
+
+def difference(before: Mapping[str, Kept], after: Mapping[str, Kept], to: DType) -> Difference:
+    """Compare values by name; units in the last place are those of `to`, or of a narrower dtype."""
+    worst = Difference()
+    if {*before} != {*after}:
+        other = sorted({*before} ^ {*after})[0]
+        return Difference(reason=f"{other} is there in one run only")
+    for name, old in before.items():
+        new = after[name]
+        if len(old.numbers) != len(new.numbers):
+            return Difference(reason=f"{name} has another shape")
+        precision = min(_precision(new.dtype), _precision(to.name))
+        for a, b in zip(old.numbers, new.numbers, strict=True):
+            if a == b or (isnan(a) and isnan(b)):
+                continue
+            if not isfinite(b) and isfinite(a):
+                return Difference(reason=f"{name} is no longer finite")
+            relative = abs(a - b) / abs(a) if a else inf
+            if relative > worst.relative:
+                worst = Difference(relative, abs(a - b) / 2.0 ** (frexp(a)[1] - precision), name)
+    return worst
+
+
+def dtypes_differ(before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+    """Name the first value whose dtype differs; return "" where none does."""
+    return next(
+        (name for name, old in before.items() if name in after and after[name].dtype != old.dtype), ""
+    )
+
+
+def printed_difference(before: str, after: str, to: DType) -> Difference:
+    """Compare the numbers of what was printed; words that differ are a reason."""
+    words = [" ".join(NUMBER.sub("0", text).split()) for text in (before, after)]
+    if _without_dtypes(words[0]) != _without_dtypes(words[1]):
+        return Difference(reason="it prints other words")
+    return difference({"what is printed": _numbers(before)}, {"what is printed": _numbers(after)}, to)
+
+
+def _without_dtypes(text: str) -> str:
+    return re.sub(r"(?:b?float|complex)\d+|[\[\]\s]", "", text)
+
+
+def _numbers(text: str) -> Kept:
+    plain = re.sub(r"(?:b?float|complex|u?int)\d+", "", text)
+    return Kept("float32", tuple(_parsed(plain)))
+
+
+def _parsed(text: str) -> Iterator[float]:
+    for found in NUMBER.findall(text):
+        yield float(found)
+
+
+def _precision(dtype: str) -> int:
+    known = DTYPES.get(dtype)
+    return (part_of(known).precision if known and known.kind.rank >= Kind.FLOAT.rank else None) or DOUBLE

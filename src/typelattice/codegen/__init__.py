@@ -1,0 +1,1 @@
+"""Promotion tables as source code in other languages."""

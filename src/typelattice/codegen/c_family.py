@@ -1,0 +1,199 @@
+"""C11 and C++17: a header without allocation, exceptions or libc, and a program that tests it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from typelattice.codegen.names import snake
+from typelattice.codegen.tables import REFUSED, Lookup, Tables
+
+
+def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """The header of C11. Every name begins with that of the system."""
+    p, upper = snake(t.system), snake(t.system).upper()
+    members = [f"  {upper}_{names[str(d)]} = {i}," for d, i in t.indices.items()]
+    scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(t.scalars)]
+    lines = [
+        f"/* {head} */",
+        f"#ifndef {upper}_DTYPES_H",
+        f"#define {upper}_DTYPES_H",
+        "",
+        "#include <stdint.h>",
+        "",
+        "typedef enum {",
+        *members,
+        f"  {upper}_REFUSED = {REFUSED}",
+        f"}} {p}_dtype;",
+        "",
+    ]
+    if scalars:
+        lines += ["/* Kinds of Python scalars. */", "typedef enum {", *scalars]
+        lines[-1] = lines[-1].rstrip(",")
+        lines += [f"}} {p}_scalar;", ""]
+    lines += ["// clang-format off"]
+    for number, table in enumerate(t.tables):
+        lines += [f"static const uint8_t {p}_table_{number}[{len(table)}][{len(table[0])}] = {{"]
+        lines += [f"  {{{', '.join(map(str, row))}}}," for row in table]
+        lines += ["};"]
+    lines += ["// clang-format on", ""]
+    for f in t.lookups:
+        given = ", ".join(f"{p}_{_type(x)} {name}" for x, name in _arguments(f))
+        lines += [
+            f"static inline {p}_dtype {p}_{f.function}({given}) {{",
+            f"  return ({p}_dtype){p}_table_{f.table}{_cell(f)};",
+            "}",
+            "",
+        ]
+    if _has_promote(t):
+        lines += _c_fold(t, p, upper)
+    return "\n".join([*lines, f"#endif  // {upper}_DTYPES_H", ""])
+
+
+def _c_fold(t: Tables, p: str, upper: str) -> list[str]:
+    if t.no_fold:
+        return [f"// No function promotes several operands: {t.no_fold}.", ""]
+    return [
+        "/* Promotes one operand or more, from left to right. */",
+        f"static inline {p}_dtype {p}_promote_all(const {p}_dtype *operands, unsigned count) {{",
+        f"  {p}_dtype found = operands[0];",
+        f"  for (unsigned i = 1; i < count && found != {upper}_REFUSED; ++i) {{",
+        f"    found = {p}_promote(found, operands[i]);",
+        "  }",
+        "  return found;",
+        "}",
+        "",
+    ]
+
+
+def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """A program that calls every function with all operands, and returns 1 for a wrong answer."""
+    p, upper = snake(t.system), snake(t.system).upper()
+
+    def spell(tier: str, i: int) -> str:
+        return f"{upper}_SCALAR_{t.scalars[i].upper()}" if tier == "scalar" else f"{upper}_{by_index[i]}"
+
+    by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED: "REFUSED"}
+    lines = [f"/* {head} */", f'#include "{p}_dtypes.h"', "", "// clang-format off", "int main(void) {"]
+    for f in t.lookups:
+        kinds = [f"{p}_{_type(tier)}" for tier in f.tiers]
+        fields = " ".join(f"{kind} {name};" for kind, name in zip(kinds, "ab", strict=False))
+        given = ", ".join(f"cases[i].{name}" for name in "ab"[: len(kinds)])
+        lines += ["  {", f"    static const struct {{ {fields} {p}_dtype want; }} cases[] = {{"]
+        lines += [
+            f"      {{{', '.join([*(spell(*x) for x in operands), spell('array', want)])}}},"
+            for operands, want in calls(t, f)
+        ]
+        lines += ["    };", "    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {"]
+        lines += [f"      if ({p}_{f.function}({given}) != cases[i].want) return 1;", "    }", "  }"]
+    return "\n".join([*lines, "  return 0;", "}", "// clang-format on", ""])
+
+
+def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """The header of C++17: an enumeration and constexpr functions in a namespace of the system's name."""
+    p, guard = snake(t.system), f"{snake(t.system).upper()}_DTYPES_HPP"
+    lines = [
+        f"// {head}",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        "#include <cstddef>",
+        "#include <cstdint>",
+        "",
+        f"namespace {p}_dtypes {{",
+        "",
+        "enum class DType : std::uint8_t {",
+        *(f"  {names[str(d)]} = {i}," for d, i in t.indices.items()),
+        f"  kRefused = {REFUSED},",
+        "};",
+        "",
+    ]
+    if t.scalars:
+        kinds = [f"  k{word.capitalize()} = {i}," for i, word in enumerate(t.scalars)]
+        lines += ["// Kinds of Python scalars.", "enum class Scalar : std::uint8_t {", *kinds, "};", ""]
+    lines += ["// clang-format off"]
+    for number, table in enumerate(t.tables):
+        lines += [f"inline constexpr std::uint8_t table_{number}[{len(table)}][{len(table[0])}] = {{"]
+        lines += [f"  {{{', '.join(map(str, row))}}}," for row in table]
+        lines += ["};"]
+    lines += ["// clang-format on", ""]
+    for f in t.lookups:
+        given = ", ".join(f"{'Scalar' if x == 'scalar' else 'DType'} {name}" for x, name in _arguments(f))
+        cell = _cell(f, "static_cast<std::size_t>({})")
+        lines += [
+            f"constexpr DType {f.function}({given}) noexcept {{",
+            f"  return static_cast<DType>(table_{f.table}{cell});",
+            "}",
+            "",
+        ]
+    if _has_promote(t):
+        lines += _cpp_fold(t)
+    return "\n".join([*lines, f"}}  // namespace {p}_dtypes", "", f"#endif  // {guard}", ""])
+
+
+def _cpp_fold(t: Tables) -> list[str]:
+    if t.no_fold:
+        return [f"// No function promotes several operands: {t.no_fold}.", ""]
+    return [
+        "// Promotes one operand or more, from left to right.",
+        "constexpr DType promote_all(const DType *operands, std::size_t count) noexcept {",
+        "  DType found = operands[0];",
+        "  for (std::size_t i = 1; i < count && found != DType::kRefused; ++i) {",
+        "    found = promote(found, operands[i]);",
+        "  }",
+        "  return found;",
+        "}",
+        "",
+    ]
+
+
+def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """A program that calls every function with all operands, and returns 1 for a wrong answer."""
+    p = snake(t.system)
+    by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED: "kRefused"}
+
+    def spell(tier: str, i: int) -> str:
+        return f"Scalar::k{t.scalars[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
+
+    lines = [f"// {head}", f'#include "{p}_dtypes.hpp"', "", f"using namespace {p}_dtypes;", ""]
+    lines += ["// clang-format off", "int main() {"]
+    for f in t.lookups:
+        kinds = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
+        fields = " ".join(f"{kind} {name};" for kind, name in zip(kinds, "ab", strict=False))
+        given = ", ".join(f"each.{name}" for name in "ab"[: len(kinds)])
+        lines += ["  {", f"    struct Case {{ {fields} DType want; }};"]
+        lines += ["    static constexpr Case cases[] = {"]
+        lines += [
+            f"      {{{', '.join([*(spell(*x) for x in operands), spell('array', want)])}}},"
+            for operands, want in calls(t, f)
+        ]
+        lines += ["    };", "    for (const Case &each : cases) {"]
+        lines += [f"      if ({f.function}({given}) != each.want) return 1;", "    }", "  }"]
+    return "\n".join([*lines, "  return 0;", "}", "// clang-format on", ""])
+
+
+def calls(t: Tables, f: Lookup) -> Iterator[tuple[tuple[tuple[str, int], ...], int]]:
+    """Every call of a function: the tier and index of each operand, and the index that it gives."""
+    every = {"scalar": range(len(t.scalars))}
+    axes = [every.get(tier, t.indices.values()) for tier in f.tiers]
+    for i in axes[0] if len(axes) > 1 else [0]:
+        for j in axes[-1]:
+            given = ((f.tiers[0], i), (f.tiers[1], j)) if len(axes) > 1 else ((f.tiers[0], j),)
+            yield given, t.tables[f.table][i][j]
+
+
+def _has_promote(t: Tables) -> bool:
+    return any(f.function == "promote" for f in t.lookups)
+
+
+def _type(tier: str) -> str:
+    return "scalar" if tier == "scalar" else "dtype"
+
+
+def _arguments(f: Lookup) -> list[tuple[str, str]]:
+    return list(zip(f.tiers, "ab", strict=False))
+
+
+def _cell(f: Lookup, how: str = "{}") -> str:
+    """The index of the cell in the table of a function."""
+    names = [how.format(name) for _, name in _arguments(f)]
+    return "".join(f"[{name}]" for name in (["0", *names] if len(names) == 1 else names))

@@ -1,0 +1,377 @@
+"""Promotion tables that others keep by hand, read without running them and compared with a system.
+
+A *form* says where a table lies in a file and what its words mean. There are three kinds. A `grid` has a row
+and a column for each dtype. In `pairs` each entry names two dtypes and a result. In `covers` each dtype is
+followed by those right above it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from typelattice.disk.read import read_bytes
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import CODES, DTYPES
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.order import Order
+from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.recorded.observed import observed
+
+MOST = 10_000_000  # bytes of a file that is read
+KINDS = ("grid", "pairs", "covers")
+KEYS = (
+    "kind", "after", "axis", "comments", "entry", "guard", "symmetric", "names", "refused", "skip", "before",
+)  # fmt: skip
+COMMENTS = {  # of a language, by the word that a form says
+    "c": r"/\*.*?\*/|//[^\n]*",
+    "python": r"#[^\n]*",
+    "none": r"(?!)",
+}
+BRACKETS = {"{": "}", "[": "]", "(": ")"}
+REFUSED = "refused"
+WILDCARD = "_"
+
+
+class LintError(TypelatticeError, ValueError):
+    """A form that says nothing that can be read, or a table that is not where a form says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The place of a table and the meaning of its words; the fields are the keys of the file.
+
+    `after` is the text behind which the table begins. `entry` is a regular expression with the groups left,
+    right and result. `names` gives words of the table their dtypes. `refused` and `skip` list the words that
+    stand for a refusal, and those that are no dtype. `before` has pairs that the code answers before it looks
+    into the table, such as `"bool + int8" = "refused"`.
+    """
+
+    kind: str
+    after: str = ""
+    axis: tuple[str, ...] = ()
+    comments: str = "c"
+    entry: str = ""
+    guard: str = ""
+    symmetric: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    before: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """The result that a table states for two dtypes, and the line; `result` is None for a refusal."""
+
+    left: str
+    right: str
+    result: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A cell that is not as the system answers; `observed` is what the library answered when asked."""
+
+    stated: Stated
+    expected: str | None
+    observed: str
+    rule: str
+
+    def __str__(self) -> str:
+        s = self.stated
+        said = f"{s.left} with {s.right} is {s.result or REFUSED}; {self.expected or REFUSED} by {self.rule}"
+        return f"{said}{f', {self.observed}' if self.observed else ''}"
+
+
+@dataclass(slots=True)
+class Linted:
+    """The result of a comparison: how many cells were compared, those that differ, and what was not read."""
+
+    compared: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    unread: list[tuple[int, str]] = field(default_factory=list)
+
+
+def read_form(path: str) -> Form:
+    """Read the form of a table. Raises LintError, FileError."""
+    try:
+        found = tomllib.loads(read_bytes(path, MOST).decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise LintError(f"{path}: {e}") from None
+    for key in found:
+        if key not in KEYS:
+            near = nearest(key, KEYS)
+            raise LintError(f"{path}: unknown key {short(key)}{near}; keys are {', '.join(KEYS)}")
+    if str(found.get("kind")) not in KINDS:
+        raise LintError(f"{path}: kind is one of {', '.join(KINDS)}")
+    for key in ("names", "before"):
+        if not isinstance(found.get(key, {}), dict):
+            raise LintError(f"{path}: {key} is a table, with lines such as u1 = \"uint8\"")
+    for key in ("axis", "refused", "skip"):
+        if isinstance(found.get(key), str):
+            found[key] = found[key].split()
+        listed = found.get(key, [])
+        if not isinstance(listed, list):
+            raise LintError(f"{path}: {key} is a text of words, or a list of them")
+        found[key] = tuple(listed)
+    form = Form(**found)
+    _check_form(path, form)
+    return form
+
+
+def _check_form(path: str, form: Form) -> None:
+    texts = (form.after, form.comments, form.entry, form.guard, *form.axis, *form.refused, *form.skip)
+    pairs = (*form.names.items(), *form.before.items())
+    if not all(isinstance(x, str) for x in (*texts, *(x for pair in pairs for x in pair))):
+        raise LintError(f"{path}: every key but symmetric takes strings, or tables of strings")
+    if form.comments not in COMMENTS:
+        raise LintError(f"{path}: comments is one of {', '.join(COMMENTS)}")
+    for name in form.names.values():
+        if name not in DTYPES and not name.endswith("*"):
+            raise LintError(f"{path}, names: unknown dtype {short(name)}{nearest(name, DTYPES)}")
+    if form.kind == "pairs":
+        try:
+            groups = {*re.compile(form.entry).groupindex}
+            re.compile(form.guard)
+        except re.error as e:
+            raise LintError(f"{path}: entry or guard is no regular expression: {e}") from None
+        if not groups >= {"left", "right", "result"}:
+            raise LintError(f"{path}: entry is a regular expression with the groups left, right and result")
+
+
+def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | None = None) -> Linted:
+    """Compare the table of a file with a system. `allowed` has differences that are known, by "left + right".
+
+    Raises LintError where the table is not found, FileError.
+    """
+    data = read_bytes(path, MOST + 1)
+    if len(data) > MOST:
+        raise LintError(f"{path} is larger than {MOST:,} bytes; give the part that has the table")
+    found = Linted()
+    text = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
+    for stated in _READERS[form.kind](path, text, form, found):
+        _compare(stated, form, system, allowed or {}, found)
+    if not found.compared:
+        raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
+    return found
+
+
+def _compare(s: Stated, form: Form, system: System, allowed: Mapping[str, str], found: Linted) -> None:
+    before = form.before.get(f"{s.left} + {s.right}", form.before.get(f"{s.right} + {s.left}"))
+    if before is not None:
+        s = Stated(s.left, s.right, None if before == REFUSED else before, s.line)
+    has = {str(d) for d in system.dtypes}
+    if not {s.left, s.right} <= has:
+        found.unread.append((s.line, f"{s.left} with {s.right}: {system.name} lacks one of them"))
+        return
+    p = system.explain(s.left, s.right)
+    expected = str(p.dtype) if p.dtype is not None else None
+    found.compared += 1
+    if expected == s.result or allowed.get(f"{s.left} + {s.right}") == (s.result or REFUSED):
+        return
+    seen = observed(p)
+    answered = f"observed {seen.dtype or REFUSED}" if seen is not None else "never asked"
+    found.differences.append(Difference(s, expected, answered, str(p.rule)))
+
+
+# -- the three kinds of tables
+
+
+def _blank(text: str, form: Form) -> str:
+    """The text with its comments blanked, so that every place keeps its line."""
+    flags = re.DOTALL if form.comments == "c" else 0
+    return re.sub(COMMENTS[form.comments], lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=flags)
+
+
+def _bracketed(path: str, text: str, form: Form) -> tuple[int, int]:
+    """Find the start and the end of the contents of the first bracket behind `after`."""
+    at = text.find(form.after)
+    if at < 0:
+        raise LintError(f"{path}: there is no {clipped(form.after, 80)!r}, after which the table begins")
+    at += len(form.after)
+    while at < len(text) and text[at] not in BRACKETS:
+        at += 1
+    stack: list[str] = []
+    for end in range(at, len(text)):
+        if text[end] in BRACKETS:
+            stack.append(BRACKETS[text[end]])
+        elif stack and text[end] == stack[-1]:
+            stack.pop()
+            if not stack:
+                return at + 1, end
+    raise LintError(f"{path}: no bracket behind {clipped(form.after, 80)!r} is opened and closed")
+
+
+def _items(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
+    """The items between commas, and where each begins; brackets within hold items together."""
+    depth, begin = 0, start
+    for at in range(start, end):
+        if text[at] in BRACKETS:
+            depth += 1
+        elif text[at] in BRACKETS.values():
+            depth -= 1
+        elif text[at] == "," and depth == 0:
+            yield text[begin:at], begin
+            begin = at + 1
+    if text[begin:end].strip():
+        yield text[begin:end], begin
+
+
+def _line(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return text.count("\n", 0, at) + 1
+
+
+def _dtype(word: str, form: Form) -> str | None:
+    """The dtype that a word means; None if it means none."""
+    word = word.strip().removeprefix("**").removesuffix("**").strip("\"'` ")
+    name = form.names.get(word, word)
+    if name in DTYPES or name.endswith("*"):
+        return name
+    return str(CODES[name]) if name in CODES and len(name) > 2 else None
+
+
+def _cell(left: str, right: str, word: str, line: int, form: Form, found: Linted) -> Iterator[Stated]:
+    """A cell; none if a word is skipped, and a note if it cannot be read."""
+    if {left.strip(), right.strip()} & {*form.skip}:
+        return
+    a, b = _dtype(left, form), _dtype(right, form)
+    result = _dtype(word, form)
+    is_refusal = word.strip().strip("\"'") in form.refused
+    if a is None or b is None or (result is None and not is_refusal):
+        found.unread.append((line, clipped(f"{left.strip()} with {right.strip()} is {word.strip()}", 120)))
+    else:
+        yield Stated(a, b, None if is_refusal else result, line)
+
+
+def _read_grid(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
+    if path.endswith((".csv", ".md")):
+        yield from _read_rows(path, text, form, found)
+        return
+    plain = _blank(text, form)
+    if not form.axis:
+        raise LintError(f"{path}: a grid needs `axis`, the words of its rows and columns in their order")
+    rows = [*_items(plain, *_bracketed(path, plain, form))]
+    if len(rows) != len(form.axis):
+        line = _line(plain, rows[0][1] if rows else 0)
+        counts = f"the table has {len(rows)} rows, the axis {len(form.axis)} words"
+        raise LintError(f"{path}, line {line}: {counts}")
+    for left, (row, at) in zip(form.axis, rows, strict=True):
+        start = next((i for i in range(at, at + len(row)) if plain[i] in BRACKETS), -1)
+        if start < 0:
+            found.unread.append((_line(plain, at), clipped(row.strip(), 120)))
+            continue
+        cells = [*_items(plain, start + 1, at + len(row.rstrip()) - 1)]
+        if len(cells) != len(form.axis):
+            counts = f"the row has {len(cells)} cells, the axis {len(form.axis)} words"
+            raise LintError(f"{path}, line {_line(plain, at)}: {counts}")
+        for right, (word, where) in zip(form.axis, cells, strict=True):
+            yield from _cell(left, right, word, _line(plain, where), form, found)
+
+
+def _read_rows(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
+    """A grid in CSV or Markdown, whose first row and first column name the dtypes."""
+    numbered: Sequence[tuple[int, list[str]]]
+    if path.endswith(".csv"):
+        numbered = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text)), 1) if row]
+    else:
+        start = max(text.find(form.after), 0)
+        lines = enumerate(text[start:].split("\n"), 1 + text.count("\n", 0, start))
+        table = [(i, line.strip().strip("|").split("|")) for i, line in lines if line.strip().startswith("|")]
+        numbered = [row for row in table if not all(set(cell.strip()) <= {*"-: "} for cell in row[1])]
+    if not numbered:
+        raise LintError(f"{path}: there is no table")
+    (_, head), *rows = numbered
+    for line, row in rows:
+        if len(row) != len(head):
+            raise LintError(f"{path}, line {line}: the row has {len(row)} cells, the first row {len(head)}")
+        for right, word in zip(head[1:], row[1:], strict=True):
+            yield from _cell(row[0], right, word, line, form, found)
+
+
+def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
+    """Entries such as match arms; the first that fits a pair counts, as it does for the compiler."""
+    plain = _blank(text, form)
+    start, end = _bracketed(path, plain, form) if form.after else (0, len(plain))
+    answered: dict[tuple[str, str], None] = {}
+    axis = [_dtype(word, form) for word in form.axis] or [*dict.fromkeys(form.names.values())]
+    for m in re.finditer(form.entry, plain[start:end]):
+        line = _line(plain, start + m.start())
+        if form.guard and re.search(form.guard, m[0]):
+            found.unread.append((line, clipped(" ".join(m[0].split()), 120)))
+            continue
+        sides = [
+            [str(x) for x in axis] if word.strip() == WILDCARD else [word.strip()]
+            for side in ("left", "right")
+            for word in [m[side]]
+        ]
+        lefts, rights = ([w for word in side for w in word.split("|")] for side in sides)
+        for left, right in product(lefts, rights):
+            for stated in _cell(left, right, m["result"], line, form, found):
+                both = (stated.left, stated.right), (stated.right, stated.left)
+                for pair in both if form.symmetric else both[:1]:
+                    if pair not in answered:
+                        answered[pair] = None
+                        yield Stated(*pair, stated.result, line)
+
+
+def _read_covers(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
+    """A mapping from each dtype to those right above it, joined as an order."""
+    plain = _blank(text, form)
+    above: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
+    for item, at in _items(plain, *_bracketed(path, plain, form)):
+        key, _, rest = item.partition(":")
+        a = _dtype(key, form)
+        start = next((i for i in range(len(rest)) if rest[i] in BRACKETS), -1)
+        words = [rest] if start < 0 else [w for w, _ in _items(rest, start + 1, len(rest.rstrip()) - 1)]
+        bs = [_dtype(word, form) for word in words]
+        if a is None or None in bs:
+            found.unread.append((_line(plain, at), clipped(" ".join(item.split()), 120)))
+            continue
+        above[a], lines[a] = [b for b in bs if b is not None], _line(plain, at)
+    order: Order[Any] = Order.parse("; ".join(f"{a} -> {', '.join(bs)}" for a, bs in above.items() if bs))
+    nodes = [n for n in order.nodes if n in DTYPES]
+    first = min(lines.values(), default=1)
+    for left, right in product(nodes, repeat=2):
+        joined = order.join(left, right)
+        if joined is None or joined in DTYPES:
+            yield Stated(left, right, joined, lines.get(left, first))
+        else:
+            why = f"{left} with {right} is {joined}, which is no dtype"
+            found.unread.append((lines.get(left, first), why))
+
+
+_READERS = {"grid": _read_grid, "pairs": _read_pairs, "covers": _read_covers}
+
+
+def sarif(path: str, found: Linted) -> dict[str, object]:
+    """The differences as SARIF 2.1, which code hosts show beside the lines."""
+    results = [
+        {
+            "ruleId": "promotion-table",
+            "level": "error",
+            "message": {"text": str(each)},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": path},
+                        "region": {"startLine": each.stated.line},
+                    }
+                }
+            ],
+        }
+        for each in found.differences
+    ]
+    rules = [{"id": "promotion-table", "shortDescription": {"text": "a cell differs from the system"}}]
+    driver = {"name": "typelattice lint", "rules": rules}
+    return {"version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}

@@ -1,0 +1,85 @@
+"""Identifiers of dtypes in a language: chosen by a file of the user's, or derived from the dtypes' names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from typelattice.codegen.tables import EmitError
+
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}\Z")
+KEYWORDS = {  # words that no member of an enumeration may be called; what is longer than these stays free
+    "c11": "bool true false NULL int char float double long short signed unsigned void auto break case const "
+    "continue default do else enum extern for goto if inline register restrict return sizeof static struct "
+    "switch typedef union volatile while",
+    "rust": "Self self super crate as break const continue else enum extern false fn for if impl in let loop "
+    "match mod move mut pub ref return static struct trait true type unsafe use where while async await dyn",
+    "python": "False None True and as assert async await break class continue def del elif else except "
+    "finally for from global if import in is lambda nonlocal not or pass raise return try while with yield "
+    "name value mro",
+    "typescript": "break case catch class const continue debugger default delete do else enum export extends "
+    "false finally for function if import in instanceof new null return super switch this throw true try "
+    "typeof var void while with constructor prototype",
+}
+KEYWORDS["cpp17"] = (
+    f"{KEYWORDS['c11']} alignas alignof and and_eq asm bitand bitor catch char16_t char32_t class compl "
+    "constexpr const_cast decltype delete dynamic_cast explicit export friend mutable namespace new noexcept "
+    "not not_eq nullptr operator or or_eq private protected public reinterpret_cast static_assert "
+    "static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq "
+    "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"
+)
+
+
+def camel(name: str) -> str:
+    """A name in the style of Rust's and TypeScript's types.
+
+    >>> camel("float8_e4m3fn"), camel("bool")
+    ('Float8E4m3fn', 'Bool')
+    """
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
+
+
+def snake(name: str) -> str:
+    """A name of letters, digits and underscores that begins with a letter.
+
+    >>> snake("keras-jax@3.12"), snake("3x")
+    ('keras_jax_3_12', 's3x')
+    """
+    found = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()
+    return found if found[:1].isalpha() else f"s{found}"
+
+
+STYLES: Mapping[str, Callable[[str], str]] = {
+    "c11": lambda name: snake(name).upper(),
+    "cpp17": lambda name: f"k{camel(name)}",
+    "rust": camel,
+    "python": lambda name: snake(name).upper(),
+    "typescript": camel,
+    "json": str,
+}
+
+
+def member_names(lang: str, dtypes: Iterable[str], chosen: Mapping[str, str]) -> dict[str, str]:
+    """The identifier of each dtype. Raises EmitError for one that the language forbids, or that two share.
+
+    >>> member_names("rust", ["bool", "int8"], {"int8": "S8"})
+    {'bool': 'Bool', 'int8': 'S8'}
+    """
+    style, keywords = STYLES[lang], {*KEYWORDS.get(lang, "").split(), "Refused", "REFUSED", "kRefused"}
+    found: dict[str, str] = {}
+    taken: dict[str, str] = {}
+    for dtype in dtypes:
+        name = chosen.get(dtype) or style(dtype)
+        if lang != "json":
+            if not IDENTIFIER.match(name):
+                raise EmitError(
+                    f"names, {dtype}: {name[:80]!r} is no identifier; use letters, digits and underscores, "
+                    "and begin with a letter"
+                )
+            if name in keywords:
+                raise EmitError(f"names, {dtype}: {name!r} is reserved in {lang}; choose another")
+        if name in taken:
+            raise EmitError(f"names: {taken[name]} and {dtype} are both called {name!r}; rename one")
+        taken[name] = dtype
+        found[dtype] = name
+    return found

@@ -1,0 +1,67 @@
+"""Python: a typed module without dependencies, in which a refusal is None."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from typelattice.codegen.c_family import calls
+from typelattice.codegen.names import snake
+from typelattice.codegen.tables import REFUSED, Tables
+
+
+def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """The module: enumerations, tables, and a function for each question."""
+    lines = [f"# {head}", "from __future__ import annotations", "", "from enum import IntEnum", "", ""]
+    lines += ["class DType(IntEnum):", *(f"    {names[str(d)]} = {i}" for d, i in t.indices.items()), "", ""]
+    if t.scalars:
+        kinds = [f"    {word.upper()} = {i}" for i, word in enumerate(t.scalars)]
+        lines += ["class Scalar(IntEnum):", '    """Kinds of Python scalars."""', "", *kinds, "", ""]
+    lines += ["# fmt: off"]
+    for number, table in enumerate(t.tables):
+        lines += [f"_TABLE_{number} = (", *(f"    ({', '.join(map(str, row))},)," for row in table), ")"]
+    lines += ["# fmt: on", "", "", "def _dtype(index: int) -> DType | None:"]
+    lines += [f"    return None if index == {REFUSED} else DType(index)"]
+    for f in t.lookups:
+        kinds = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
+        given = ", ".join(f"{name}: {kind}" for name, kind in zip("ab", kinds, strict=False))
+        cell = "[a][b]" if len(kinds) > 1 else "[0][a]"
+        lines += ["", "", f"def {f.function}({given}) -> DType | None:"]
+        lines += [f"    return _dtype(_TABLE_{f.table}{cell})"]
+    if any(f.function == "promote" for f in t.lookups):
+        lines += _fold(t)
+    return "\n".join([*lines, ""])
+
+
+def _fold(t: Tables) -> list[str]:
+    if t.no_fold:
+        return ["", "", f"# No function promotes several operands: {t.no_fold}."]
+    return [
+        "",
+        "",
+        "def promote_all(first: DType, *others: DType) -> DType | None:",
+        '    """Promote operands from left to right."""',
+        "    found: DType | None = first",
+        "    for each in others:",
+        "        if found is None:",
+        "            return None",
+        "        found = promote(found, each)",
+        "    return found",
+    ]
+
+
+def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """A script that asserts the answer of every function to all operands."""
+    p = snake(t.system)
+    by_index = {i: names[str(d)] for d, i in t.indices.items()}
+
+    def spell(tier: str, i: int) -> str:
+        return f"d.Scalar.{t.scalars[i].upper()}" if tier == "scalar" else f"d.DType.{by_index[i]}"
+
+    lines = [f"# {head}", f"import {p}_dtypes as d", "", "# fmt: off"]
+    for f in t.lookups:
+        lines += ["for case in ("]
+        for given, found in calls(t, f):
+            want = "None" if found == REFUSED else f"d.DType.{by_index[found]}"
+            lines += [f"    ({', '.join(spell(*x) for x in given)}, {want}),"]
+        lines += ["):", f"    assert d.{f.function}(*case[:-1]) is case[-1], case"]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,86 @@
+"""Rust: a module without the standard library, in which a refusal is None."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from typelattice.codegen.c_family import calls
+from typelattice.codegen.names import snake
+from typelattice.codegen.tables import REFUSED, Tables
+
+DERIVED = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
+
+
+def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """The module: enumerations, tables of `Option<DType>`, and a function for each question."""
+    by_index = {i: names[str(d)] for d, i in t.indices.items()}
+    lines = [
+        f"// {head}",
+        "",
+        DERIVED,
+        "#[repr(u8)]",
+        "pub enum DType {",
+        *(f"    {name} = {i}," for i, name in by_index.items()),
+        "}",
+        "",
+    ]
+    if t.scalars:
+        kinds = [f"    {word.capitalize()} = {i}," for i, word in enumerate(t.scalars)]
+        lines += ["/// Kinds of Python scalars.", DERIVED, "#[repr(u8)]"]
+        lines += ["pub enum Scalar {", *kinds, "}", ""]
+    for number, table in enumerate(t.tables):
+        shape = f"[[Option<DType>; {len(table[0])}]; {len(table)}]"
+        cells = [
+            f"    [{', '.join('None' if i == REFUSED else f'Some(DType::{by_index[i]})' for i in row)}],"
+            for row in table
+        ]
+        lines += ["#[rustfmt::skip]", f"const TABLE_{number}: {shape} = [", *cells, "];", ""]
+    for f in t.lookups:
+        kinds = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
+        given = ", ".join(f"{name}: {kind}" for name, kind in zip("ab", kinds, strict=False))
+        cell = "".join(f"[{name} as usize]" for name in "ab"[: len(kinds)])
+        lines += [
+            f"pub const fn {f.function}({given}) -> Option<DType> {{",
+            f"    TABLE_{f.table}{cell if len(kinds) > 1 else f'[0]{cell}'}",
+            "}",
+            "",
+        ]
+    if any(f.function == "promote" for f in t.lookups):
+        lines += _fold(t)
+    return "\n".join(lines)
+
+
+def _fold(t: Tables) -> list[str]:
+    if t.no_fold:
+        return [f"// No function promotes several operands: {t.no_fold}.", ""]
+    return [
+        "/// Promotes operands from left to right; None for a refusal, and for no operand at all.",
+        "pub fn promote_all(operands: &[DType]) -> Option<DType> {",
+        "    let (first, rest) = operands.split_first()?;",
+        "    rest.iter().try_fold(*first, |found, &each| promote(found, each))",
+        "}",
+        "",
+    ]
+
+
+def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """A program that asserts the answer of every function to all operands."""
+    p = snake(t.system)
+    by_index = {i: names[str(d)] for d, i in t.indices.items()}
+
+    def spell(tier: str, i: int) -> str:
+        return f"Scalar::{t.scalars[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
+
+    lines = [f"// {head}", f'#[path = "{p}_dtypes.rs"]', "#[allow(dead_code)]", f"mod {p}_dtypes;"]
+    lines += [f"use {p}_dtypes::*;", "", "#[rustfmt::skip]", "fn main() {"]
+    for f in t.lookups:
+        names_of = "ab"[: len(f.tiers)]
+        types = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
+        lines += [f"    let cases: &[({', '.join(types)}, Option<DType>)] = &["]
+        for given, found in calls(t, f):
+            want = "None" if found == REFUSED else f"Some(DType::{by_index[found]})"
+            lines += [f"        ({', '.join(spell(*x) for x in given)}, {want}),"]
+        arguments = ", ".join(names_of)
+        lines += ["    ];", f"    for &({arguments}, want) in cases {{"]
+        lines += [f"        assert_eq!({f.function}({arguments}), want);", "    }"]
+    return "\n".join([*lines, "}", ""])

@@ -1,0 +1,228 @@
+"""The tables by which a language promotes as a system does: an index a dtype, a table a question."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Literal
+
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.operations import operation
+from typelattice.operands.notation import parse
+from typelattice.operands.operand import Operand, Tier, operand_of
+from typelattice.study.scope import domain
+
+FORMAT = 1  # the version of what is emitted: of the names of functions, and of the JSON
+REFUSED = 255  # the index that stands for a refusal; so there are at most 255 dtypes
+Part = Literal["result", "compute"]
+
+
+class EmitError(TypelatticeError, ValueError):
+    """A system, an operation or a name for which no code can be generated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """A generated function: its name, the tiers of its operands, and the number of the table it looks up.
+
+    Each table has a row for each left operand. The table of a function of one operand is a single row.
+    """
+
+    function: str
+    tiers: tuple[Tier, ...]
+    table: int
+
+
+@dataclass(slots=True)
+class Tables:
+    """All that is emitted of a system, in no language yet.
+
+    `indices` gives each dtype its index, `scalars` are the kinds of Python scalars in the order of their
+    indices. Equal tables are stored once, in `tables`. `folds` says whether several operands may be promoted
+    pair by pair; if not, `no_fold` says why. `reasons` explains the refusals, by function and operands.
+    """
+
+    system: str
+    indices: dict[DType, int]
+    scalars: tuple[str, ...]
+    lookups: list[Lookup] = field(default_factory=list)
+    tables: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)
+    no_fold: str = ""
+    reasons: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def numbered_reasons(self) -> dict[str, object]:
+        """The reasons of refusals, each once, and for each function and its operands the number of one."""
+        texts = sorted({reason for given in self.reasons.values() for reason in given.values()})
+        number = {text: i for i, text in enumerate(texts)}
+        refusals = {
+            function: {given: number[why] for given, why in asked.items()}
+            for function, asked in self.reasons.items()
+        }
+        return {"reasons": texts, "refusals": refusals}
+
+    @property
+    def size(self) -> int:
+        """The number of rows that tables of dtypes have: one more than the greatest index."""
+        return max(self.indices.values()) + 1
+
+    @property
+    def digest(self) -> str:
+        """A SHA-256 of all tables, names and indices: it changes when an answer does."""
+        return hashlib.sha256(json.dumps(self.data(), sort_keys=True).encode()).hexdigest()
+
+    def data(self) -> dict[str, object]:
+        """All of it as what JSON can hold."""
+        return {
+            "format": FORMAT,
+            "system": self.system,
+            "dtypes": {str(d): i for d, i in self.indices.items()},
+            "scalars": list(self.scalars),
+            "refused": REFUSED,
+            "functions": {x.function: {"operands": list(x.tiers), "table": x.table} for x in self.lookups},
+            "tables": [[list(row) for row in table] for table in self.tables],
+            "folds": not self.no_fold,
+        }
+
+    def add(self, function: str, tiers: tuple[Tier, ...], table: tuple[tuple[int, ...], ...]) -> None:
+        """Add a function; its table is shared with an equal one."""
+        if table not in self.tables:
+            self.tables.append(table)
+        self.lookups.append(Lookup(function, tiers, self.tables.index(table)))
+
+
+def build_tables(
+    system: System,
+    ops: Sequence[str] = (),
+    tiers: Iterable[Tier] | None = None,
+    earlier: Mapping[str, int] | None = None,
+) -> Tables:
+    """Ask a system all that its tables need.
+
+    `tiers` chooses among the tiers of the system. `earlier` has the indices of an earlier emission by name:
+    they stay, and new dtypes come after them. Raises EmitError for a system whose answers depend on values,
+    for an operation of more than two operands, and for more than 255 dtypes.
+
+    >>> from typelattice import system
+    >>> tables = build_tables(system("jax"), tiers=["array"])
+    >>> tables.size, [x.function for x in tables.lookups]
+    (32, ['promote'])
+    """
+    _check_independent_of_values(system)
+    indices = _indices(system.dtypes, earlier or {})
+    scalars = tuple(str(o.kind.word) for o in domain(system, "scalar") if o.tier == "scalar")
+    told_apart: tuple[Tier, ...] = ("array", *(t for t in ("0d", "scalar") if t in system.tiers))
+    if scalars and "scalar" not in told_apart:
+        told_apart = (*told_apart, "scalar")
+    chosen = told_apart if tiers is None else tuple(tiers)
+    if unknown := [t for t in chosen if t not in told_apart]:
+        raise EmitError(f"{system.name} tells no tier {unknown[0]!r} apart; it has {', '.join(told_apart)}")
+    found = Tables(system.name, indices, scalars, no_fold=_why_no_fold(system))
+    _add_functions(found, system, None, chosen)
+    for op in dict.fromkeys(operation(name).name for name in ops):
+        _add_functions(found, system, op, chosen)
+    return found
+
+
+def _check_independent_of_values(system: System) -> None:
+    by_value = "its answers depend on the values of scalars"
+    if system.combine == "value":
+        raise EmitError(
+            f"{system.name}: {by_value}, which no table holds; emit a system that goes by dtypes alone, "
+            "or generate `--lang json` of the dtypes that you need by `typelattice table`"
+        )
+    if system.joins:
+        raise EmitError(
+            f"{system.name}: {by_value} (`fit` says that an int joins the dtype that holds it); "
+            'give `fit` another word in a file that extends it, such as `fit = { int = "raise" }`'
+        )
+
+
+def _indices(dtypes: Sequence[DType], earlier: Mapping[str, int]) -> dict[DType, int]:
+    """The index of each dtype: that of an earlier emission, or the next one that was never used."""
+    used = max(earlier.values(), default=-1)
+    found = {}
+    for d in dtypes:
+        if str(d) in earlier:
+            found[d] = earlier[str(d)]
+        else:
+            used += 1
+            found[d] = used
+    if used >= REFUSED:
+        raise EmitError(f"{used + 1} dtypes are more than the {REFUSED} that an index of one byte can name")
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def _why_no_fold(system: System) -> str:
+    """The reason why several operands must not be promoted pair by pair; "" where they may.
+
+    A pair may meet at a node that is no dtype: in JAX uint64 and int8 meet at `f*`, which gives float64 by
+    itself, and bfloat16 beside a bfloat16. Elsewhere, a file with `combine = "fold"` says that its library
+    goes pair by pair, and joins without ties and single pairs are associative.
+    """
+    for a, b in product(system.dtypes, repeat=2):
+        p = system.explain(a, b)
+        if p.dtype is not None and p.node is not p.dtype:
+            return f"{a} and {b} meet at {p.node}, which becomes {p.dtype} only if nothing else joins them"
+    if system.combine == "fold":
+        return ""
+    for key in ("ties", "overrides", "refusals"):
+        if getattr(system, key):
+            return f"the file has {key}, so that pair by pair may differ from all operands at once"
+    return "" if system.combine == "join" else f"it combines operands by {system.combine!r}"
+
+
+def _operands(tables: Tables, tier: Tier) -> list[tuple[int, Operand]]:
+    """The operands of a tier and their indices."""
+    if tier == "scalar":
+        return [(i, parse("True" if word == "bool" else word)) for i, word in enumerate(tables.scalars)]
+    return [(i, operand_of(d, tier=tier)) for d, i in tables.indices.items()]
+
+
+def _width(tables: Tables, tier: Tier) -> int:
+    return len(tables.scalars) if tier == "scalar" else tables.size
+
+
+def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequence[Tier]) -> None:
+    """Add the look-ups of an operation, or of promotion alone, for all combinations of tiers."""
+    most = 2 if op is None else operation(op).most
+    least = 2 if op is None else operation(op).least
+    if op is not None and least > 2:
+        raise EmitError(f"{op} takes {least} operands, and tables are made for one or two; leave it out")
+    parts: tuple[Part, ...] = ("result",) if op is None else ("result", "compute")
+    count = 1 if most == 1 else 2
+    for combination in product(tiers, repeat=count):
+        given = "" if set(combination) == {"array"} else "_" + "_".join(combination)
+        for part in parts:
+            name = "promote" if op is None else f"{_function_name(op)}_{part}"
+            table = _ask(tables, system, op, combination, part, f"{name}{given}")
+            tables.add(f"{name}{given}", combination, table)
+
+
+def _function_name(op: str) -> str:
+    """The name of an operation as part of an identifier: `==` is `equal_operator`, `+=` `add_in_place`."""
+    found = operation(op)
+    return f"{found.function}{'_in_place' if found.in_place else '_operator' if found.is_operator else ''}"
+
+
+def _ask(
+    tables: Tables, system: System, op: str | None, tiers: tuple[Tier, ...], part: Part, function: str
+) -> tuple[tuple[int, ...], ...]:
+    height = _width(tables, tiers[0]) if len(tiers) > 1 else 1
+    rows = [[REFUSED] * _width(tables, tiers[-1]) for _ in range(height)]
+    for given in product(*(_operands(tables, tier) for tier in tiers)):
+        p = system.explain(*(o for _, o in given), op=op)
+        found = p.dtype if part == "result" else p.compute
+        row = given[0][0] if len(given) > 1 else 0
+        if p.dtype is None:
+            tables.reasons.setdefault(function, {})[", ".join(str(o) for _, o in given)] = str(p.reason)
+        elif found is not None:
+            if found not in tables.indices:
+                raise EmitError(f"{system.name}: {function} gives {found}, which no operand may have")
+            rows[row][given[-1][0]] = tables.indices[found]
+    return tuple(map(tuple, rows))

@@ -1,0 +1,82 @@
+"""TypeScript: a module without dependencies, in which a refusal is undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from typelattice.codegen.c_family import calls
+from typelattice.codegen.names import camel, snake
+from typelattice.codegen.tables import REFUSED, Tables
+
+
+def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """The module: objects of indices, tables, and a function for each question."""
+    lines = [f"// {head}", "", "export const DType = {"]
+    lines += [f"  {names[str(d)]}: {i}," for d, i in t.indices.items()]
+    lines += ["} as const;", "export type DType = (typeof DType)[keyof typeof DType];", ""]
+    if t.scalars:
+        kinds = [f"  {word.capitalize()}: {i}," for i, word in enumerate(t.scalars)]
+        lines += ["/** Kinds of Python scalars. */", "export const Scalar = {", *kinds, "} as const;"]
+        lines += ["export type Scalar = (typeof Scalar)[keyof typeof Scalar];", ""]
+    for number, table in enumerate(t.tables):
+        rows = [f"  [{', '.join(map(str, row))}]," for row in table]
+        lines += ["// prettier-ignore", f"const TABLE_{number}: readonly (readonly number[])[] = ["]
+        lines += [*rows, "];", ""]
+    lines += ["function dtype(index: number | undefined): DType | undefined {"]
+    lines += [f"  return index === {REFUSED} ? undefined : (index as DType);", "}", ""]
+    for f in t.lookups:
+        kinds = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
+        given = ", ".join(f"{name}: {kind}" for name, kind in zip("ab", kinds, strict=False))
+        cell = "[a]?.[b]" if len(kinds) > 1 else "[0]?.[a]"
+        name = function_name(f.function)
+        lines += [f"export function {name}({given}): DType | undefined {{"]
+        lines += [f"  return dtype(TABLE_{f.table}{cell});", "}", ""]
+    if any(f.function == "promote" for f in t.lookups):
+        lines += _fold(t)
+    return "\n".join(lines)
+
+
+def function_name(name: str) -> str:
+    """A function's name as TypeScript writes it.
+
+    >>> function_name("promote_array_scalar")
+    'promoteArrayScalar'
+    """
+    found = camel(name)
+    return found[:1].lower() + found[1:]
+
+
+def _fold(t: Tables) -> list[str]:
+    if t.no_fold:
+        return [f"// No function promotes several operands: {t.no_fold}.", ""]
+    return [
+        "/** Promotes operands from left to right. */",
+        "export function promoteAll(first: DType, ...others: DType[]): DType | undefined {",
+        "  let found: DType | undefined = first;",
+        "  for (const each of others) {",
+        "    if (found === undefined) return undefined;",
+        "    found = promote(found, each);",
+        "  }",
+        "  return found;",
+        "}",
+        "",
+    ]
+
+
+def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """A program that throws for a wrong answer of any function to any operands."""
+    p = snake(t.system)
+    by_index = {i: names[str(d)] for d, i in t.indices.items()}
+
+    def spell(tier: str, i: int) -> str:
+        return f"d.Scalar.{t.scalars[i].capitalize()}" if tier == "scalar" else f"d.DType.{by_index[i]}"
+
+    lines = [f"// {head}", f'import * as d from "./{p}_dtypes.js";', ""]
+    lines += ["function check(ok: boolean): void {"]
+    lines += ['  if (!ok) throw new Error("a table is wrong");', "}", "// prettier-ignore", "{"]
+    for f in t.lookups:  # a list of all calls would be of a type too complex for the compiler
+        for given, found in calls(t, f):
+            want = "undefined" if found == REFUSED else f"d.DType.{by_index[found]}"
+            call = f"d.{function_name(f.function)}({', '.join(spell(*x) for x in given)})"
+            lines += [f"  check({call} === {want});"]
+    return "\n".join([*lines, "}", ""])

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from typelattice.designer.demands import DEMANDS, Demand, tally
-from typelattice.designer.plan import Plan, PlanError, plan
+from typelattice.designer.plan import ALWAYS, DROPPED, Plan, PlanError, plan
 from typelattice.designer.problem import Problem, problem
 from typelattice.designer.solver import Answer, Progress, solve
 from typelattice.engine.system import System
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import nearest, short
-from typelattice.facts.words import Viewed
+from typelattice.facts.suggestions import nearest, short
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduced, system_file
@@ -45,7 +45,7 @@ class Completion(Viewed):
         return "; ".join(f"{code(a)} -> {code(b)}" for a, b in self.covers)
 
     def data(self) -> dict[str, object]:
-        """The completion as what JSON can hold."""
+        """Return the completion as JSON data."""
         return {
             "name": self.system.name,
             "covers": [[code(a), code(b)] for a, b in self.covers],
@@ -66,11 +66,11 @@ class Design(Viewed):
 
     @property
     def costs(self) -> dict[str, int]:
-        """What the completions cost, the weightiest first."""
+        """Return the costs of the completions by name, the weightiest first."""
         return {d.name: self.completions[0].counts[d.name] for d in self.plan.costs}
 
     def data(self) -> dict[str, object]:
-        """The completions as what JSON can hold."""
+        """Return the completions as JSON data."""
         return {
             "system": self.partial.name,
             "rules": [d.name for d in self.plan.rules],
@@ -99,6 +99,8 @@ class ConflictError(TypelatticeError, ValueError):
     def __init__(self, partial: System, rules: Sequence[str], verb: str = "completes") -> None:
         self.partial, self.rules, self.verb = partial, tuple(rules), verb
         instead = "drop one, or make it a cost" if verb == "completes" else "drop one"
+        if ALWAYS in self.rules:
+            instead += f" (`{DROPPED}` among the rules drops {ALWAYS}, which always holds; a tie meets it)"
         super().__init__(
             f"no order that {verb} {partial.name} keeps {' with '.join(self.rules)}; "
             f"without any one of these there is one: {instead}"
@@ -146,8 +148,7 @@ def design(
 def best(
     order: str | Path | System, rules: Sequence[str], costs: Sequence[str], at_most: Mapping[str, int]
 ) -> Completion | None:
-    """One of the best completions, None where there is none: what `design` says, without a word on
-    conflicts."""
+    """Return one of the best completions of `design`, or None if there is none; report no conflicts."""
     partial, chosen = find_system(order), plan(rules, costs)
     found = _solved(partial, chosen, _caps(at_most, chosen), 1)
     return found[0] if found else None
@@ -158,9 +159,8 @@ def _solved(
     seconds: float | None = None, progress: Progress | None = None,
 ) -> Design | None:  # fmt: skip
     stated = problem(partial, chosen)
-    answer = solve(
-        ("complete", "lattice"), _facts(stated, chosen.costs, caps), max(1, limit), seconds, progress
-    )
+    facts = _facts(stated, chosen.costs, caps)
+    answer = solve(_programs(chosen.rules), facts, max(1, limit), seconds, progress)
     if answer.found:
         return Design(
             partial, chosen, _completions(partial, stated, chosen, answer), answer.proven, answer.all
@@ -171,15 +171,20 @@ def _solved(
 
 
 def _possible(partial: System, parts: Sequence[Demand | Cap]) -> bool:
-    """Whether some rules and caps can be kept together."""
+    """Return True if these rules and caps can be kept together."""
     kept = problem(partial, Plan(tuple(d for d in parts if isinstance(d, Demand)), ()))
     caps = [part for part in parts if not isinstance(part, Demand)]
-    return bool(solve(("complete", "lattice"), _facts(kept, (), caps), 1).found)
+    return bool(solve(_programs(kept.plan.rules), _facts(kept, (), caps), 1).found)
+
+
+def _programs(rules: Sequence[Demand]) -> tuple[str, ...]:
+    """Return the programs for the solver: one more where pairs may have several lowest bounds."""
+    is_single = any(d.several or d.unjoined for d in rules)
+    return ("complete", "lattice") if is_single else ("complete", "lattice", "several")
 
 
 def _caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
-    """The demands that are capped. Raises PlanError for an unknown word, or for what is no number of
-    cases."""
+    """Return the capped demands. Raises PlanError for an unknown word, or an invalid number of cases."""
     known = {**DEMANDS, **{d.name: d for d in chosen.demands}}
     for word, most in at_most.items():
         if word not in known:
@@ -190,7 +195,7 @@ def _caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
 
 
 def core(parts: Sequence[X], possible: Callable[[Sequence[X]], bool]) -> list[X]:
-    """Those of some demands that cannot be met together, of which none can be left out: what can be is."""
+    """Reduce demands that cannot hold together to the fewest that still cannot."""
     kept = list(parts)
     for part in parts[::-1]:
         rest = [p for p in kept if p is not part]
@@ -223,7 +228,7 @@ def _completions(partial: System, stated: Problem, chosen: Plan, answer: Answer)
     found = []
     for order in orders:
         covers = tuple((a, b) for a in nodes for b in order.covers(a) if not partial.order.le(a, b))
-        found.append((covers, order, tally(words, order, partial.order, of)))
+        found.append((covers, order, tally(words, order, partial.order, of, partial.ties)))
     found.sort(key=lambda f: ([code(n) for pair in f[0] for n in pair], f[0].__repr__()))
     completions = []
     for i, (covers, order, counts) in enumerate(found, 1):

@@ -1,8 +1,7 @@
-"""What may be demanded of an order: each a word that counts the relations or results that fall short of
-it."""
+"""Demands on an order: each is a word that counts the relations or results that fall short of it."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -18,14 +17,14 @@ FLOAT = Kind.FLOAT.rank
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A node, and the dtype whose facts it counts with; none where a weak node has no default dtype."""
+    """A node and the dtype whose facts it uses; None if a weak node has no default dtype."""
 
     node: Node
     dtype: DType | None
 
     @property
     def width(self) -> int | None:
-        """The bits of a number; of a complex one, those of a part; None where no dtype is known."""
+        """The bits of a number, or of one part of a complex number; None if no dtype is known."""
         return _width(self.dtype) if self.dtype else None
 
     @property
@@ -38,7 +37,8 @@ class Demand:
     """A word for what an order should be. It counts, `weight` each:
 
     `result(a, b, c)`: pairs a + b with the join c; `relation(a, b)`: relations added; `wanted`: relations
-    that are not there; `unjoined`: pairs without a join; `uncovered`: covers added.
+    that are not there; `unjoined`: pairs without a join; `several`: pairs with several lowest bounds that no
+    tie settles; `uncovered`: covers added.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Demand:
     relation: Callable[[Member, Member], bool] | None = None
     wanted: frozenset[tuple[Node, Node]] = frozenset()
     unjoined: bool = False
+    several: bool = False
     uncovered: bool = False
     weight: int = 1
 
@@ -60,22 +61,22 @@ def members(system: System) -> tuple[Member, ...]:
 
 
 def counted_as(node: Node, system: System) -> DType | None:
-    """The dtype with whose facts a node counts: its own, or the default of its kind."""
+    """Return the dtype whose facts a node uses: its own, or the default of its kind."""
     return node if isinstance(node, DType) else node.dtype or system.defaults.get(node.kind)
 
 
 def widened(a: Member, b: Member, c: Member) -> bool:
-    """Whether c is wider than both; never where a width is unknown."""
+    """Return True if c is wider than a and b; False if a width is unknown."""
     return all(x.width is not None and c.width is not None and c.width > x.width for x in (a, b))
 
 
 def lost(a: Member, b: Member) -> Loss:
-    """What a cast from one to the other can lose."""
+    """Return what a cast from a to b can lose; nothing if one of them has no dtype."""
     return loss(a.dtype, b.dtype) if a.dtype and b.dtype else Loss()
 
 
 def _cast(bad: Callable[[Member, Member], bool]) -> Callable[[Member, Member, Member], bool]:
-    """Results to which an operand casts badly. A weak one gives way freely to the operand beside it."""
+    """Results in which an operand loses something. A weak operand gives way freely to the one beside it."""
     return lambda a, b, c: (bad(a, c) and not _yields(a, b, c)) or (bad(b, c) and not _yields(b, a, c))
 
 
@@ -113,6 +114,7 @@ def _undeferring(a: Member, b: Member, c: Member) -> bool:
 
 DEMANDS = {d.name: d for d in (
     Demand("lattice", "pairs without a join", unjoined=True),
+    Demand("single", "pairs with several lowest bounds that no tie settles", several=True),
     Demand(
         "component", "results that drop a component: imaginary parts, fractions",
         _cast(lambda a, c: a.rank > c.rank),
@@ -140,20 +142,35 @@ DEMANDS = {d.name: d for d in (
 
 
 def tally(
-    demands: Sequence[Demand], order: Order[Node], given: Order[Node], of: Mapping[Node, Member]
+    demands: Sequence[Demand],
+    order: Order[Node],
+    given: Order[Node],
+    of: Mapping[Node, Member],
+    ties: Collection[frozenset[Node]] = (),
 ) -> dict[str, int]:
-    """How often an order falls short of each demand; `given` is the order that it completes."""
-    return {d.name: d.weight * sum(1 for _ in shortfalls(d, order, given, of)) for d in demands}
+    """Count how often an order falls short of each demand, multiplied by the demand's weight.
+
+    `given` is the order that it completes, `ties` are the lowest bounds that ties settle.
+    """
+    return {d.name: d.weight * sum(1 for _ in shortfalls(d, order, given, of, ties)) for d in demands}
 
 
 def shortfalls(
-    d: Demand, order: Order[Node], given: Order[Node], of: Mapping[Node, Member]
+    d: Demand,
+    order: Order[Node],
+    given: Order[Node],
+    of: Mapping[Node, Member],
+    ties: Collection[frozenset[Node]] = (),
 ) -> Iterator[tuple[Node, ...]]:
-    """What falls short of a demand: results (a, b, c), pairs and relations (a, b)."""
+    """Yield what falls short of a demand: results (a, b, c), pairs and relations (a, b)."""
     for a, b in combinations(order.nodes, 2):
         c = order.join(a, b)
         if c is None and d.unjoined:
             yield a, b
+        if d.several and c is None:
+            bounds = frozenset(order.minimal_bounds(a, b))
+            if bounds and bounds not in ties:
+                yield a, b
         if c is not None and d.result and d.result(of[a], of[b], of[c]):
             yield a, b, c
         for low, high in (a, b), (b, a):

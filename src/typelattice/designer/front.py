@@ -14,12 +14,12 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
 from typelattice.files.reader import system as find_system
 
-# what a system is compared by: pairs refused, results that lose, results too wide
+# the counts that compare systems: refused pairs, lossy results, results that are too wide
 AXES = ("lattice", "precision", "width")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """A system beside the completions of an order, compared by the counts of AXES.
 
     - `better` is a completion that is worse in no count and better in one; None if there is none.
@@ -43,23 +43,23 @@ def front(
         most["precision"] = found.counts["precision"] - 1
 
 
-def place(system: str | Path | System, order: str | Path | System, rules: Sequence[str] = RULES) -> Place:
-    """Where a system stands among the completions of an order, those included that leave pairs without a
-    join."""
+def place(system: str | Path | System, order: str | Path | System, rules: Sequence[str] = RULES) -> Placement:
+    """Placement a system among the completions of an order, even those that leave pairs without a join."""
     found = find_system(system)
     counts = tally(found, find_system(order))
     kept = [word for word in rules if word != "lattice"]
     better = best(order, kept, [*AXES, "kind", "relations"], {word: counts[word] for word in AXES})
     if better is None:
-        return Place(found, counts)
+        return Placement(found, counts)
     same = all(better.counts[word] == counts[word] for word in AXES)
-    return Place(found, counts, same, None if same else better)
+    return Placement(found, counts, same, None if same else better)
 
 
 def tally(system: System, partial: System) -> dict[str, int]:
-    """What a system's answers to the nodes of an order count; for weak nodes it is asked with Python scalars.
+    """Count the shortfalls of a system's answers for pairs of an order's nodes.
 
-    A pair counts in both orders of its operands, with the worse. Two scalars are no business of a library's.
+    A weak node is asked as a Python scalar. Each pair is asked in both orders of its operands; a shortfall
+    in either counts once. Pairs of two scalars are left out, since no library decides them.
     """
     counts = dict.fromkeys((name for name, d in DEMANDS.items() if d.result or d.unjoined), 0)
     for a, b in combinations(members(partial), 2):

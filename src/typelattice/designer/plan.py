@@ -1,9 +1,9 @@
-"""What to demand of a completion, as data: rules, costs in order of weight, demands of one's own."""
+"""The demands on a completion, as data: rules, costs in order of weight, custom demands."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from pathlib import Path
 
 from typelattice.designer.demands import DEMANDS, Demand, Member
@@ -11,11 +11,13 @@ from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements
-from typelattice.facts.suggest import nearest, short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.files.text import LIMIT_BYTES, FormatError, Text, article
 from typelattice.files.vocabulary import Words, items, phrase, text
 
 RULES = ("lattice", "component", "overflow", "subset", "weak")
+ALWAYS = "single"  # a rule unless it is a cost, or dropped
+DROPPED = f"-{ALWAYS}"  # the word among the rules that drops it
 COSTS = ("deference", "width64", "width", "precision", "relations")
 KEYS = {"rules": list, "costs": list, "demands": dict}
 FIELDS = ("avoid", "want", "results", "weight", "counts")  # the keys of a demand of one's own
@@ -69,18 +71,24 @@ def plan(
             raise PlanError(f"{where}, demand {short(name)}: {e}") from None
     chosen = {"rules": rules, "costs": costs}
     default = {"rules": RULES, "costs": COSTS}
-    found = {}
+    found: dict[str, tuple[Demand, ...]] = {}
+    is_dropped = False
     for key, said in chosen.items():
         names = values.get(key, default[key]) if said is None else said
         assert isinstance(names, Sequence)
-        found[key] = tuple(_find(name, known, where, key) for name in names)
+        kept = [name for name in names if key != "rules" or name != DROPPED]
+        found[key] = tuple(_find(name, known, where, key) for name in kept)
+        is_dropped |= len(kept) < len(names)
         if len(set(found[key])) < len(found[key]):
             raise PlanError(f"{where}: a word stands twice among the {key}")
+    named = any(d.several for d in chain(*found.values())) or any(d.unjoined for d in found["rules"])
+    if not (is_dropped or named):
+        found["rules"] = (known[ALWAYS], *found["rules"])
     return Plan(**found)
 
 
 def _read(path: Path) -> tuple[str, Mapping[str, object]]:
-    """The name of a plan's file, and what the file says. Raises FileError, PlanError."""
+    """Return the name and the contents of a plan's file. Raises FileError, PlanError."""
     data = read_bytes(path, LIMIT_BYTES + 1)
     if len(data) > LIMIT_BYTES:
         raise PlanError(f"{path.name}: larger than {LIMIT_BYTES:,} bytes")
@@ -139,8 +147,10 @@ def _own(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) ->
 def _other(
     results: Mapping[frozenset[Node], Node], refused: Set[frozenset[Node]]
 ) -> Callable[[Member, Member, Member], bool]:
-    """Whether a and b have another result than they should, c, or any at all though they should be
-    refused."""
+    """Return a test for wrong results c of a and b.
+
+    The test is True if `results` names another result, or if the pair should be refused.
+    """
 
     def differs(a: Member, b: Member, c: Member) -> bool:
         pair = frozenset((a.node, b.node))

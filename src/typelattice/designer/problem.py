@@ -26,10 +26,11 @@ class Problem:
     plan: Plan
     # where a pair of unrelated nodes may be joined
     bounds: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    ties: Sequence[Sequence[int]] = ()  # the lowest bounds that a tie of the system settles
 
     @property
     def free(self) -> int:
-        """How many relations may be added."""
+        """Count the relations that may be added."""
         return sum(mask.bit_count() for mask in self.may)
 
     def facts(self) -> Iterator[str]:
@@ -41,10 +42,14 @@ class Problem:
         for (a, b), mask in self.bounds.items():
             yield f"pair({a},{b})."
             yield from (f"bound({a},{b},{c})." for c in bits(mask))
+        for number, tie in enumerate(self.ties):
+            yield from (f"tie({number},{m})." for m in tie)
 
     def counts(self, number: int, d: Demand, rule: bool = False) -> Iterator[str]:
-        """The facts by which the solver counts a demand; of a rule, what `may` and `bounds` have not ruled
-        out already."""
+        """Yield the solver's facts for counting a demand.
+
+        For a rule, these are only the cases that `may` and `bounds` have not ruled out already.
+        """
         m = self.members
         if d.result and not rule:
             for (a, b), mask in self.bounds.items():
@@ -59,11 +64,13 @@ class Problem:
         )
         if d.unjoined:
             yield f"unjoined({number})."
+        if d.several:
+            yield f"single({number})."
         if d.uncovered:
             yield f"uncovered({number})."
 
     def settled(self, d: Demand) -> int:
-        """How often the given order alone falls short of a demand: in pairs that it relates."""
+        """Count how often the given order alone falls short of a demand, over the pairs that it relates."""
         m, related = self.members, ((i, j) for i, mask in enumerate(self.given) for j in bits(mask) if i != j)
         return sum(d.result(m[i], m[j], m[j]) for i, j in related) if d.result else 0
 
@@ -73,9 +80,10 @@ class Problem:
 
 
 def problem(system: System, plan: Plan) -> Problem:
-    """The problem of completing a system's order. Raises BeyondReachError.
+    """Build the problem of completing a system's order. Raises BeyondReachError.
 
-    A rule speaks of what is added: of a relation, and of a result at a node that was not above both before.
+    A rule applies only to additions: to an added relation, and to a result at a node that was not above both
+    operands before.
     """
     nodes = members(system)
     n = len(nodes)
@@ -102,21 +110,23 @@ def problem(system: System, plan: Plan) -> Problem:
                 c for c in bits(can[a] & can[b])
                 if before >> c & 1 or accepted(plan.rules, nodes[a], nodes[b], nodes[c])
             )  # fmt: skip
-    return Problem(nodes, given, may, plan, bounds)
+    index = {m.node: i for i, m in enumerate(nodes)}
+    ties = [[index[bound] for bound in tie] for tie in system.ties]
+    return Problem(nodes, given, may, plan, bounds, ties)
 
 
 def above(system: System, nodes: Sequence[Member]) -> tuple[int, ...]:
-    """Of each node, by number, the mask of those that lie above it, itself included."""
+    """Return, for each node by number, the mask of the nodes above it, itself included."""
     return tuple(mask(j for j, b in enumerate(nodes) if system.order.le(a.node, b.node)) for a in nodes)
 
 
 def allowed(rules: Sequence[Demand], a: Member, b: Member) -> bool:
-    """Whether the rules let a be put below b: the relation, and that the two are joined at b."""
+    """Return True if the rules allow a below b: both the relation and b as their join."""
     return accepted(rules, a, b, b) and not any(d.relation and d.relation(a, b) for d in rules)
 
 
 def accepted(rules: Sequence[Demand], a: Member, b: Member, c: Member) -> bool:
-    """Whether the rules let a and b be joined at c."""
+    """Return True if the rules allow c as the join of a and b."""
     return not any(d.result and d.result(a, b, c) for d in rules)
 
 
@@ -127,8 +137,10 @@ def check_nodes(name: str, nodes: int) -> None:
 
 
 def check_constraints(name: str, can: Sequence[int]) -> None:
-    """Raises BeyondReachError for more constraints than can be written down; `can` has what may lie above
-    each node."""
+    """Raise BeyondReachError for more constraints than can be written down.
+
+    `can` holds, for each node, the nodes that may lie above it.
+    """
     pairs = sum((can[a] & can[b]).bit_count() ** 2 for a, b in combinations(range(len(can)), 2))
     constraints = pairs + sum(can[b].bit_count() for a in range(len(can)) for b in bits(can[a]))
     if constraints > MOST_CONSTRAINTS:

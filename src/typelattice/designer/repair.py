@@ -12,13 +12,13 @@ from typelattice.designer.plan import RULES, plan
 from typelattice.designer.problem import above, accepted, allowed, bits, check_constraints, check_nodes, mask
 from typelattice.designer.solver import Atom, Progress, solve
 from typelattice.engine.system import System
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
-from typelattice.facts.words import Viewed
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduced, system_file
 
-KEPT = tuple(word for word in RULES if word != "lattice")
+KEPT = tuple(word for word in RULES if word != "lattice")  # and `single`, which a repair is for
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Repair(Viewed):
         return ", ".join([*dropped, *added]) or "nothing to repair"
 
     def data(self) -> dict[str, object]:
-        """The repair as what JSON can hold."""
+        """Return the repair as JSON data."""
         return {
             "add": [[code(a), code(b)] for a, b in self.add],
             "drop": [[code(a), code(b)] for a, b in self.drop],
@@ -67,7 +67,7 @@ class Repairs(Viewed):
         return iter(self.repairs)
 
     def data(self) -> dict[str, object]:
-        """The repairs as what JSON can hold."""
+        """Return the repairs as JSON data."""
         return {
             "system": self.broken.name,
             "proven": self.proven,
@@ -90,7 +90,7 @@ def repairs(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Repairs:
-    """The smallest repairs of the order of a system; of one that needs none, the empty repair.
+    """Return the smallest repairs of a system's order; an order that needs none has the empty repair.
 
     Every set of covers to drop and to add is searched, reversals among them. Pairs with a bound keep one,
     pairs without may stay so, unless `every` pair is to have a join. The rules are kept by what is added:
@@ -114,7 +114,8 @@ def repairs(
         def possible(parts: Sequence[Demand]) -> bool:
             return bool(solve(("repair", "lattice"), _facts(broken, parts), 1).found)
 
-        raise ConflictError(broken, [d.name for d in core(chosen.rules, possible)], "repairs")
+        rules_kept = [d for d in chosen.rules if not d.several]
+        raise ConflictError(broken, [d.name for d in core(rules_kept, possible)], "repairs")
     found = [_repair(broken, atoms) for atoms in answer.found]
     found.sort(key=lambda r: (len(r.changed), str(r)))
     return Repairs(broken, tuple(found), answer.proven, answer.all)
@@ -149,7 +150,7 @@ def _facts(broken: System, rules: Sequence[Demand]) -> Iterator[str]:
 
 
 def _repair(broken: System, atoms: frozenset[Atom]) -> Repair:
-    """The repair that an answer of the solver stands for."""
+    """Build the repair of an answer of the solver."""
     of = {m.node: m for m in members(broken)}
     nodes, before = list(of), broken.order
     pairs = {
@@ -169,12 +170,12 @@ def _repair(broken: System, atoms: frozenset[Atom]) -> Repair:
 
 
 def joined(system: System, a: Node, b: Node) -> Node | None:
-    """What two nodes come to: their join, or what a tie says; None for neither."""
+    """Return the join of two nodes, or the node that a tie names; None if there is neither."""
     return system.order.join(a, b) or system.ties.get(frozenset(system.order.minimal_bounds(a, b)))
 
 
 def _closure(nodes: Sequence[Node], edges: Sequence[Pair]) -> Iterator[Pair]:
-    """All relations that edges come to, some of which may follow from others."""
+    """Return all relations that follow from edges; some edges may follow from others."""
     above: dict[Node, set[Node]] = {a: {b for x, b in edges if x is a} for a in nodes}
     for via in nodes:
         for a in nodes:

@@ -35,7 +35,7 @@ def solve(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Answer:
-    """The best answers, up to a limit; when the time is up, or on Ctrl-C, the best so far.
+    """Return the best answers, up to a limit; when the time is up, or on Ctrl-C, the best so far.
 
     No answer, and `all`: there is none. Raises KeyboardInterrupt where there is nothing to show for the time
     yet.
@@ -63,7 +63,7 @@ def solve(
         least = tuple(lower)
 
     def run(mode: str, models: int) -> bool:
-        """Whether everything was searched that there is."""
+        """Run a search; return True if it was exhaustive."""
         configuration: Any = control.configuration.solve
         configuration.opt_mode, configuration.models = mode, models
         with control.solve(on_model=model, on_unsat=bound, async_=True) as handle:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from stat import S_ISDIR, S_ISREG
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import clipped
+from typelattice.facts.suggestions import clipped
 
 
 class FileError(TypelatticeError, OSError):
@@ -15,9 +15,9 @@ class FileError(TypelatticeError, OSError):
 
 
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """What a file holds, but no more than `most` bytes. Raises FileError.
+    """Read a file, but no more than `most` bytes. Raises FileError.
 
-    Only regular files are read: a pipe may never end, and a device either.
+    Only regular files are read: a pipe or a device may never end.
     """
     with explained("read", path):
         regular(path)
@@ -26,7 +26,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def regular(path: str | os.PathLike[str]) -> os.stat_result:
-    """What is known of a regular file. Raises OSError for anything else."""
+    """Return the status of a regular file. Raises OSError for anything else."""
     found = os.stat(path)
     if S_ISDIR(found.st_mode):
         raise OSError(0, "it is a folder")
@@ -37,7 +37,7 @@ def regular(path: str | os.PathLike[str]) -> os.stat_result:
 
 @contextmanager
 def explained(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turns what the system says of a path into a FileError."""
+    """Turn an error of the operating system about a path into a FileError."""
     try:
         if not os.fspath(path):
             raise OSError(0, "it is no path")

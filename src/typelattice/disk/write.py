@@ -67,7 +67,10 @@ def _spare(target: str) -> str:
 
 
 def _replaced(target: str) -> os.stat_result | None:
-    """What is known of the file that is to be replaced, if there is one. Raises OSError if it may not be."""
+    """Return the status of the file to be replaced, or None if there is none.
+
+    Raises OSError if the file may not be replaced.
+    """
     try:
         old = regular(target)
     except FileNotFoundError:

@@ -18,7 +18,7 @@ SPELLED = 6  # relations that are written out
 def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bits") -> Diagram:
     """The covers of `b`, those `added` that are no relation of `a`, and the covers of `a` that are `dropped`.
 
-    Where `b` puts a node between two of `a`, nothing is dropped: the relation holds by a longer way.
+    If `b` puts a node between two of `a`, nothing is dropped: the relation holds by a longer way.
     """
     nodes = list(dict.fromkeys((*a.order.nodes, *b.order.nodes)))
     hidden = [] if small else [n for n in nodes if is_small(n)]
@@ -51,7 +51,7 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
 
 
 def _words(a: str, b: str, first: Order[Node], second: Order[Node]) -> Iterator[str]:
-    """What changes from one order to the other, counted over relations, whether they are covers or not."""
+    """Describe the changes from one order to the other, counted over all relations, covers or not."""
     common = [n for n in first.nodes if n in second]
     here, there = (
         {(x, y) for x in common for y in order.bounds(x) if y in common} for order in (first, second)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import combinations
 
 from typelattice.engine.rules import Pair, Rules
-from typelattice.explain.english import name
-from typelattice.explain.operation_words import enumerated
+from typelattice.explanations.english import name
+from typelattice.explanations.operation_words import enumerated
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
@@ -53,7 +53,7 @@ def vertex(node: Node, codes: str = "bits", marks: tuple[str, ...] = ()) -> Vert
 
 
 def node_code(node: Node, codes: str) -> str:
-    """What a node is called in a drawing."""
+    """Return the name of a node in a drawing."""
     if isinstance(node, DType):
         return short(node, codes)
     return name(node) if codes == "names" else str(node)
@@ -90,7 +90,7 @@ def _shown(system: Rules, small: bool, also: set[Node]) -> tuple[list[Node], tup
 
 
 def _facts(node: Node) -> str:
-    """What to say of a node on demand."""
+    """Describe a node, for the title that readers see on demand."""
     if not isinstance(node, DType):
         return f"{node}: {name(node)}, which counts by its kind and gives way to a dtype beside it"
     said = [f"{node}: {node.kind}"]
@@ -103,7 +103,7 @@ def _facts(node: Node) -> str:
 
 
 def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
-    """Each set of nodes that are the lowest bounds of some pair, and what the file makes of it."""
+    """Yield each set of nodes that are the lowest bounds of some pair, with the file's decision on it."""
     found: dict[tuple[tuple[Node, ...], Node | None], list[tuple[Node, Node]]] = {}
     partial = False  # whether a lowest bound is not shown
     nodes = order.nodes
@@ -129,10 +129,10 @@ def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
 
 
 def _counted(links: Sequence[Link]) -> Iterator[str]:
-    """How many ties and refusals there are, where there are too many to draw."""
+    """Count the ties and refusals in one line each, if there are too many to draw."""
     for mark, said in (
         ("tie", "ties that the file decides"),
-        ("fork", "several lowest bounds of which it chooses none"),
+        ("fork", "several lowest bounds, and the file chooses none"),
     ):
         of = [link for link in links if link.mark == mark]
         if of:
@@ -140,7 +140,10 @@ def _counted(links: Sequence[Link]) -> Iterator[str]:
 
 
 def _notes(system: Rules, hidden: Set[Node]) -> Iterator[str]:
-    """What the file says beside its order of nodes that are not hidden: refusals, overrides, replacements."""
+    """Describe what the file says besides its order: refusals, overrides, replacements.
+
+    Hidden nodes are left out.
+    """
     reasons: dict[str, list[Pair]] = {}
     for pair, reason in system.refusals.items():
         if not pair & hidden:
@@ -150,7 +153,7 @@ def _notes(system: Rules, hidden: Set[Node]) -> Iterator[str]:
     outright = [pair for pair in system.overrides if not pair & hidden]
     if outright:
         target = system.overrides[outright[0]]
-        yield f"otherwise than drawn, {_some(outright)}: {target}, the file says outright"
+        yield f"differs from the drawing, {_some(outright)}: {target}, the file says outright"
     for counted, said in ((system.before, "on entry"), (system.after, "on the answer")):
         changes: dict[Node, list[Node]] = {}
         for a, b in counted.items():

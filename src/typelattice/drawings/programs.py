@@ -1,15 +1,15 @@
-"""A program under a system as a diagram: the dtype of each step, and the casts that nobody wrote."""
+"""A program under a system as a diagram, with the dtype of each step and the implicit casts."""
 
 from __future__ import annotations
 
-from typelattice.explain.english import loss_words
+from typelattice.calls.step import Cast, Step
+from typelattice.explanations.english import loss_words
 from typelattice.facts.dtypes import DType
 from typelattice.facts.loss import loss
-from typelattice.facts.suggest import clipped
-from typelattice.programs.casting import ImplicitCast, implicit_casts
+from typelattice.facts.suggestions import clipped
 from typelattice.programs.program import Program, Replay
-from typelattice.programs.replay import Outcome
-from typelattice.programs.step import Cast, Step
+from typelattice.programs.replay.casts import ImplicitCast, implicit_casts
+from typelattice.programs.replay.replay import Outcome
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 
 LONGEST = 34  # characters of a step's text
@@ -57,7 +57,7 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
     kind = outcome.operand.kind.value if outcome.operand else ""
     marks = () if outcome.operand else ("refused",) if outcome.refused else ("faded",)
     weak = ("weak",) if outcome.operand and (outcome.operand.weak or outcome.operand.tier == "scalar") else ()
-    place = f", {step.place}" if step.place else ""
+    place = f", {step.location}" if step.location else ""
     why = f": {outcome.reason}" if outcome.reason else ""
     title = f"{step.text}: {outcome}{why}{place}"
     return Vertex(str(i), f"{clipped(step.text, LONGEST)}\n{outcome}", 0, kind, (*weak, *marks), title)
@@ -66,7 +66,7 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
 def _arrow(
     part: int, i: int, step: Step, outcomes: tuple[Outcome, ...], cast: ImplicitCast | None, number: int
 ) -> tuple[Arrow, str]:
-    """The arrow from a part to its step, and the note on what is lost there."""
+    """Return the arrow from a part to its step, and the note on the loss there."""
     ends = str(part), str(i)
     if cast is not None:
         said = _words(cast.source, cast.target)

@@ -1,1 +1,1 @@
-"""What the engine answers, written as data; the page that shows it, which holds no rules; the workbench."""
+"""The engine's answers as data, the page that shows them (it holds no rules), and the workbench."""

@@ -1,4 +1,4 @@
-"""One answer as numbers: each says where in a pool a part of the answer stands."""
+"""One answer as numbers: the places of its parts in a pool."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.ask import ask
-from typelattice.engine.steps import Step
+from typelattice.engine.decisions import Decision
 from typelattice.engine.system import System
-from typelattice.explain.english import answer, sections
-from typelattice.explain.evidence import given, testimony
-from typelattice.explain.operation_words import operation_words
-from typelattice.explorer.pool import Pool
-from typelattice.explorer.stated import stated
+from typelattice.explanations.english import answer, sections
+from typelattice.explanations.operation_words import operation_words
+from typelattice.explanations.recorded_answer import given, testimony
+from typelattice.explorer.stated_rules import stated
+from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
-from typelattice.operands.operand import Operand, Tier, of
+from typelattice.operands.operand import Operand, Tier, operand_of
 from typelattice.recorded.observed import observed
 from typelattice.study.labels import code, label, marks
 from typelattice.study.scope import TIERS
@@ -32,11 +32,11 @@ class Pools:
       a small one.
     - answers: the code, the words, the kind (or refused), whether it is weak, whether a cast loses something,
       and the operand that the result is in a further step; -1 for a refusal.
-    - trails: the sections of an explanation, but for what the operation does, by their numbers.
+    - trails: the numbers of the sections of an explanation, without the section on the operation.
     - sections: a heading and lines.
     - rules: where the rule stands, then the lines as `number: text`.
     - evidence: whether the library departs from its rule, its answer, and the lines that say so.
-    - ways: the nodes of the order that met, the node that they came to, and the bounds that lost.
+    - ways: the joined nodes, their join, and the bounds that lost.
     - columns: one part of all cells of a table, row by row.
     """
 
@@ -56,7 +56,7 @@ class Pools:
         return self.operands.number((str(o), shown.text, o.kind.value, o.tier, o.weak, small))
 
     def data(self) -> dict[str, object]:
-        """What the pools hold, by their names."""
+        """Return the contents of the pools, by name."""
         return {name: getattr(self, name).values for name in self.__slots__}
 
 
@@ -68,7 +68,7 @@ Columns = dict[Hashable, dict[str, int]]  # what a table rests on → the number
 
 
 class Cells:
-    """The cells of one system. What several of them have in common is found once.
+    """The cells of one system. Anything that several of them share is computed once.
 
     Most operations make of their operands what these promote to, for the same reasons.
     """
@@ -94,8 +94,8 @@ class Cells:
     ) -> dict[str, int]:
         """The numbers of the columns of a table, NO_CELL where nothing was asked.
 
-        Of systems of which the same is stated, as of most releases of a library, all but what the library
-        answered is found once. The reasons of refusals are compared, since they may name the system.
+        Most releases of a library have the same rules. For such systems everything is computed once, except
+        the library's answers. The reasons of refusals are compared, since they may name the system.
         """
         reasons = tuple(p and (p.reason, p.remedy) for p in answers)
         known = self._columns.setdefault((op, stated(self.system, op), reasons), {})
@@ -122,11 +122,11 @@ class Cells:
         """The number of a result as an operand."""
         key = dtype, weak, tier
         if key not in self._results:
-            self._results[key] = self.pools.operand(of(dtype, weak, tier))
+            self._results[key] = self.pools.operand(operand_of(dtype, weak, tier))
         return self._results[key]
 
     def trail(self, p: Promotion) -> int:
-        """The sections of its explanation, but for what the operation does."""
+        """Return the sections of its explanation, except the one on what the operation does."""
         alike = _alike(p)
         if alike not in self._trails:
             told = sections(p, with_operation=False)
@@ -135,17 +135,17 @@ class Cells:
         return self._trails[alike]
 
     def operation(self, p: Promotion) -> int:
-        """What the operation does."""
+        """Return the number of the section on what the operation does."""
         return self.pools.sections.number(("operation", *operation_words(p))) if p.op else NO_CELL
 
     def evidence(self, p: Promotion) -> int:
-        """What the library itself answered."""
+        """Return the number of the entry with the library's own answer."""
         o = observed(p)
         departs = o is not None and o.departs
         return self.pools.evidence.number((departs, given(o) if o else "", *testimony(p, o)))
 
     def way(self, p: Promotion) -> int:
-        """The nodes that met in the order, the node they came to, and the minimal bounds that lost."""
+        """The joined nodes, their join, and the minimal bounds that lost."""
         step = _meeting(p)
         key = step.nodes, step.node
         if key not in self._ways:
@@ -158,10 +158,10 @@ class Cells:
         return self._ways[key]
 
     def rule(self, p: Promotion) -> int:
-        """The lines of the file behind it, by number.
+        """Return the number of the entry with the lines of the file behind it.
 
-        They are the same whichever operand comes first, if the answer is. And where an operation gives what
-        two different operands promote to, they are the lines of the promotion.
+        The lines are the same in both orders of operands if the answer is. If an operation returns the
+        promoted dtype of two different operands, they are the lines of the promotion.
         """
         asked = self._promotion_alone(p)
         mirrored = (
@@ -185,9 +185,10 @@ class Cells:
 
 
 def _alike(p: Promotion) -> object:
-    """What the sections of an explanation depend on, but for what the operation does.
+    """Return a key for the sections of an explanation, except the section on what the operation does.
 
-    Where values count, an operation may make of each value of a number something else.
+    Promotions with equal keys share these sections. If values count, the key includes the operation, since it
+    may treat each value of a number differently.
     """
     steps = tuple((type(step), step.nodes, step.node) for step in p.steps)
     by_value = p.op if p.system.combine == "value" and any(o.tier != "array" for o in p.promoting) else None
@@ -201,6 +202,6 @@ def _tier(p: Promotion) -> Tier:
     return next(tier for tier in TIERS if tier in tiers or tier == TIERS[-2])
 
 
-def _meeting(p: Promotion) -> Step:
+def _meeting(p: Promotion) -> Decision:
     """The step in which nodes met: the last that had several, or else the first of all."""
     return next((s for s in reversed(p.steps) if len(set(s.nodes)) > 1), p.steps[0])

@@ -1,4 +1,4 @@
-"""The document: all that the page shows, as the engine wrote it."""
+"""The document: the engine's data for the page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from typelattice.drawings.making import draw
+from typelattice.drawings.draw import draw
 from typelattice.engine.operations import find
 from typelattice.engine.system import System
 from typelattice.explorer.cells import Cells, Columns, Pools
 from typelattice.explorer.tables import table
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.headings import heading_of, headings
 from typelattice.facts.operations import operation
 from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.system_headings import heading_of, headings
 from typelattice.files.provenance import Provenance
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import FormatError, read_text, systems
@@ -32,13 +32,13 @@ Report = Callable[[int, int, str], None]  # how many parts are done, of how many
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What the page shows: systems with their orders, tables, laws and criteria, as what JSON can hold."""
+    """The content of the page as JSON data: systems with their orders, tables, laws and criteria."""
 
     data: dict[str, object]
 
     @property
     def errors(self) -> list[FormatError]:
-        """The mistakes of those files that are no valid systems."""
+        """The errors of the files that are not valid systems."""
         systems = self.data["systems"]
         assert isinstance(systems, list)
         return [FormatError(**entry["error"]) for entry in systems if "error" in entry]
@@ -48,7 +48,7 @@ class Document:
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
 
     def packed(self) -> str:
-        """The document as JSON, deflated, in base64: what a page can hold and a browser can unpack."""
+        """The document as JSON, deflated, in base64: a page can hold it and a browser can unpack it."""
         return base64.b64encode(zlib.compress(self.json().encode(), 9)).decode("ascii")
 
 
@@ -57,9 +57,9 @@ def document(
     ops: Sequence[str] = USUAL,
     report: Report = lambda done, of, what: None,
 ) -> Document:
-    """What the page is to show of some systems, or of all that come along, in some operations.
+    """Build the document of some systems, or of all that the package includes, for some operations.
 
-    A file that is no valid system is shown with its error. Raises UnknownSystemError, OpError.
+    A file that is not a valid system is shown with its error. Raises UnknownSystemError, OpError.
 
     >>> found = document(["numpy", "jax"], ops=["add"]).data
     >>> [s["name"] for s in found["systems"]], [op["name"] for op in found["operations"]]
@@ -98,7 +98,7 @@ def _entry(
     pools: Pools,
     columns: Columns,
 ) -> dict[str, object]:
-    """One system, or one file that is none."""
+    """Return the entry of a system, or of a file that is not a valid one."""
     try:
         found = find_system(which)
     except FormatError as e:
@@ -136,7 +136,7 @@ def faulty(path: str | Path, text: str, error: FormatError) -> dict[str, object]
 
 
 def about(system: System) -> dict[str, object]:
-    """What a system is, its order, its laws and what it costs."""
+    """Describe a system: its names, its order, its laws and its costs."""
     plain, _, number = system.name.partition(SIGN)
     known = releases(plain)
     return {

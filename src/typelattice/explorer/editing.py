@@ -21,7 +21,7 @@ class EditError(TypelatticeError, ValueError):
 
 
 def edited(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[Cover] = ()) -> str:
-    """The text of a system file with some covers more and some less.
+    """Return the text of a system file with some covers added and some dropped.
 
     A cover that the added ones imply goes as well, since a file does not state it twice. A node whose last
     cover is dropped stays, alone. Raises EditError; FormatError if the text is no system.
@@ -67,7 +67,7 @@ def _covers(order: Order[Node]) -> set[tuple[Node, Node]]:
 
 
 def _closure(nodes: Iterable[Node], pairs: Sequence[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
-    """All relations that pairs come to."""
+    """Return all relations that follow from pairs."""
     above: dict[Node, set[Node]] = {a: {b for x, b in pairs if x is a} for a in nodes}
     for via in above:
         for a in above:
@@ -106,7 +106,7 @@ def _rewritten(
 
 
 def _line(line: str, pairs: Sequence[tuple[Node, Node | None]], left: set[Node | None]) -> str:
-    """What is left of a line, with its comment; a node that no other line names stands alone."""
+    """Return the rest of a line, with its comment; a node that no other line names stands alone."""
     comment = line.partition("#")[2]
     covers: dict[Node, list[Node]] = {}
     for a, b in pairs:

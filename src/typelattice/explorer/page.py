@@ -24,7 +24,7 @@ POLICY_OF_SERVED = "frame-ancestors 'none'"  # which only a server can say; the 
 def page(shown: Document, desk: Mapping[str, object] | None = None) -> str:
     """A document as a page. Its policy lets nothing run but the script that comes along, and asks no network.
 
-    With a `desk`, the file that is edited, it is the page of the workbench, which asks its own server.
+    A `desk`, the edited file, makes it the page of the workbench, which asks its own server.
 
     >>> from typelattice.explorer.document import document
     >>> page(document(["python"], ops=[])).startswith("<!doctype html>")

@@ -24,8 +24,9 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.files.text import LIMIT_BYTES
 
 HOST = "127.0.0.1"
-MOST_BYTES = 2 * LIMIT_BYTES + 10_000  # of a question: a text, of which JSON may double some characters
+MOST_BYTES = 2 * LIMIT_BYTES + 10_000  # of a question: a text in JSON, which may double some characters
 TOKEN_BYTES = 24
+IDLE_SECONDS = 2  # after which a connection is closed, so that idle ones keep no request waiting
 MOST_COVERS = 100  # added or dropped at once
 Start = Callable[[str, list[tuple[str, str]]], Any]  # as WSGI has it
 Question = dict[str, Any]
@@ -47,7 +48,7 @@ class Application:
 
     @property
     def address(self) -> str:
-        """Where the page is, the token within."""
+        """Return the address of the page, token included."""
         return f"http://{HOST}:{self.port}/{self.token}/"
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
@@ -66,7 +67,7 @@ class Application:
         return [data]
 
     def _answer(self, environ: dict[str, Any]) -> tuple[str, str]:
-        """The type of what is answered, and its text. Raises RequestError."""
+        """Return the content type of the answer, and its text. Raises RequestError."""
         if environ.get("HTTP_HOST") != f"{HOST}:{self.port}":
             raise RequestError("403 Forbidden")
         token, _, what = str(environ.get("PATH_INFO", "")).removeprefix("/").partition("/")
@@ -89,7 +90,7 @@ class Application:
         return page(Document(data), told)
 
     def _question(self, environ: dict[str, Any]) -> Question:
-        """What the page asks, as JSON. Raises RequestError."""
+        """Read the page's question from JSON. Raises RequestError."""
         if environ.get("HTTP_ORIGIN") != f"http://{HOST}:{self.port}":
             raise RequestError("403 Forbidden")
         if environ.get("CONTENT_TYPE", "").partition(";")[0] != "application/json":
@@ -111,7 +112,7 @@ class Application:
         return question
 
     def _reply(self, what: str, question: Question) -> dict[str, object]:
-        """The answer to a question, or the mistake in what was asked."""
+        """Return the answer to a question, or the mistake in the question."""
         try:
             return QUESTIONS[what](self, question)
         except ConflictError as e:
@@ -120,11 +121,11 @@ class Application:
             return {"error": str(e)}
 
     def look(self, question: Question) -> dict[str, object]:
-        """What a text comes to."""
+        """Return what the page shows of a text."""
         return looked(self.desk, question["text"], question["beside"])
 
     def edit(self, question: Question) -> dict[str, object]:
-        """What a text comes to with some covers more and some less."""
+        """Add and drop covers in a text, and return what the page shows of the result."""
         text = changed(self.desk, question["text"], question["add"], question["drop"])
         return looked(self.desk, text, question["beside"])
 
@@ -166,7 +167,7 @@ def _pair(found: object) -> tuple[str, str]:
 
 
 def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
-    """Serves a desk until it is interrupted; `ready` is told the address. Raises ServerError.
+    """Serve a desk until interrupted; call `ready` with the address. Raises ServerError.
 
     One request is answered after another, so that two cannot write at once.
     """
@@ -177,7 +178,10 @@ def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
     with _listening(port) as listening:
         application = Application(at, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that requests wait is no news
-        server = create_server(application, sockets=[listening], threads=1, max_request_body_size=MOST_BYTES)
+        server = create_server(
+            application, sockets=[listening], threads=1, max_request_body_size=MOST_BYTES,
+            channel_timeout=IDLE_SECONDS, cleanup_interval=1,
+        )  # fmt: skip
         try:
             ready(application.address)
             with suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""The tables of a system: what it answers to each operand with each other, by operation, as numbers."""
+"""The tables of a system: its answers to all pairs of operands, by operation, as numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typelattice.engine.system import System
 from typelattice.explorer.cells import Cells
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.operations import operation
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 from typelattice.study.scope import SCALARS, check_size, weak_widths
 from typelattice.study.tables import is_small
 
@@ -21,11 +21,11 @@ def operands(system: System, small: bool) -> tuple[Operand, ...]:
 
     Those of other tiers are not asked for small dtypes. Raises BeyondReachError for too many.
     """
-    every = tuple(map(of, system.dtypes))
+    every = tuple(map(operand_of, system.dtypes))
     check_size(len(every), system.name)
-    usual = tuple(of(d) for d in system.dtypes if not is_small(d)) or every
-    weak = tuple(of(d, weak=True) for d in _weak_dtypes(system))
-    zero_d = tuple(of(o.dtype, tier="0d") for o in usual if o.dtype) if "0d" in system.tiers else ()
+    usual = tuple(operand_of(d) for d in system.dtypes if not is_small(d)) or every
+    weak = tuple(operand_of(d, weak=True) for d in _weak_dtypes(system))
+    zero_d = tuple(operand_of(o.dtype, tier="0d") for o in usual if o.dtype) if "0d" in system.tiers else ()
     scalars = tuple(map(system.operand, ("True", *SCALARS)))
     return (*(every if small else usual), *weak, *zero_d, *scalars)
 
@@ -53,5 +53,5 @@ def table(cells: Cells, op: str | None) -> dict[str, object]:
 
 
 def _of_python(operands: Sequence[Operand]) -> bool:
-    """Whether Python alone answers."""
+    """Return True if Python alone answers."""
     return len(operands) > 1 and all(o.tier == "scalar" for o in operands)

@@ -1,4 +1,4 @@
-"""The workbench: a system file that is being edited, and what each change of it brings about."""
+"""The workbench: a system file that is being edited, and the effects of each change."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Desk:
 
 
 def desk(path: str | Path, start: str = START) -> Desk:
-    """What to edit: a file, or a new one that begins as another system.
+    """Open a file to edit, or a new one that begins as a copy of another system.
 
-    Raises UnknownSystemError or FileError where it cannot be read or written.
+    Raises UnknownSystemError, or FileError if the file cannot be read or written.
     """
     at = Path(path)
     check_writable(at)
@@ -63,7 +63,7 @@ def desk(path: str | Path, start: str = START) -> Desk:
 
 
 def _text(path: Path) -> str:
-    """What a file holds; of one that is no text what can be read of it."""
+    """Read the text of a file; in a file that is not text, replace what cannot be read."""
     try:
         return read_text(path).text
     except FormatError:
@@ -75,8 +75,10 @@ def _digest(text: str) -> str:
 
 
 def saved(at: Desk, text: str) -> Desk:
-    """The desk once a text is in its file. Raises FormatError if the text is no system, FileError if it
-    cannot be written, and ConflictError if the file is not what it was when it was read.
+    """Save a text in its file, and return the new desk.
+
+    Raises FormatError if the text is not a valid system, FileError if the file cannot be written, and
+    ConflictError if the file has changed since it was read.
     """
     parse(text, at.name)
     now = _digest(_text(at.path)) if os.path.lexists(at.path) else None
@@ -88,9 +90,9 @@ def saved(at: Desk, text: str) -> Desk:
 
 
 def looked(at: Desk, text: str, beside: Sequence[str] = ()) -> dict[str, object]:
-    """A text as the page shows it: its document, beside other systems, and what has changed in it.
+    """Return what the page shows of a text: its document, beside other systems, and its changes.
 
-    A text that is no system is shown with its mistake.
+    If a text is not a valid system, its mistake is shown.
     """
     others = [find_system(name) for name in beside]
     try:
@@ -112,7 +114,7 @@ def looked(at: Desk, text: str, beside: Sequence[str] = ()) -> dict[str, object]
 
 
 def _changes(at: Desk, found: System) -> dict[str, object]:
-    """What is without a join now, and how joins, laws and costs differ from those of the file."""
+    """List the pairs without a join now, and how joins, laws and costs differ from those of the file."""
     now = check(found)
     told: dict[str, object] = {"without": _without(now), "split": now.split}
     try:
@@ -121,7 +123,9 @@ def _changes(at: Desk, found: System) -> dict[str, object]:
         return told
     before, after = {*map(tuple, _without(was))}, {*map(tuple, _without(now))}
     known = {*map(str, was.system.order.nodes)} & {*map(str, now.system.order.nodes)}
-    lost = sorted(pair for pair in after - before if {*pair} <= known)
+    lost, gained = (
+        sorted(pair for pair in pairs if {*pair} <= known) for pairs in (after - before, before - after)
+    )  # a pair with a node that was added or removed neither lost nor gained its join
     laws = [
         [name, was.laws[name].mark, verdict.mark, str(verdict)]
         for name, verdict in now.laws.items()
@@ -132,7 +136,7 @@ def _changes(at: Desk, found: System) -> dict[str, object]:
         for name, count in now.criteria.counts.items()
         if count != was.criteria.counts[name]
     ]
-    return {**told, "lost": lost, "gained": sorted(before - after), "laws": laws, "costs": costs}
+    return {**told, "lost": lost, "gained": gained, "laws": laws, "costs": costs}
 
 
 def _without(judged: Check) -> list[tuple[str, str]]:
@@ -141,7 +145,10 @@ def _without(judged: Check) -> list[tuple[str, str]]:
 
 
 def repaired(at: Desk, text: str) -> dict[str, object]:
-    """The nearest orders in which every pair that has a bound has a least, or why there is none to show."""
+    """Return the nearest repaired orders, or the reason why there are none.
+
+    In a repaired order every pair with a bound has a least one.
+    """
     from typelattice.designer import ERRORS, repairs  # the solver takes long to load, and may not be there
 
     try:

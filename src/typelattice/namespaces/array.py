@@ -1,8 +1,11 @@
-"""An array that promotes by a system: the library's own array, and what it is to the system."""
+"""An array that promotes by a system: the library's own array and its operand."""
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from html import escape
+from linecache import getline
+from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from typelattice.facts.dtypes import DType
@@ -37,19 +40,20 @@ class Array(Operators):
     _type: ArrayType
     _recipes: ClassVar[Recipes]
     _space: ClassVar[Functions[Any]]  # the namespace
+    _to_numpy: ClassVar[bool]  # True if NumPy may convert the array
 
     # -- made
 
     @classmethod
     def _made(cls, data: Any, array_type: ArrayType) -> Self:
-        """An array around one of the library's."""
+        """Make an array around one of the library's."""
         result = object.__new__(cls)
         result._data, result._type = data, array_type
         return result
 
     @classmethod
     def _wrap(cls, data: Any, d: DType | None = None, weak: bool = False) -> Self:
-        """The library's array as one of the namespace's; a scalar of the library's too."""
+        """Wrap an array or a scalar of the library as an array of the namespace."""
         data = cls._recipes.library.array(data)
         return cls._made(data, cls._recipes.of(data, d, weak))
 
@@ -72,7 +76,7 @@ class Array(Operators):
 
     @property
     def weak(self) -> bool:
-        """Whether it counts by its kind alone beside others, as a Python scalar does."""
+        """Return True if only its kind counts beside other operands, as for a Python scalar."""
         return self._type.operand.weak
 
     @property
@@ -93,12 +97,12 @@ class Array(Operators):
 
     @property
     def device(self) -> object:
-        """Where the elements are."""
+        """The device that holds the elements."""
         return self._recipes.library.device(self._data)
 
     @property
     def T(self) -> Self:
-        """The transpose of a matrix. Raises NamespaceError where there are not two axes."""
+        """The transpose of a matrix. Raises NamespaceError unless there are two axes."""
         if self._data.ndim != 2:
             raise NamespaceError(f"T is of two axes, not {self._data.ndim}; use mT, or permute_dims")
         return self.mT
@@ -126,6 +130,9 @@ class Array(Operators):
     # -- conversion
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if not self._to_numpy:
+            what = f"{_outermost_caller(sys._getframe(1))} converts an array {self._under()} to NumPy's"
+            raise NamespaceError(f"{what}, which to_numpy=False refuses; give x.bare, or np.asarray(x.bare)")
         return self._recipes.library.to_numpy(self._data, dtype, copy)
 
     def __dlpack__(
@@ -187,3 +194,14 @@ class Array(Operators):
 
     def _under(self) -> str:
         return f"under {self._recipes.system.name} over {self._recipes.library.name}"
+
+
+def _outermost_caller(frame: FrameType) -> str:
+    """Name the function that entered the package which asks for NumPy's array, and its place."""
+    package = frame.f_globals.get("__name__", "").partition(".")[0]
+    while frame.f_back and frame.f_back.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame = frame.f_back
+    name = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_name}"
+    caller = frame.f_back
+    line = getline(caller.f_code.co_filename, caller.f_lineno).strip()[:120] if caller else ""
+    return f"{name}, called by `{line}`," if line else name

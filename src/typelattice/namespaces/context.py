@@ -1,4 +1,4 @@
-"""What the functions of a namespace work with: the system, the library, the recipes, the class of arrays."""
+"""The context of a namespace's functions: the system, the library, the recipes and the array class."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -29,8 +29,8 @@ DEFAULTS = {
 class Context:
     """One system over one library.
 
-    `Array` is the class of the arrays, `recipes` asks the system and keeps its answers, `dtypes` are those
-    that both have, by name.
+    `Array` is the class of the arrays. `recipes` asks the system and keeps its answers. `dtypes` maps names
+    to the dtypes that both have.
     """
 
     def __init__(self, system: System, library: ComputingLibrary, arrays: type[Array]) -> None:
@@ -44,17 +44,16 @@ class Context:
     # -- what functions take
 
     def array(self, op: str, x: Any) -> Array:
-        """An array of this namespace. Raises NamespaceError for anything else."""
+        """Return an array of this namespace. Raises NamespaceError for anything else."""
         if x.__class__ is self.Array:
             own: Array = x
             return own
         raise self.stranger(op, x)
 
     def taken(self, op: str, x: Any) -> Any:
-        """An operand that may be no array: an array of this namespace, or a Python number.
+        """Return an operand: an array of this namespace, or a Python number.
 
-        A scalar of the library's becomes an array without dimensions. Raises NamespaceError for anything
-        else.
+        A scalar of the library becomes an array without dimensions. Raises NamespaceError for anything else.
         """
         if x.__class__ is self.Array:
             return x
@@ -67,7 +66,7 @@ class Context:
         return self.wrap(self.entered(data))
 
     def stranger(self, op: str, x: Any) -> NamespaceError:
-        """The error of an object that is no array of this namespace."""
+        """Build the error for an object that is not an array of this namespace."""
         if isinstance(x, Array):
             same = x._recipes.library.name == self.library.name
             how = "asarray(x.bare) of this one" if same else "from_dlpack of this one"
@@ -77,19 +76,19 @@ class Context:
         return NamespaceError(f"{what}; make it one with asarray")
 
     def both(self, op: str, x1: Any, x2: Any) -> tuple[Any, Any]:
-        """Two operands, an array among them: where both are numbers, the first becomes one."""
+        """Return two operands, at least one of them an array: of two numbers, the first becomes one."""
         x1, x2 = self.taken(op, x1), self.taken(op, x2)
         if isinstance(x1, Array) or isinstance(x2, Array):
             return x1, x2
         return self.wrap_number(x1), x2
 
     def operands(self, xs: Sequence[Any]) -> list[Operand]:
-        """What arrays and Python numbers are to the system."""
+        """Convert arrays and Python numbers to operands of the system."""
         read = self.recipes.operand
         return [read(x._type, x._data) if isinstance(x, Array) else scalar_of(x) for x in xs]
 
     def data(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
-        """The library's arrays of arrays and Python numbers; numbers made some, as the promotion says."""
+        """Return the library's arrays; convert Python numbers to arrays as the promotion says."""
         like = next((x._data for x in xs if isinstance(x, Array)), None)
         if like is None:
             raise NamespaceError(f"{p.op} takes an array at least; make one with asarray")
@@ -97,7 +96,7 @@ class Context:
         return tuple(x._data if isinstance(x, Array) else number(x, p, like) for x in xs)
 
     def bare(self, x: Any) -> Any:
-        """The library's own arrays in place of ours, also within lists, tuples, dicts and slices."""
+        """Replace our arrays by the library's own, also within lists, tuples, dicts and slices."""
         if isinstance(x, Array):
             return self.array("indexing", x)._data
         if isinstance(x, (tuple, list)):
@@ -110,9 +109,9 @@ class Context:
         return x
 
     def dtype(self, given: object) -> DType:
-        """A dtype that is asked for: a DType, its name, or the library's own.
+        """Read a requested dtype: a DType, its name, or the library's own.
 
-        Raises DTypeError for what is none, NamespaceError for one that the library lacks.
+        Raises DTypeError if it is not a dtype, NamespaceError if the library lacks it.
         """
         readable = not isinstance(given, (str, int, float, complex)) and not hasattr(given, "__dlpack__")
         found = (operand(given).dtype if readable else None) or dtype(given)
@@ -120,21 +119,21 @@ class Context:
         return found
 
     def asked(self, given: object) -> DType:
-        """The dtype of an array that is asked to be of one: the system may take another instead."""
+        """Return the dtype of an array for a requested dtype: the system may replace it by another."""
         return self.system.made(self.dtype(given))
 
     def entered(self, data: Any) -> Any:
-        """One of the library's arrays, cast where the system takes another dtype instead of its own."""
+        """Return an array of the library, cast if the system replaces its dtype by another."""
         own = self.library.dtype(data)
         d = self.system.made(own)
         return data if d is own else self.library.cast(data, self.library.native(d))
 
     def default(self, kind: Kind) -> DType:
-        """The default dtype of a kind: the system's, or where it has none, the library's."""
+        """Return the default dtype of a kind: the system's, or the library's if the system has none."""
         return self.system.defaults.get(kind) or self.library_default(kind)
 
     def library_default(self, kind: Kind, device: object = None) -> DType:
-        """The library's own default dtype of a kind; where the system lacks that, the widest of the kind."""
+        """Return the library's own default dtype of a kind; if the system lacks it, the kind's widest."""
         if kind is Kind.BOOL:
             return self.dtype("bool")
         word = next(word for word, of in DEFAULTS.items() if of is kind)
@@ -143,7 +142,7 @@ class Context:
         return found if found in self.system.order else self._widest(kind)
 
     def _widest(self, kind: Kind) -> DType:
-        """The widest dtype of a kind that both have. Raises NamespaceError where there is none."""
+        """Return the widest dtype of a kind that both have. Raises NamespaceError if there is none."""
         found = [x for x in self.dtypes.values() if x.kind is kind and x.bits]
         if not found:
             raise NamespaceError(f"{self.system.name} has no {kind} dtype to make an array of; name a dtype")
@@ -152,15 +151,15 @@ class Context:
     # -- what functions give
 
     def made(self, data: Any, array_type: ArrayType) -> Array:
-        """An array of the namespace, around one of the library's."""
+        """Make an array of the namespace around one of the library."""
         return self.Array._made(data, array_type)
 
     def wrap(self, data: Any, d: DType | None = None, weak: bool = False) -> Array:
-        """The library's array as one of the namespace's; a scalar of the library's too."""
+        """Wrap an array or a scalar of the library as an array of the namespace."""
         return self.Array._wrap(data, d, weak)
 
     def wrap_number(self, value: Value) -> Array:
-        """A Python number as an array of its default dtype, weak where the system has weak arrays."""
+        """Convert a Python number to an array of its default dtype; it is weak if the system makes it so."""
         d = self.default(scalar_of(value).kind)
         try:
             data = self.library.xp.asarray(value, dtype=self.library.native(d))
@@ -171,15 +170,15 @@ class Context:
         return self.wrap(data, d, self.recipes.weak_alone(d.kind))
 
     def again(self, data: Any, d: DType, weak: bool) -> Array:
-        """An array that was taken apart; within a transformation `data` may be no array at all."""
+        """Rebuild an array from its parts; within a transformation, `data` need not be an array."""
         if hasattr(data, "ndim") and hasattr(data, "dtype"):
             return self.wrap(data, None, weak)
         return self.made(data, self.recipes.array_type(d, weak, False))
 
     def own(self, data: Any, p: Promotion, given: DType | None) -> Any:
-        """One of several results: of the dtype given, of that computed in, or of the parts of that.
+        """Wrap one of several results: of the given dtype, of the compute dtype, or of that of its parts.
 
-        What is no array, such as a rank, is left as it is.
+        Leave a result that is not an array, such as a rank, as it is.
         """
         if not hasattr(data, "dtype"):
             return data
@@ -204,7 +203,7 @@ class Context:
         before: tuple[Any, ...] = (),
         **options: Any,
     ) -> Array:
-        """What the library's function gives for operands that are cast, as an array of the result's dtype."""
+        """Cast the operands, call the library's function, and return an array of the result's dtype."""
         library = self.library
         to = library.native(p.compute or p.result)
         cast = [library.cast(x, to) for x in data]
@@ -212,26 +211,28 @@ class Context:
         return self.wrap(library.cast(library.array(out), library.native(p.result)), p.result, p.weak)
 
     def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
-        """An operation on arrays and Python scalars, carried out by the library's function of that name."""
+        """Carry out an operation on arrays and Python scalars by the library's function of that name."""
         taken = [self.taken(op, x) for x in xs]
         p = self.recipes.promote(op, self.operands(taken))
         return self.computed(op, p, self.data(p, taken), **self.bare(options))
 
     def raw(self, p: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
-        """What the library itself gives for operands as they are; None if it is not what the system says.
+        """Return the library's own result for uncast operands; None if its dtype is not that of `p`.
 
         Raises NamespaceError for a number that the library refuses.
         """
         try:
             out = self.library.array(function(*(x._data if isinstance(x, Array) else x for x in xs)))
-        except OverflowError as e:
-            raise self.lacking(p, e) from e
-        except Exception:
-            return None  # what is wrong comes again when the operands are cast first, or is mended by that
+        except Exception as e:
+            if self.library.refuses(e):
+                what = " and ".join(dict.fromkeys(str(o) for o in p.operands))
+                why = f"{self.library.name} refuses {p.op} of {what} ({one_line(e)})"
+                raise NamespaceError(f"{why}; use a number within its range, or cast first") from e
+            return None  # the caller then casts the operands first, which succeeds or raises again
         return out if self.recipes.is_as_said(out, p) else None
 
     def carry_out(self, recipe: Recipe, xs: Sequence[Any]) -> tuple[Any, Recipe]:
-        """(the library's array for arrays and Python numbers, the recipe that gave it)."""
+        """Return the library's array for arrays and Python numbers, and the recipe that gave it."""
         p = recipe.promotion
         if recipe.to is None:
             out = self.raw(p, recipe.compute, *xs)
@@ -244,21 +245,21 @@ class Context:
         return (out if recipe.finish is None else recipe.finish(out)), recipe
 
     def joined(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
-        """What the library's function gives for a list of arrays, cast to the dtype at which they meet."""
+        """Cast a list of arrays to their common dtype, and call the library's function on the list."""
         p = self.recipes.promote(op, self.operands(arrays))
         to = self.library.native(p.compute or p.result)
         cast = [self.library.cast(x._data, to) for x in arrays]
         return self.wrap(self.carried(p, self.library.function(op), cast, **options), p.result, p.weak)
 
     def carried(self, p: Promotion, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """What a function of the library gives. Raises NamespaceError where it has none for these dtypes."""
+        """Call a function of the library. Raises NamespaceError if it does not support these dtypes."""
         try:
             return function(*args, **options)
         except (*LACKS, OverflowError) as e:
             raise self.lacking(p, e) from e
 
     def lacking(self, p: Promotion, cause: Exception) -> Exception:
-        """The error of a function that the library does not have for these dtypes; our own as it is."""
+        """Build the error for a function that does not support these dtypes; keep our own errors."""
         if isinstance(cause, NamespaceError):
             return cause
         what = " and ".join(dict.fromkeys(str(o) for o in p.operands))
@@ -267,5 +268,5 @@ class Context:
 
 
 def class_name(x: object) -> str:
-    """A class as it is named in an error."""
+    """Return the name of an object's class as errors show it."""
     return f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")

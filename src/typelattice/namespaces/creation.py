@@ -7,24 +7,24 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.range import fitted
+from typelattice.facts.range import represent
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import Context, class_name
 from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.input_checks import beyond, out_of_range, refuse_masked, refuse_out_of_range
 from typelattice.namespaces.libraries.computing import LACKS
 from typelattice.namespaces.recipe import INTEGERS, number, one_line
-from typelattice.namespaces.refused import out_of_range, refuse_masked, refuse_out_of_range
 from typelattice.namespaces.signatures import named
 from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, of
+from typelattice.operands.operand import SCALARS, operand_of
 
 Function = Callable[..., Any]
 Builder = Callable[[Context], Function]
 
 
 def asarray(context: Context) -> Function:
-    """The function that makes an array of whatever holds numbers."""
+    """Build `asarray`, which makes an array of any object that holds numbers."""
 
     def asarray(
         obj: Any, /, *, dtype: object = None, device: object = None, copy: bool | None = None
@@ -44,13 +44,15 @@ def asarray(context: Context) -> Function:
             refuse_out_of_range(context.recipes, obj, d)
             return context.wrap(_made(context, obj, context.library.native(d), device, copy), d)
         kind = Kind.FLOAT if _empty(obj) else highest(obj)
-        if kind is None:  # an array of the library's, or of another one's
+        if kind is None:  # an array of this library or of another
             data = _made(context, obj, None, device, copy)
             own = context.library.native(context.library.dtype(data))
-            data = context.entered(context.library.cast(data, own))  # of another byte order, it may be
+            data = context.entered(context.library.cast(data, own))  # its byte order may be another
             weak = context.library.weak(data) and context.recipes.weak_arrays
             return context.wrap(data, None, weak)
         d = context.default(kind)
+        if context.recipes.own and beyond(obj, d) is not None:
+            return context.wrap(_made(context, obj, None, device, copy))  # NumPy's 2**63 is uint64
         refuse_out_of_range(context.recipes, obj, d)
         weak = not isinstance(obj, (list, tuple)) and context.recipes.weak_alone(kind)
         return context.wrap(_made(context, obj, context.library.native(d), device, copy), d, weak)
@@ -59,7 +61,7 @@ def asarray(context: Context) -> Function:
 
 
 def highest(x: Any) -> Kind | None:
-    """The highest kind of the Python numbers in nested sequences; None if there are none, or others."""
+    """Return the highest kind of Python numbers in nested sequences; None if any item is not a number."""
     if isinstance(x, (list, tuple)):
         found = [highest(item) for item in x]
         kinds = [kind for kind in found if kind is not None]
@@ -69,39 +71,42 @@ def highest(x: Any) -> Kind | None:
 
 
 def _empty(x: Any) -> bool:
-    """Whether nested sequences hold nothing."""
+    """Return True if nested sequences hold nothing."""
     return isinstance(x, (list, tuple)) and all(map(_empty, x))
 
 
 def _holds_arrays(x: Any) -> bool:
-    """Whether nested sequences have a namespace's arrays among their items, which meet as in `stack`."""
+    """Return True if nested sequences contain arrays of a namespace, to be promoted as in `stack`."""
     return isinstance(x, (list, tuple)) and any(isinstance(item, Array) or _holds_arrays(item) for item in x)
 
 
 def _made(context: Context, obj: Any, to: Any, device: object, copy: bool | None) -> Any:
-    """What the library makes of an object; of a native dtype, if one is given. Raises NamespaceError."""
+    """Make the library's array of an object, of a native dtype if one is given. Raises NamespaceError."""
     refuse_masked(obj)
     options = {k: v for k, v in (("dtype", to), ("device", device), ("copy", copy)) if v is not None}
     try:
         data = context.library.asarray(context.bare(obj), **options)
     except TypelatticeError:
         raise
-    except (TypeError, OverflowError, ValueError) as e:
-        if copy is False and isinstance(e, ValueError):  # which the standard wants where a copy is needed
+    except (TypeError, OverflowError, ValueError, RuntimeError) as e:
+        if copy is False and isinstance(e, ValueError):  # the standard asks for it if a copy is needed
             raise
+        if context.library.refuses(e):
+            why = f"{context.library.name} refuses a number here ({one_line(e)})"
+            raise NamespaceError(f"{why}; give one within the dtype's range, or a wider dtype") from e
         why = f"{context.library.name} makes no array of this {class_name(obj)}: {one_line(e)}"
         raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
     return data if to is None else context.library.checked(data, to)
 
 
 def _options(context: Context, given: object, kind: Kind, device: object) -> tuple[DType, dict[str, Any]]:
-    """The dtype asked for, or the default one of a kind, and both as the library takes them."""
+    """Return the requested or default dtype, and the library's options `dtype` and `device`."""
     d = context.asked(given) if given is not None else context.default(kind)
     return d, {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
 
 
 def shaped(name: str, context: Context) -> Function:
-    """A function of a shape, or of numbers that say one: zeros, ones, empty, eye, linspace."""
+    """Build a function that takes a shape, or numbers that give one: zeros, ones, empty, eye, linspace."""
     library = context.library
 
     def function(*args: Any, dtype: object = None, device: object = None, **options: Any) -> Array:
@@ -114,10 +119,12 @@ def shaped(name: str, context: Context) -> Function:
 
 
 def full(context: Context) -> Function:
-    """The function that makes an array of one value; by default of the default dtype of its kind."""
+    """Build `full`, which makes an array of one value, by default of the default dtype of its kind."""
 
     def full(shape: Any, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
+        if own is None and context.recipes.own and kind_of(fill_value) in INTEGERS:
+            own = asarray(context)(fill_value).dtype  # which may be wider than the default
         d, said = _options(context, own, highest(fill_value) or Kind.FLOAT, device)
         data = context.library.xp.full(shape, filling(context, d, fill_value), **said)
         weak = own is None and context.recipes.weak_alone(d.kind)
@@ -127,24 +134,26 @@ def full(context: Context) -> Function:
 
 
 def filling(context: Context, d: DType, value: Any) -> Any:
-    """What fills an array of a dtype: a Python number becomes what the system says, and may be refused.
+    """Return the value that fills an array of a dtype; the system may convert or refuse a Python number.
 
-    A number that would not leave the array its dtype, such as a float among integers, is cast.
+    The library casts a number that would change the array's dtype, such as a float among integers.
     """
     given = number(value)
     if given is None:
         return context.bare(value)
-    p = context.system.explain(of(d), scalar_of(given))
+    own = context.recipes.own  # if so, the library decides, and raises its own errors
+    p = context.system.explain(operand_of(d), scalar_of(given))
     if p.dtype is d:
-        return context.recipes.counted(given, p)
+        counted = context.recipes.counted(given, p)
+        return given if own else counted
     imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
-    if (imaginary or d.kind in INTEGERS) and not context.recipes.own and not fitted(given, d)[0]:
+    if (imaginary or d.kind in INTEGERS) and not own and not represent(given, d)[0]:
         raise out_of_range(given, d)  # casts of such a number differ between libraries, and between machines
     return given
 
 
 def arange(context: Context) -> Function:
-    """The function that makes evenly spaced numbers; by default of the default dtype of their kind."""
+    """Build `arange`, which makes evenly spaced numbers, by default of the default dtype of their kind."""
 
     def arange(
         start: Any, /, stop: Any = None, step: Any = 1, *, dtype: object = None, device: object = None
@@ -159,13 +168,13 @@ def arange(context: Context) -> Function:
 
 
 def kind_of(x: Any) -> Kind | None:
-    """The kind of a Python number, or of one of the library's; None of anything else."""
+    """Return the kind of a Python number or of a number of the library; None for anything else."""
     found = highest(x)
     return operand(x).kind if found is None and hasattr(x, "dtype") else found
 
 
 def like(name: str, context: Context) -> Function:
-    """A function that makes an array like another: of its shape and, by default, of its dtype."""
+    """Build a function that makes an array like another: of its shape and, by default, of its dtype."""
 
     def function(x: Any, /, *, dtype: object = None, device: object = None) -> Array:
         return _made_like(context, name, x, (), dtype, device)
@@ -174,7 +183,7 @@ def like(name: str, context: Context) -> Function:
 
 
 def full_like(context: Context) -> Function:
-    """The function that makes an array of one value, like another array."""
+    """Build `full_like`, which makes an array of one value, like another array."""
 
     def full_like(x: Any, /, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
         return _made_like(context, "full_like", x, (fill_value,), dtype, device)
@@ -194,7 +203,7 @@ def _made_like(
 
 
 def from_dlpack(context: Context) -> Function:
-    """The function that makes an array over the buffer of another library's, or of another namespace's."""
+    """Build `from_dlpack`, which makes an array over the buffer of another library's or namespace's array."""
 
     def from_dlpack(x: Any, /, *, device: object = None, copy: bool | None = None) -> Array:
         options = {k: v for k, v in (("device", device), ("copy", copy)) if v is not None}
@@ -205,7 +214,7 @@ def from_dlpack(context: Context) -> Function:
 
 
 def astype(context: Context) -> Function:
-    """The function that casts explicitly, to a dtype that is strong."""
+    """Build `astype`, which casts explicitly; its result is never weak."""
 
     def astype(x: Any, dtype: object, /, *, copy: bool = True, device: object = None) -> Array:
         own, d = context.array("astype", x), context.asked(dtype)
@@ -218,7 +227,7 @@ def astype(context: Context) -> Function:
 
 
 def frequencies(name: str, context: Context) -> Function:
-    """The sample frequencies of a transform."""
+    """Build a function that returns the sample frequencies of a transform."""
 
     def function(n: int, /, *, d: float = 1.0, dtype: object = None, device: object = None) -> Array:
         wanted, said = _options(context, dtype, Kind.FLOAT, device)
@@ -230,7 +239,7 @@ def frequencies(name: str, context: Context) -> Function:
 
 
 def guarded(context: Context, function: Function) -> Function:
-    """A function that says so where the library cannot carry it out."""
+    """Wrap a function so that it raises NamespaceError if the library cannot carry it out."""
 
     @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
@@ -259,6 +268,6 @@ BUILDERS: dict[str, Builder] = {
 
 
 def creation(context: Context) -> dict[str, Function]:
-    """The functions that create arrays, those that the library has."""
+    """Build the functions that create arrays, as far as the library has them."""
     there = [name for name in BUILDERS if name != "from_dlpack" or context.library.has_function(name)]
     return {name: named(guarded(context, named(BUILDERS[name](context), name)), name) for name in there}

@@ -8,16 +8,16 @@ from typelattice.engine.system import System
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.input_checks import has, refuse_masked
 from typelattice.namespaces.libraries import module_of
 from typelattice.namespaces.namespace import namespace
 from typelattice.namespaces.recipe import number
-from typelattice.namespaces.refused import has, refuse_masked
 
 
 def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tuple[Any, ...]:
-    """Bare arrays cast to the dtype at which they meet; a Python scalar becomes an array without dimensions.
+    """Cast bare arrays to their common dtype; a Python scalar becomes an array without dimensions.
 
-    Raises PromotionError of a refusal.
+    Raises PromotionError if the system refuses them.
 
     >>> import numpy
     >>> [x.dtype.name for x in implicit_cast("jax", numpy.ones(2, "int32"), numpy.ones(2, "float16"))]
@@ -38,5 +38,5 @@ def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tupl
 
 
 def _bare(x: object) -> bool:
-    """Whether it is an array, and none of a namespace; classes and NumPy's texts have its attributes, too."""
+    """Return True for an array outside a namespace; classes and NumPy's strings have its attributes too."""
     return has(x, "dtype", "ndim") and not isinstance(x, (Array, type, str))

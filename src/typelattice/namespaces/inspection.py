@@ -1,4 +1,4 @@
-"""What a namespace says of dtypes: their limits, kinds and casts, and the defaults."""
+"""The functions of a namespace that inspect dtypes: limits, kinds, casts and defaults."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from typelattice.namespaces.recipe import number
 from typelattice.namespaces.results import FInfo, IInfo
 from typelattice.namespaces.signatures import named
 from typelattice.operands.notation import number as scalar_of
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 
 KINDS: dict[str, tuple[Kind, ...]] = {
     "bool": (Kind.BOOL,),
@@ -31,25 +31,25 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What `__array_namespace_info__()` gives: capabilities, devices, dtypes and default dtypes."""
+    """The result of `__array_namespace_info__()`: capabilities, devices, dtypes and default dtypes."""
 
     context: Context
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """What the library can do."""
+        """Return the library's capabilities."""
         return dict(self.context.library.info().capabilities())
 
     def default_device(self) -> object:
-        """The device on which arrays are made."""
+        """Return the device on which arrays are made."""
         found: object = self.context.library.info().default_device()
         return found
 
     def devices(self) -> tuple[object, ...]:
-        """Every device."""
+        """Return all devices."""
         return tuple(self.context.library.info().devices())
 
     def default_dtypes(self, *, device: object = None) -> dict[str, DType]:
-        """The default dtypes: the system's, and where it has none, the library's on that device."""
+        """Return the default dtypes: the system's, or the library's on that device if the system has none."""
         own, have = self.context.system.defaults, {d.kind for d in self.context.dtypes.values()}
         return {
             word: own.get(kind) or self.context.library_default(kind, device)
@@ -58,7 +58,7 @@ class Info:
         }
 
     def dtypes(self, *, device: object = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
-        """The standard's dtypes that system and library have in common, of some kinds."""
+        """Return the standard's dtypes of some kinds that both the system and the library have."""
         words = (kind,) if isinstance(kind, str) else kind or KINDS
         kinds = [k for word in words for k in _kinds(word)]
         standard = load("array-api").order
@@ -74,22 +74,22 @@ def _kinds(word: str) -> tuple[Kind, ...]:
 def at_least(
     system: System, d: DType, kind: Any, default: Callable[[Kind], DType | None]
 ) -> DType | None:
-    """A dtype, or where it is below a kind, `"float"` or `"complex"`, the one of that kind that it becomes.
+    """Raise a dtype to a kind, `"float"` or `"complex"`; return it unchanged if it is not below that kind.
 
-    An int becomes the float dtype that division gives it, or the default one where the system does not divide
-    ints; None where there is no default.
+    An int becomes the float dtype that division gives it, or the default one if the system does not divide
+    ints. The result is None if there is no default.
     """
     if kind not in (None, "float", "complex"):
         raise ValueError(f"unknown kind {kind!r}; it is 'float' or 'complex'")
     found: DType | None = d
     if kind and d.kind.rank < Kind.FLOAT.rank:
-        quotient = system.explain(of(d), of(d), op="divide").dtype
+        quotient = system.explain(operand_of(d), operand_of(d), op="divide").dtype
         found = quotient if quotient and quotient.kind is Kind.FLOAT else default(Kind.FLOAT)
     return complex_of(found) if found and kind == "complex" else found
 
 
 def float_limits(dtype: DType) -> FInfo:
-    """The limits of a float dtype, or of the parts of a complex one. Raises NamespaceError of any other."""
+    """Return the limits of a float dtype, or of a complex one's parts. Raises NamespaceError for others."""
     d = part_of(dtype)
     if d.kind is not Kind.FLOAT or d.precision is None or d.max is None or d.min_exponent is None:
         raise NamespaceError(f"{d} is no float dtype; use iinfo for integers")
@@ -98,52 +98,52 @@ def float_limits(dtype: DType) -> FInfo:
 
 
 def integer_limits(d: DType) -> IInfo:
-    """The limits of an integer dtype. Raises NamespaceError of any other."""
+    """Return the limits of an integer dtype. Raises NamespaceError for others."""
     if d.kind not in KINDS["integral"]:
         raise NamespaceError(f"{d} is no integer dtype; use finfo for floats")
     return IInfo(d.bits or 0, int(d.max or 0), int(d.min or 0), d)
 
 
 def inspection(context: Context) -> dict[str, Callable[..., Any]]:
-    """The functions that ask about dtypes."""
+    """Build the functions that ask about dtypes."""
 
     def one(x: Any) -> DType:
-        """A dtype: that of an array, or one that is asked for."""
+        """Return the dtype of an array, or read a requested dtype."""
         return context.array("inspection", x).dtype if isinstance(x, Array) else context.dtype(x)
 
     def operand(x: Any) -> Operand:
         if isinstance(x, Array):
             return context.array("result_type", x)._type.operand
         value = number(x)
-        return of(context.dtype(x)) if value is None else scalar_of(value)
+        return operand_of(context.dtype(x)) if value is None else scalar_of(value)
 
     def result_type(*arrays_and_dtypes: Any, kind: str | None = None) -> DType:
-        """The dtype at which arrays, dtypes and Python scalars meet under the system.
+        """Return the dtype to which arrays, dtypes and Python scalars promote under the system.
 
-        `kind`, `"float"` or `"complex"`: at least of that kind, as `at_least` says. Raises PromotionError of
-        a refusal.
+        `kind`, `"float"` or `"complex"`: raise the result at least to that kind, as `at_least` does. Raises
+        PromotionError if the system refuses the operands.
         """
         d = context.system.promote(*map(operand, arrays_and_dtypes)).result
         return at_least(context.system, d, kind, context.default) or d
 
     def can_cast(from_: Any, to: Any, /) -> bool:
-        """Whether a dtype, or an array's, becomes another implicitly: the two meet at it."""
+        """Return True if a dtype, or an array's, casts implicitly to another: the two promote to that one."""
         target = one(to)
         try:
-            return context.system.promote(of(one(from_)), of(target)).result is target
+            return context.system.promote(operand_of(one(from_)), operand_of(target)).result is target
         except PromotionError:
             return False
 
     def finfo(type: Any, /) -> FInfo:
-        """The limits of a float dtype, or of an array's. Raises NamespaceError of any other."""
+        """Return the limits of a float dtype, or of an array's. Raises NamespaceError for others."""
         return float_limits(one(type))
 
     def iinfo(type: Any, /) -> IInfo:
-        """The limits of an integer dtype, or of an array's. Raises NamespaceError of any other."""
+        """Return the limits of an integer dtype, or of an array's. Raises NamespaceError for others."""
         return integer_limits(one(type))
 
     def isdtype(dtype: Any, kind: Any) -> bool:
-        """Whether a dtype is of a kind, is a dtype, or is one of several."""
+        """Return True if a dtype is of a kind, is a certain dtype, or matches one of several of these."""
         if isinstance(kind, tuple):
             return any(isdtype(dtype, k) for k in kind)
         d = context.dtype(dtype)

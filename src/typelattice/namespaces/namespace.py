@@ -18,7 +18,6 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.namespaces.array import VERSIONS, Array
 from typelattice.namespaces.assignment import elements, in_place
-from typelattice.namespaces.content import content
 from typelattice.namespaces.context import Context
 from typelattice.namespaces.creation import creation
 from typelattice.namespaces.inspection import Info, inspection
@@ -28,13 +27,14 @@ from typelattice.namespaces.promoting import builder, promoting
 from typelattice.namespaces.recipe import Recipes
 from typelattice.namespaces.shapes import shapes
 from typelattice.namespaces.signatures import named, standard
+from typelattice.namespaces.system_content import content
 
 if TYPE_CHECKING:
     from typelattice.namespaces.standard import FFT, Functions, Linalg
 
     Members = Functions[Array]
 else:
-    Members = object  # a namespace has those members that its library has, each an attribute of its own
+    Members = object  # a namespace sets the members that its library has, each as an attribute
 
 CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 
@@ -42,9 +42,9 @@ CONSTANTS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi
 class Namespace(Members):
     """An array-API namespace: the members that the standard names and the library has, and `system`.
 
-    Made by `typelattice.namespace`. Dtypes beyond the standard's go by name: `xp.zeros(2, dtype="bfloat16")`.
-    Functions of operations that the standard does not name are members too, though `dir` does not show them.
-    Source: https://data-apis.org/array-api/2025.12/
+    Made by `typelattice.namespace`. Write dtypes beyond the standard by name:
+    `xp.zeros(2, dtype="bfloat16")`. Functions of operations that the standard does not name are members too,
+    though `dir` does not show them. Source: https://data-apis.org/array-api/2025.12/
 
     >>> import numpy, typelattice
     >>> xp = typelattice.namespace("torch", numpy)
@@ -52,11 +52,11 @@ class Namespace(Members):
     (<float32 under torch over numpy: 1.5>, <system torch>)
     """
 
-    def __init__(self, system: System, library: ComputingLibrary) -> None:
+    def __init__(self, system: System, library: ComputingLibrary, to_numpy: bool) -> None:
         self.__name__ = f"typelattice.namespace({system.name!r}, {library.name})"
         arrays = type("Array", (Array,), {
             "__slots__": (), "__module__": __name__, "__reduce__": _reduced,
-            "_space": self, "_recipes": Recipes(system, library),
+            "_space": self, "_recipes": Recipes(system, library), "_to_numpy": to_numpy,
         })  # fmt: skip
         self._context = context = Context(system, library, arrays)
         functions = promoting(context)
@@ -69,7 +69,7 @@ class Namespace(Members):
             **inspection(context),
             **shapes(),
             **context.dtypes,
-            **{d.name: d for d in system.instead if isinstance(d, DType) and library.has(d)},
+            **{d.name: d for d in system.requested if isinstance(d, DType) and library.has(d)},
             **CONSTANTS,
         }
         further = {*functions} - {*standard().linalg, *standard().fft}
@@ -80,7 +80,7 @@ class Namespace(Members):
         self.system, self.__array_api_version__ = system, VERSIONS[-1]
 
     def __dir__(self) -> list[str]:
-        """The members that the standard names, and `system`."""
+        """List the members that the standard names, and `system`."""
         return [name for name in standard().main if hasattr(self, name)]
 
     def __repr__(self) -> str:
@@ -89,18 +89,19 @@ class Namespace(Members):
     def __reduce__(self) -> tuple[Any, ...]:
         system = self.system
         named = system.name in systems(versions=True) and find_system(system.name) is system
-        return _again, (system.name if named else system, self._context.library.name)
+        to_numpy = self._context.Array._to_numpy
+        return _again, (system.name if named else system, self._context.library.name, to_numpy)
 
     def __deepcopy__(self, memo: object) -> Namespace:
         return self
 
     def __array_namespace_info__(self) -> Info:
-        """What the namespace can do: its dtypes, default dtypes, devices."""
+        """Return the inspection object of the namespace: its dtypes, default dtypes and devices."""
         return Info(self._context)
 
 
 class Extension:
-    """`linalg` or `fft`: of these names the functions that the library has."""
+    """`linalg` or `fft`: the functions of these names that the library has."""
 
     def __init__(self, members: Mapping[str, object], names: Iterable[str]) -> None:
         vars(self).update({name: members[name] for name in names if name in members})
@@ -110,7 +111,7 @@ class Extension:
 
 
 def operators(context: Context, functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The methods that stand for operations: `__add__`, `__radd__`, `__iadd__` of `+`, and so on."""
+    """Build the methods of operators: `__add__`, `__radd__` and `__iadd__` for `+`, and so on."""
     named_there = [op for op in OPERATIONS.values() if op.name in functions]
     found = {op.method: functions[op.name] for op in named_there if op.method}
     for op in OPERATORS.values():
@@ -130,13 +131,18 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: function(other, self)
 
 
-def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> Namespace:
+def namespace(
+    system: str | os.PathLike[str] | System, library: ModuleType, *, to_numpy: bool = True
+) -> Namespace:
     """An array-API namespace that computes with a library and promotes by a system.
 
     `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. The same
     two give the same namespace, and arrays of one namespace go together. Systems are the same if their files
     say the same, also if a file was read twice, or in another process. A namespace that the program no longer
-    holds is forgotten, but for the last few.
+    holds is forgotten, except the last few.
+
+    `to_numpy=False`: an array refuses to be converted by `np.asarray(x)`, which is how code for NumPy alone
+    takes arrays that it does not know and goes on under NumPy's rules. The error names the function.
 
     Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
 
@@ -146,37 +152,37 @@ def namespace(system: str | os.PathLike[str] | System, library: ModuleType) -> N
     (float32, True)
     """
     found = find_system(system)
-    key = content(found), library
+    key = content(found), library, to_numpy
     with ONE_AT_A_TIME:
         made = MADE.get(key)
         if made is None:
-            made = MADE[key] = Namespace(found, find_library(library))
+            made = MADE[key] = Namespace(found, find_library(library), to_numpy)
         if made not in LAST:
             LAST.append(made)
     return made
 
 
-MADE: WeakValueDictionary[tuple[Hashable, ModuleType], Namespace] = WeakValueDictionary()
-LAST: deque[Namespace] = deque(maxlen=64)  # held, so that asking again for one does not make it again
-ONE_AT_A_TIME = Lock()  # two threads that ask first at the same moment are to get the same namespace
+MADE: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
+LAST: deque[Namespace] = deque(maxlen=64)  # kept, so that a repeated request does not make it again
+ONE_AT_A_TIME = Lock()  # two threads that ask at the same moment must get the same namespace
 
 
-def _again(system: System | str, library: str) -> Namespace:
-    """A pickled namespace; the one that is there, if its system is one that comes along."""
-    return namespace(system, import_module(library))
+def _again(system: System | str, library: str, to_numpy: bool) -> Namespace:
+    """Restore a pickled namespace; return the existing one if its system is bundled."""
+    return namespace(system, import_module(library), to_numpy=to_numpy)
 
 
 def _apart(x: Array) -> tuple[Any, tuple[DType, bool]]:
-    """The library's array, and what else there is to an array of a namespace."""
+    """Split an array of a namespace into the library's array and its other facts: dtype and weakness."""
     return x._data, (x.dtype, x.weak)
 
 
 def _reduced(x: Array) -> tuple[Any, ...]:
-    """How an array is copied and pickled."""
+    """Return the function and arguments by which an array is copied and pickled."""
     return _array_again, (x._space, x._data, x.dtype, x.weak)
 
 
 def _array_again(space: Namespace, data: Any, dtype: DType, weak: bool) -> Array:
-    """An array that was copied or pickled. Raises NamespaceError if the library changed its dtype."""
+    """Restore a copied or pickled array. Raises NamespaceError if the library changed its dtype."""
     library = space._context.library
     return space._context.wrap(library.checked(data, library.native(dtype)), dtype, weak)

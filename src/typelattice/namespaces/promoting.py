@@ -1,4 +1,4 @@
-"""The functions that promote, one builder a form: each asks the system, casts, and calls the library."""
+"""The functions that promote, one builder for each form: ask the system, cast, and call the library."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -18,14 +18,14 @@ from typelattice.namespaces.signatures import named
 
 Function = Callable[..., Any]
 Builder = Callable[[Context, str], Function]
-ACCUMULATING = ("accumulate", "cumulative")  # classes of operations that may be told their dtype
+ACCUMULATING = ("accumulate", "cumulative")  # classes of operations that accept `dtype`
 
 
 def binary(context: Context, op: str) -> Function:
-    """A function of two arrays, or of one and a Python scalar.
+    """Build a function of two arrays, or of one array and a Python scalar.
 
-    What it does for operands of two array types is planned once. This is the path of every `x + y`, so the
-    first lines look up nothing but that recipe.
+    The function makes one recipe for each two array types. This is the path of every `x + y`, so its first
+    lines only look up that recipe.
     """
     cls, recipes, new = context.Array, context.recipes, object.__new__
     kept: dict[tuple[object, object], Recipe] = {}
@@ -45,7 +45,7 @@ def binary(context: Context, op: str) -> Function:
         return first(x1, x2)
 
     def first(x1: Any, x2: Any) -> Any:
-        """The same for operands without a recipe, and for numbers."""
+        """Do the same for operands without a recipe, and for numbers."""
         x1, x2 = context.both(op, x1, x2)
         key = _key(x1), _key(x2)
         value = x2 if x1.__class__ is cls else x1
@@ -67,12 +67,12 @@ def binary(context: Context, op: str) -> Function:
 
 
 def _key(x: Any) -> object:
-    """What a recipe is kept by: the ArrayType of an array, the class of a Python scalar."""
+    """Return an operand's part of a recipe's key: the ArrayType of an array, the class of a Python scalar."""
     return x._type if isinstance(x, Array) else x.__class__
 
 
 def unary(context: Context, op: str) -> Function:
-    """A function of one array, whose other arguments take no part in promotion."""
+    """Build a function of one array; its other arguments take no part in promotion."""
     kept: dict[object, Recipe] = {}
     recipes = context.recipes
 
@@ -80,20 +80,20 @@ def unary(context: Context, op: str) -> Function:
         x = context.array(op, x)
         recipe = kept.get(x._type)
         if recipe is None:
-            recipe = recipes.casting(recipes.promote(op, (recipes.operand(x._type, x._data),)))
-            if not recipes.by_value:
-                kept[x._type] = recipe
+            recipe = recipes.make(op, (recipes.operand(x._type, x._data),))
         p = recipe.promotion
         if args or options:
             return context.computed(op, p, (x._data,), *context.bare(args), **context.bare(options))
-        out = context.carried(p, recipe.compute, x._data)
-        return context.wrap(out if recipe.finish is None else recipe.finish(out), p.result, p.weak)
+        out, recipe = context.carry_out(recipe, (x,))
+        if not recipes.by_value:
+            kept[x._type] = recipe
+        return context.wrap(out, p.result, p.weak)
 
     return function
 
 
 def several_operands(context: Context, op: str) -> Function:
-    """A function of two arrays or more, with options such as axes."""
+    """Build a function of two arrays or more, with options such as axes."""
 
     def function(*xs: Any, **options: Any) -> Any:
         return context.call(op, xs, **options)
@@ -102,7 +102,7 @@ def several_operands(context: Context, op: str) -> Function:
 
 
 def reduction(context: Context, op: str) -> Function:
-    """A function along axes; of some, `dtype` may ask for the dtype of the result."""
+    """Build a function along axes; for some, `dtype` may request the dtype of the result."""
     library, promote = context.library, _promotion_of_one(context, op)
     accumulates = OPERATIONS[op].of_class in ACCUMULATING
 
@@ -111,6 +111,8 @@ def reduction(context: Context, op: str) -> Function:
         if dtype is not None:
             return as_dtype(x, context.asked(dtype), **options)
         p = promote(x)
+        if x.ndim == 0 and options.get("include_initial"):  # it needs an axis to extend
+            x = context.wrap(library.function("reshape")(x._data, (1,)), x.dtype, x.weak)
         if accumulates:
             options["dtype"] = library.native(p.compute or p.result)
         return context.computed(op, p, (x._data,), **context.bare(options))
@@ -126,7 +128,7 @@ def reduction(context: Context, op: str) -> Function:
 
 
 def difference(context: Context, op: str) -> Function:
-    """`diff`: what is put before and after promotes with what is subtracted."""
+    """Build `diff`: the arrays put before and after promote with the array itself."""
     library = context.library
 
     def function(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
@@ -142,7 +144,7 @@ def difference(context: Context, op: str) -> Function:
 
 
 def choice(context: Context, op: str) -> Function:
-    """`where`: a condition, and two branches that promote."""
+    """Build `where`: a condition, and two branches that promote."""
 
     def function(condition: Any, x1: Any, x2: Any, /) -> Any:
         mask = context.array(op, condition)
@@ -161,20 +163,24 @@ def choice(context: Context, op: str) -> Function:
 
 
 def several(context: Context, op: str) -> Function:
-    """A function of a list of arrays, which promote together."""
+    """Build a function of a list of arrays, which promote together."""
 
     def function(arrays: Sequence[Any], /, **options: Any) -> Any:
         if not isinstance(arrays, (list, tuple)):
             raise NamespaceError(f"{op} takes a list of arrays; write {op}([x, y])")
         if not arrays:
             raise NamespaceError(f"{op} of no arrays has no dtype; give one at least")
-        return context.joined(op, [context.array(op, x) for x in arrays], **options)
+        own = [context.array(op, x) for x in arrays]
+        if op == "concat" and options.get("axis", 0) is None:  # it flattens first, also arrays without axes
+            reshape = context.library.function("reshape")
+            own = [context.wrap(reshape(x._data, (-1,)), x.dtype, x.weak) if x.ndim == 0 else x for x in own]
+        return context.joined(op, own, **options)
 
     return function
 
 
 def each(context: Context, op: str) -> Function:
-    """A function of several arrays that keeps the dtype of each."""
+    """Build a function of several arrays that keeps the dtype of each."""
 
     def function(*arrays: Any, **options: Any) -> Any:
         listed = [context.array(op, x) for x in arrays]
@@ -185,7 +191,7 @@ def each(context: Context, op: str) -> Function:
 
 
 def clip(context: Context, op: str) -> Function:
-    """`clip`: bounds, where they are given, promote with what is clipped."""
+    """Build `clip`: the bounds, if given, promote with the clipped array."""
     library = context.library
 
     def function(x: Any, /, min: Any = None, max: Any = None) -> Any:
@@ -193,6 +199,12 @@ def clip(context: Context, op: str) -> Function:
         low, high = (None if b is None else context.taken(op, b) for b in (min, max))
         given = [b for b in (x, low, high) if b is not None]
         p = context.recipes.promote(op, context.operands(given))
+        if len(given) == 1:
+            return context.wrap(library.asarray(x._data, copy=True), p.result, p.weak)
+        if context.recipes.own:
+            out = context.raw(p, library.raw(op, zero_d=False), x, low, high)
+            if out is not None:
+                return context.wrap(out, p.result, p.weak)
         data = iter(context.data(p, given))
         to = library.native(p.compute or p.result)
         cast = [None if b is None else library.cast(next(data), to) for b in (x, low, high)]
@@ -203,7 +215,7 @@ def clip(context: Context, op: str) -> Function:
 
 
 def parts(context: Context, op: str) -> Function:
-    """A function with several results, each of the dtype that the library gives it."""
+    """Build a function with several results, each of the dtype that the library gives it."""
     library, promote, of_class = context.library, _promotion_of_one(context, op), OPERATIONS[op].of_class
 
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
@@ -225,7 +237,7 @@ def parts(context: Context, op: str) -> Function:
 
 
 def indexed(context: Context, op: str) -> Function:
-    """A function of an array and of indices into it."""
+    """Build a function of an array and of indices into it."""
     promote = _promotion_of_one(context, op)
 
     def function(x: Any, indices: Any, /, **options: Any) -> Any:
@@ -236,7 +248,7 @@ def indexed(context: Context, op: str) -> Function:
 
 
 def _promotion_of_one(context: Context, op: str) -> Callable[[Array], Promotion]:
-    """The system's answer for one array, kept by its ArrayType."""
+    """Build a function that asks the system about one array, and keeps the answer by its ArrayType."""
     recipes = context.recipes
     known: dict[object, Promotion] = {}
 
@@ -260,11 +272,11 @@ BY_FORM: dict[str, Builder] = {
     "parts": parts,
     "indexed": indexed,
 }
-BY_NAME: dict[str, Builder] = {"clip": clip, "diff": difference}  # whose form does not say all
+BY_NAME: dict[str, Builder] = {"clip": clip, "diff": difference}  # whose form is not enough to choose one
 
 
 def builder(op: Operation) -> Builder | None:
-    """What makes the function of an operation; None of one that asks about dtypes alone."""
+    """Return the builder of an operation's function; None if the operation only asks about dtypes."""
     if op.form in ("elementwise", "whole") and op.name not in BY_NAME:
         if op.most == 1:
             return unary
@@ -273,7 +285,7 @@ def builder(op: Operation) -> Builder | None:
 
 
 def promoting(context: Context) -> dict[str, Function]:
-    """The functions that promote, those that the library has."""
+    """Build the functions that promote, as far as the library has them."""
     builders = {name: builder(op) for name, op in OPERATIONS.items()}
     there = {name: build for name, build in builders.items() if build and context.library.has_function(name)}
     return {name: named(build(context, name), name) for name, build in there.items()}

@@ -1,7 +1,7 @@
-"""Recipes: how the library computes what the system says, with which casts before and after.
+"""Recipes: the library's function for an operation, with the casts before and after that the system needs.
 
 A recipe is made from the system's answer to an operation on some operands. It depends on their dtypes,
-weakness and tiers, and on values only under a system that looks at them, so it is made once and kept.
+weakness and tiers. It depends on values only if the system looks at them, so it is made once and kept.
 """
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operations import find
+from typelattice.engine.operations import NEVER, find
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
 from typelattice.facts.operations import COMPARING, operation
-from typelattice.facts.range import Value, fitted
+from typelattice.facts.range import Value, represent
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import ComputingLibrary
-from typelattice.operands.operand import SCALARS, Operand, of, scalar
+from typelattice.operands.operand import SCALARS, Operand, operand_of, scalar
 
 
 class ArrayType:
-    """What arrays of one dtype, weakness and tier have in common: their operand, and the library's own dtype.
+    """The operand and the library's own dtype that arrays of one dtype, weakness and tier share.
 
-    There is one object for each, so that recipes are found by identity.
+    Each combination has one object, so that recipes can be found by identity.
     """
 
     __slots__ = ("native", "operand")
@@ -36,9 +36,9 @@ class ArrayType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recipe:
-    """How the library carries out an operation on some operands, as the system says.
+    """A plan for an operation on some operands: the library computes, by the rules of the system.
 
-    - `promotion`: the system's answer, from which the recipe was made.
+    - `promotion`: the system's answer behind the recipe.
     - `compute`: the function of the library's arrays that gives the library's result.
     - `finish`: the cast of that result, None if it needs none.
     - `low`, `high`: the least and greatest value of a Python scalar for which the recipe holds.
@@ -55,7 +55,7 @@ class Recipe:
     array_type: ArrayType | None = None
 
     def holds(self, value: Value | None) -> bool:
-        """Whether the recipe holds for a Python scalar of this value; None: there is no scalar."""
+        """Return True if the recipe holds for a Python scalar of this value; None means no scalar."""
         return value is None or (not isinstance(value, complex) and self.low <= value <= self.high)
 
 
@@ -73,60 +73,60 @@ class Recipes:
     # -- array types
 
     def array_type(self, dtype: DType, weak: bool, zero_d: bool, weak_to_library: bool = False) -> ArrayType:
-        """The type of arrays like these; one may be weak to the system and not to the library."""
+        """Return the type of arrays like these; one may be weak to the system and not to the library."""
         key = dtype, weak, zero_d, weak_to_library
         found = self._types.get(key)
         if found is None:
-            operand = of(dtype, weak=weak, tier="0d" if zero_d else "array")
+            operand = operand_of(dtype, weak=weak, tier="0d" if zero_d else "array")
             found = self._types.setdefault(key, ArrayType(operand, self.library.native(dtype)))
         return found
 
     def of(self, data: Any, dtype: DType | None = None, weak: bool = False) -> ArrayType:
-        """The type of one of the library's arrays."""
+        """Return the type of an array of the library."""
         library = self.library
         return self.array_type(dtype or library.dtype(data), weak, data.ndim == 0, library.weak(data))
 
     def weak_alone(self, kind: Kind) -> bool:
-        """Whether a Python scalar of a kind is weak by itself, as an array of it is then."""
+        """Return True if a Python scalar of a kind is weak by itself; an array made of it is then weak."""
         return self.system.explain(scalar(kind)).weak
 
     def operand(self, array_type: ArrayType, data: Any) -> Operand:
-        """The operand that an array is; with its value where the system looks at values."""
+        """Convert an array to an operand, with its value if the system looks at values."""
         o = array_type.operand
         if not self.by_value or o.tier != "0d" or o.dtype is None:
             return o
-        return of(o.dtype, tier="0d", value=self.library.value(data))
+        return operand_of(o.dtype, tier="0d", value=self.library.value(data))
 
     # -- recipes
 
     def promote(self, op: str, operands: Sequence[Operand]) -> Promotion:
-        """The system's answer. Raises PromotionError of a refusal, in an unknown operation OpError.
+        """Return the system's answer. Raises PromotionError for a refusal, OpError for an unknown operation.
 
-        Raises NamespaceError of operands that the system takes though they have no dtype in common.
+        Raises NamespaceError if the system takes the operands though they have no dtype in common.
         """
         found = self.system.promote(*operands, op=op)
-        if found.node is None and find(op, self.system.ops).meet == "apart":
+        if found.node is None and find(op, self.system.ops).meet == NEVER:
             listed = " and ".join(map(str, operands))
             raise NamespaceError(f"{listed} have no dtype in common to compute {op} in; cast them to one")
         return found
 
     def make(self, op: str, operands: Sequence[Operand]) -> Recipe:
-        """The recipe of an operation on arrays and Python scalars.
+        """Make the recipe of an operation on arrays and Python scalars.
 
-        Where the system is the library's own, the library is asked first: what it gives is right by
-        definition, if it is of the dtype that the system says. So it is where the library computes in that
-        dtype, and would round otherwise if the casts came before.
+        If the system is the library's own, the recipe tries the library on uncast operands first. Its result
+        is right by definition if it has the dtype that the system says. The same applies if the library fuses
+        casts and computes in the result's dtype: separate casts before would round differently.
         """
         p = self.promote(op, operands)
         at_once = self.library.fuses and p.compute is p.dtype and all(o.tier != "scalar" for o in operands)
         if not self.own and not at_once:
             return self.casting(p)
         low, high = self.range(p)
-        function = self.library.raw(operation(op).function, _zero_d(operands))
+        function = self.library.raw(op, _zero_d(operands))
         return Recipe(p, function, None, low, high, None)
 
     def casting(self, p: Promotion) -> Recipe:
-        """The recipe that casts the operands of an operation before the library computes."""
+        """Make the recipe that casts the operands of an operation before the library computes."""
         assert p.op is not None
         native = self.library.native
         to = native(self.computed_in(p))
@@ -140,10 +140,10 @@ class Recipes:
         return Recipe(p, compute, self.finish(native(p.result)), low, high, to)
 
     def computed_in(self, p: Promotion) -> DType:
-        """The dtype to which operands are cast.
+        """Return the dtype to which operands are cast.
 
-        An exponent that leaves the base its dtype may not fit in that. So both are cast to the widest integer
-        dtype, whose products agree with those of the narrower ones in all the bits that these have.
+        An integer exponent may keep the base's dtype and yet not fit into it. So both are cast to the widest
+        integer dtype, whose products agree with those of narrower ones in all bits that these have.
         """
         compute = p.compute or p.result
         if p.op is None or operation(p.op).function != "pow" or compute.kind not in INTEGERS:
@@ -152,7 +152,7 @@ class Recipes:
         return WIDEST if exponent.kind in INTEGERS and exponent.dtype is not compute else compute
 
     def exact(self, p: Promotion) -> bool:
-        """Whether integers of two signs are compared exactly, by the library and by the system."""
+        """Return True if library and system both compare signed with unsigned integers exactly."""
         assert p.op is not None
         silent = self.by_value or find(p.op, self.system.ops).fit == {}
         compares = operation(p.op).of_class in COMPARING
@@ -161,20 +161,20 @@ class Recipes:
         return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.rank == 1 for o in p.operands)
 
     def finish(self, result: Any) -> Callable[[Any], Any]:
-        """A cast to the result, where the library gave another."""
+        """Build a function that casts to the result's dtype if the library gave another."""
         cast = self.library.cast
         return lambda out: out if out.dtype == result else cast(out, result)
 
     def is_as_said(self, data: Any, p: Promotion) -> bool:
-        """Whether an array of the library's has the dtype, and the weakness, that the system says."""
+        """Return True if an array of the library has the dtype and the weakness that the system says."""
         weak = self.weak_arrays and self.library.weak(data) != p.weak
         return data.dtype == self.library.native(p.result) and not weak
 
     def range(self, p: Promotion) -> tuple[float, float]:
-        """The values of a Python scalar for which the recipe surely holds; none if low is above high."""
+        """Return a range of Python scalars for which the recipe surely holds; empty if low > high."""
         none = 1, 0
         assert p.op is not None
-        if operation(p.op).of_class == "logical":  # where a number may count before it is rounded
+        if operation(p.op).of_class == "logical":  # it may use a number before it is rounded
             return none
         scalars = [o for o in p.operands if o.tier == "scalar"]
         if not scalars or self.by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
@@ -190,18 +190,18 @@ class Recipes:
     # -- Python scalars
 
     def number_in_range(self, value: Value, recipe: Recipe, like: Any) -> Any:
-        """A Python scalar of a value for which a recipe holds, as the library is to see it."""
+        """Convert a Python scalar, whose value the recipe covers, to what the library gets."""
         return value if recipe.to is None else self.library.number(value, recipe.to, like)
 
     def number(self, value: Value, p: Promotion, like: Any) -> Any:
-        """A Python scalar as the library is to see it: the very number that the system says.
+        """Convert a Python scalar to what the library gets: the very number that the system says.
 
-        Raises NamespaceError where the system refuses the value, or does not say what becomes of it.
+        Raises NamespaceError if the system refuses the value, or does not say what becomes of it.
         """
         to = self.computed_in(p)
         counted = self.counted(value, p)
-        if isinstance(counted, float) and not fitted(counted, to)[0]:
-            return counted  # an infinity for a comparison, which is no number of the dtype
+        if isinstance(counted, float) and not represent(counted, to)[0]:
+            return counted  # an infinity for a comparison, which the dtype cannot hold
         try:
             return self.library.number(counted, self.library.native(to), like)
         except (OverflowError, TypeError, ValueError, RuntimeError) as e:
@@ -209,9 +209,9 @@ class Recipes:
             raise NamespaceError(f"{why}; use a value within its range") from e
 
     def counted(self, value: Value, p: Promotion) -> Value:
-        """The number that the system says a Python scalar counts as: itself, or what becomes of it.
+        """Return the number that the system uses for a Python scalar: itself, or the number that it becomes.
 
-        Raises NamespaceError where the system refuses the value, or does not say what becomes of it.
+        Raises NamespaceError if the system refuses the value, or does not say what becomes of it.
         """
         to = self.computed_in(p)
         of_class = operation(p.op).of_class if p.op else None
@@ -220,27 +220,27 @@ class Recipes:
         kind = SCALARS[type(value)]
         same = [f for f in p.fits if f.kind is kind and (f.value is value or f.value == value)]  # NaN is NaN
         fit = same[0] if same else None
-        if fit is None or fit.outcome == "fits" or fitted(value, to)[0]:
+        if fit is None or fit.outcome == "fits" or represent(value, to)[0]:
             return value
         if fit.becomes is not None:
             return fit.becomes
         if fit.outcome != "raise" and of_class in COMPARING and not isinstance(value, complex):
-            # An infinity compares with all that the dtype holds as the number itself does.
+            # An infinity compares with all values of the dtype as the number itself does.
             return math.inf if value > 0 else -math.inf
         what = f"{shown(value)} is out of range for {to} under {self.system.name}"
         said = WITHOUT_A_VALUE.get(fit.outcome, "")
         raise NamespaceError(f"{what}{said}; use a value within it, or cast first")
 
     def _counts_exactly(self, value: Value, p: Promotion) -> bool:
-        """Whether a number counts as it is in an operation, before it is rounded to the dtype computed in."""
+        """Return True if an operation uses a number exactly, before it is rounded to the compute dtype."""
         assert p.op is not None
         policy = find(p.op, self.system.ops).fit or {}
-        return policy.get(SCALARS[type(value)].word, "").endswith("exact")
+        return policy.get(SCALARS[type(value)].word, "").startswith("exact")
 
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
 WIDEST = DTYPES["int64"]
-WITHOUT_A_VALUE = {  # what a system may say of a number that no library can compute with
+WITHOUT_A_VALUE = {  # outcomes of a number with which no library can compute
     "unsaid": ", which does not say what becomes of it",
     "widen": ", which would compute without a limit, as no library does",
     "exact": ", which would compute with it as it is",
@@ -248,12 +248,12 @@ WITHOUT_A_VALUE = {  # what a system may say of a number that no library can com
 
 
 def _zero_d(operands: Sequence[Operand]) -> bool:
-    """Whether no operand has dimensions."""
+    """Return True if no operand has dimensions."""
     return all(o.tier != "array" for o in operands)
 
 
 def shown(value: Value) -> str:
-    """A number as an error shows it."""
+    """Return a number as an error shows it."""
     try:
         text = str(value)
     except ValueError:  # Python writes no integer of more than 4,300 digits
@@ -262,14 +262,15 @@ def shown(value: Value) -> str:
 
 
 def one_line(error: Exception) -> str:
-    """The message of a library's error, on one line that is not too long."""
+    """Return the message of a library's error, on one line that is not too long."""
     return " ".join(str(error).split())[:160]
 
 
 def number(x: object) -> Value | None:
-    """A Python number, an IntEnum's or a subclass's as its plain value; None if it is none.
+    """Return a Python number as a plain int, float or complex; None for anything else.
 
-    A scalar of a library, which has a dtype, is none, even if its class derives from float.
+    An IntEnum or an instance of a subclass becomes its plain value. A scalar of a library has a dtype and is
+    no Python number, even if its class derives from float.
     """
     if type(x) in SCALARS:
         return x  # type: ignore[return-value]

@@ -1,6 +1,6 @@
-"""What functions of a namespace give that is no array: several arrays under names, and the limits of dtypes.
+"""Results of namespace functions that are not one array: named tuples of arrays, and limits of dtypes.
 
-Each is a class of a module, so that results can be pickled. `A` is the class of arrays.
+Each class is at the top of this module, so that results can be pickled. `A` is the class of arrays.
 """
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ RESULTS: Mapping[str, Callable[..., tuple[Any, ...]]] = {
     "unique_all": UniqueAllResult,
     "unique_counts": UniqueCountsResult,
     "unique_inverse": UniqueInverseResult,
-}  # operation → what it gives
+}  # operation → class of its result
 
 
 @dataclass(frozen=True, slots=True)

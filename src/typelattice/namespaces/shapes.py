@@ -1,4 +1,4 @@
-"""The function of a namespace that is of shapes alone, in which no array and no dtype takes part."""
+"""The function of a namespace that needs only shapes, no arrays and no dtypes."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ Shape = tuple[int | None, ...]  # None: a length that is not known yet
 
 
 def broadcast_shapes(*given: Shape) -> Shape:
-    """The shape to which shapes are broadcast. Raises ValueError where they do not go together.
+    """Broadcast shapes to one shape. Raises ValueError where they do not go together.
 
     >>> broadcast_shapes((2, 1), (3,), (None, 1, 1))
     (None, 2, 3)

@@ -24,7 +24,7 @@ class Standard:
 
 @cache
 def standard() -> Standard:
-    """What standard.pyi states; read when the first namespace is made."""
+    """Read the names and signatures in standard.pyi, once, when the first namespace is made."""
     stated = ast.parse(STUB.read_text("ascii")).body
     members = {node.name: [*_members(node)] for node in stated if isinstance(node, ast.ClassDef)}
     both, fft = members["Products"], members["FFT"]  # as in the bases of the classes there
@@ -43,7 +43,7 @@ def _names(members: Iterable[ast.FunctionDef | ast.AnnAssign]) -> tuple[str, ...
 
 
 def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
-    """The parameters of a method without its `self`."""
+    """Yield the parameters of a method without its `self`."""
     plain = [*args.posonlyargs, *args.args]
     defaults = dict(zip((a.arg for a in args.kwonlyargs), args.kw_defaults, strict=True))
     defaults |= zip((a.arg for a in plain[len(plain) - len(args.defaults) :]), args.defaults, strict=True)
@@ -60,7 +60,7 @@ def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
 
 
 def named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A function under its name, with the standard's signature."""
+    """Give a function its name and the standard's signature, and return it."""
     function.__name__ = function.__qualname__ = name
     if name in standard().signatures:
         function.__signature__ = standard().signatures[name]  # type: ignore[attr-defined]

@@ -5,34 +5,35 @@ from importlib import import_module
 from typing import Protocol, runtime_checkable
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import short
+from typelattice.facts.suggestions import short
 from typelattice.rendering.grid import Cell, Grid
 
 FORMATS = ("text", "markdown", "html", "csv", "json")  # each a module with a function of its name
 
 
 class RenderError(TypelatticeError, ValueError):
-    """A format that there is not, or a value that has none but JSON."""
+    """An unknown format, or a value that only JSON can hold."""
 
 
 @runtime_checkable
 class Gridded(Protocol):
-    """What can be seen as a grid: a table, a diff, verdicts."""
+    """A value that can be shown as a grid: a table, a diff, verdicts."""
 
     def grid(self) -> Grid: ...
 
 
 @runtime_checkable
 class Plain(Protocol):
-    """What can be given as dictionaries, lists, texts and numbers: verdicts, a design."""
+    """A value that can be given as dictionaries, lists, texts and numbers: verdicts, a design."""
 
     def data(self) -> dict[str, object]: ...
 
 
 def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
-    """A grid, or what can be seen as one, in a format: text, markdown, html, csv or json.
+    """Render a grid, or a value that has one, in a format: text, markdown, html, csv or json.
 
-    What gives plain data is written as that in JSON; what is no grid has no other format. Raises RenderError.
+    A value that gives plain data is written as that in JSON; one without a grid has no other format.
+    Raises RenderError.
 
     >>> print(render(Grid("", (Cell("a"),), (Cell("b"),), ((Cell("c|d"),),)), "markdown"))
     |  | a |

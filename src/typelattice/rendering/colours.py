@@ -1,7 +1,7 @@
-"""The colours of drawings and tables: told apart by the colour-blind, on light and dark ground, and in print.
+"""The colours of drawings and tables: distinct for the colour-blind, on light and dark ground, and in print.
 
-They are those of Okabe and Ito (jfly.uni-koeln.de/color), which were made for that. No colour says anything
-alone: kinds are rows and letters too, what lost, what is dropped is dashed, what is dropped is dotted.
+They are those of Okabe and Ito (jfly.uni-koeln.de/color), which were made for that. No information depends on
+colour alone: kinds are also rows and letters, lost and dropped parts are also dashed, links are also dotted.
 """
 
 from __future__ import annotations
@@ -11,6 +11,6 @@ KINDS = {
     "": "#808080",
 }  # fmt: skip
 TINTS = {kind: colour for kind, colour in KINDS.items() if kind}  # of cells in tables
-ADDED = "#0072b2"  # what a second system adds
-ACCENT = "#d55e00"  # ties, refusals, what lost, what is dropped
+ADDED = "#0072b2"  # additions of a second system
+ACCENT = "#d55e00"  # ties, refusals, losses, dropped relations
 FILL = 0.2  # how much of a kind's colour covers the ground within a node

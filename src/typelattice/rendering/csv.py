@@ -18,7 +18,7 @@ def csv(grid: Grid) -> str:
 
 
 def _field(text: str) -> str:
-    """A field in which nothing controls a terminal, and which no spreadsheet takes for a formula."""
+    """Escape a field so that it cannot control a terminal or become a spreadsheet's formula."""
     text = "\n".join(map(printable, text.split("\n")))
     text = f"'{text}" if FORMULA.match(text) else text
     return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\n\r') else text

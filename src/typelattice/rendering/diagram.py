@@ -1,24 +1,23 @@
-"""What drawings are made from: vertices with labels and rows, arrows between them, and links beside those."""
+"""The parts of drawings: vertices with labels and rows, arrows between them, and links beside those."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.frozen import frozen
 
 FEWEST = 3  # vertices with the same arrows that share a box; one less of those without any
 
 
 class DrawingError(TypelatticeError, ValueError):
-    """What cannot be drawn, a format that there is not, or one whose library is not installed."""
+    """The error for a value that cannot be drawn, an unknown format, or one whose library is missing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Vertex:
     """A node of a drawing. `row` is the row it stands in, counted from the top; one between two may be 2.5.
 
     `label` may have several lines. `kind` chooses the colour, `marks` are words that say how it stands out,
-    `title` is what to say of it on demand.
+    `title` is the detail shown on demand.
     """
 
     id: str
@@ -29,7 +28,7 @@ class Vertex:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Arrow:
     """A line from one vertex to another that stands further right; `badge` is a sign or two that it bears."""
 
@@ -40,7 +39,7 @@ class Arrow:
     badge: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Link:
     """A dotted line between vertices that no arrow joins; `mark` is a word for its sort.
 
@@ -53,7 +52,7 @@ class Link:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Diagram:
     """Vertices, arrows from left to right, and links; `rows` are the names of rows, `notes` stand below.
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from typelattice.facts.suggest import short
+from typelattice.facts.frozen import frozen
+from typelattice.facts.suggestions import short
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.dot import dot
 from typelattice.rendering.json import document
 from typelattice.rendering.layered import Placed, Rect
-from typelattice.rendering.links import routed
+from typelattice.rendering.link_routes import routed
 from typelattice.rendering.mermaid import mermaid
-from typelattice.rendering.sketch import sketch
 from typelattice.rendering.svg import path, svg
+from typelattice.rendering.text_drawing import sketch
 
 FORMATS = ("text", "svg", "png", "dot", "mermaid", "json")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(repr=False)
 class Drawing:
     """Nodes and arrows with coordinates, as SVG, PNG, DOT, Mermaid, JSON and text; `print` shows the last.
 
@@ -61,7 +60,7 @@ class Drawing:
         return png(self.svg, scale)
 
     def data(self) -> dict[str, object]:
-        """The drawing as what JSON can hold: lengths in pixels, `x` and `y` of the middles, y downwards."""
+        """Return the drawing as JSON data: lengths in pixels, `x` and `y` of the middles, y downwards."""
         p = self.placed
         return {
             "title": p.diagram.title,

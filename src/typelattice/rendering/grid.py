@@ -1,17 +1,18 @@
-"""What the renderers draw: rows and columns of short texts."""
+"""Grids that the renderers draw: rows and columns of short texts."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from typelattice.facts.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Cell:
-    """A short text; `marks` are words that say how it stands out, `title` is what to say of it on demand.
+    """A short text; `marks` are words that say how it stands out, `title` is the detail shown on demand.
 
-    A mark is of any name; text knows `refused`, `differs`, `same` and the kinds of numbers, HTML makes
-    classes of all. A title may be a function that makes it: only HTML shows titles, and of a large table they
-    take long to write.
+    A mark may have any name. Text knows `refused`, `differs`, `same` and the kinds of numbers; HTML turns
+    every mark into a class. A title may be a function that makes it: only HTML shows titles, and those of a
+    large table take long to write.
     """
 
     text: str
@@ -24,7 +25,7 @@ class Cell:
         return self.title if isinstance(self.title, str) else self.title()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Grid:
     """Cells in rows and columns with a label each, a title above, notes below; `corner` labels the labels."""
 
@@ -37,6 +38,6 @@ class Grid:
 
 
 def printable(text: str) -> str:
-    """One line of text in which nothing controls the terminal."""
+    """Escape a text to one line that cannot control a terminal."""
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in line)

@@ -22,7 +22,7 @@ STYLE = """
 .tl-grid .tl-cells .tl-prose { white-space: normal; text-align: left; min-width: 20em; }
 .tl-grid p { margin: 0.3em 0; }
 """
-# Tints that let the ground of the page through, be it light or dark; browsers print none unless told.
+# Tints that let the ground of the page through, be it light or dark; browsers print them only on request.
 STYLE += "".join(f".tl-grid .tl-{kind} {{ background: {c}33; }}\n" for kind, c in TINTS.items())
 PROSE = 40  # characters; a cell of more is a sentence, and its whole column may be folded
 

@@ -7,15 +7,15 @@ functions, the same each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 
+from typelattice.facts.frozen import frozen, replace
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex, boxes
 from typelattice.rendering.grid import printable
-from typelattice.rendering.levels import levels
-from typelattice.rendering.ordering import bent, untangled
-from typelattice.rendering.ranks import ranks, without_circles
+from typelattice.rendering.node_columns import ranks, without_circles
+from typelattice.rendering.node_heights import levels
+from typelattice.rendering.node_order import bent, untangled
 
 LETTER, LINE = 7.83, 17.0  # of a monospaced font of 13 pixels: a letter's width, a line's height
 PAD, LEAST = 8.0, 40.0  # within a node beside its label; how wide a node is at least
@@ -28,7 +28,7 @@ TALL = 5  # members that a box has below each other at most, before it gets a se
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Rect:
     """A rectangle by its middle."""
 
@@ -46,7 +46,7 @@ class Rect:
         return self.x - self.width / 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Node:
     """A vertex where it is drawn."""
 
@@ -54,7 +54,7 @@ class Node:
     at: Rect
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Box:
     """Several nodes with the same arrows, drawn as members of one box."""
 
@@ -63,7 +63,7 @@ class Box:
     at: Rect
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Edge:
     """An arrow where it is drawn: each of `sources` leads to each of `targets`, by way of `points`.
 
@@ -76,7 +76,7 @@ class Edge:
     arrow: Arrow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Placed:
     """A diagram with coordinates, in pixels from the upper left, and how many arrows cross."""
 
@@ -196,7 +196,7 @@ def _members(
 
 
 def _columns(wide: Sequence[float], hops: Sequence[Sequence[tuple[float, float]]]) -> list[float]:
-    """Where each column begins; two stand further apart where an arrow between them rises far."""
+    """Return the left edge of each column; a steep arrow between two columns needs a wider gap."""
     lefts, x = list[float](), 0.0
     for width, rising in zip(wide, hops, strict=True):
         lefts.append(float(round(x)))

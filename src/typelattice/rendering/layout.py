@@ -1,17 +1,17 @@
-"""How paragraphs are laid out: folded to a width, in colour or without."""
+"""The layout of paragraphs: folded to a width, in colour or without."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 
+from typelattice.facts.frozen import frozen
 from typelattice.rendering.grid import Grid, printable
 from typelattice.rendering.text import paint, text
 
 STUB = 14  # columns that headings take
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Layout:
     """So many columns, with or without a terminal's colours."""
 

@@ -24,6 +24,6 @@ def _row(cells: list[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which Markdown finds no markup."""
+    """Escape a text so that Markdown finds no markup in it."""
     text = LINKS.sub(r"\\\g<0>", MARKUP.sub(r"\\\g<0>", printable(text)))
     return GITHUB.sub(r"<span>\g<0></span>", text)

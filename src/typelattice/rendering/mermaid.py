@@ -44,7 +44,7 @@ def mermaid(diagram: Diagram) -> str:
 
 
 def escaped(text: str) -> str:
-    """A label in which Mermaid finds neither quotes nor HTML nor Markdown.
+    """Escape a label so that Mermaid finds no quotes, HTML or Markdown in it.
 
     >>> escaped('a"<b>')
     'a#34;#60;b#62;'
@@ -53,5 +53,5 @@ def escaped(text: str) -> str:
 
 
 def _comment(text: str) -> str:
-    """A comment, in which braces would be taken for a directive."""
+    """Escape a comment. Mermaid would read braces as a directive."""
     return printable(text).replace("{", "(").replace("}", ")")

@@ -2,20 +2,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 
+from typelattice.facts.frozen import frozen
 from typelattice.rendering.grid import printable
 
 INK, LINES = "#333", ("#c0392b", "#2980b9", "#27ae60")
 LEFT, TOP, WIDE, HIGH, KEY, ROW = 60, 30, 520, 420, 600, 17  # the frame, where the key begins, a line of text
 
 
-Place = Callable[[float, float], tuple[float, float]]  # from what is counted to the picture
+Place = Callable[[float, float], tuple[float, float]]  # from counts to the picture
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mark:
     """A point and what the key says of it; a hollow one stands for less than a full one."""
 
@@ -25,7 +25,7 @@ class Mark:
     hollow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Steps:
     """A line through points, none better than another, that steps between them; everything left below it is
     empty."""

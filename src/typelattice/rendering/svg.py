@@ -14,7 +14,7 @@ from textwrap import wrap
 
 from typelattice.rendering.grid import printable
 from typelattice.rendering.layered import LINE, Box, Edge, Node, Placed, Point, Rect
-from typelattice.rendering.links import routed
+from typelattice.rendering.link_routes import routed
 from typelattice.rendering.style import GROUND, STYLE
 
 MARGIN, TITLE = 16.0, 30.0
@@ -107,7 +107,7 @@ def _edge(edge: Edge) -> str:
 
 
 def _badge(edge: Edge) -> str:
-    """What an arrow bears, before its head."""
+    """Draw the badge of an arrow, before its head."""
     x, y = edge.points[-1]
     x -= 20
     return _sign(x, y, edge.arrow.badge)

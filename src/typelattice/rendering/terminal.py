@@ -1,4 +1,4 @@
-"""What the standard streams take: a terminal's width, colours and encoding; 80 plain columns elsewhere."""
+"""The width, colours and encoding of the standard streams; 80 plain columns without a terminal."""
 from __future__ import annotations
 
 import os
@@ -17,7 +17,7 @@ X = TypeVar("X")
 
 
 def layout() -> Layout:
-    """How this terminal takes paragraphs: its columns, in colour if it has any."""
+    """Return the layout of paragraphs for this terminal: its columns, in colour if it has any."""
     return Layout(_width(), _coloured())
 
 
@@ -31,7 +31,9 @@ def _width() -> int:
 
 
 def _coloured() -> bool:
-    """Whether to use colours: on a terminal, if NO_COLOR is not set (no-color.org)."""
+    """Use colours on a terminal, or with FORCE_COLOR; never with NO_COLOR (no-color.org, force-color.org)."""
+    if os.environ.get("FORCE_COLOR") and not os.environ.get("NO_COLOR"):
+        return True
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return wanted and sys.stdout is not None and not _closed(sys.stdout) and sys.stdout.isatty()
 
@@ -48,7 +50,7 @@ class OutputError(TypelatticeError, OSError):
 
 
 def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
-    """Prints what the stream can encode, the rest in escapes. Raises OutputError if it takes no text."""
+    """Print what the stream can encode, and the rest as escapes. Raises OutputError if it takes no text."""
     if stream is None:  # Python's own are None where the descriptor was closed before it started
         raise OutputError("it is closed")
     try:
@@ -72,7 +74,7 @@ def complain(line: str) -> None:
 
 
 def _closed(stream: TextIO) -> bool:
-    """Whether a stream was closed, or its buffer taken away."""
+    """Return True if a stream was closed, or its buffer detached."""
     try:
         return stream.closed
     except ValueError:  # it is detached
@@ -93,7 +95,7 @@ def _writing(stream: TextIO) -> Iterator[None]:
 
 
 def silence(stream: TextIO) -> None:
-    """Lets what is left in a stream go nowhere; else Python writes it on its way out, fails, and says so."""
+    """Discard what is left in a stream; else Python writes it at exit, fails, and reports that."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -101,7 +103,7 @@ def silence(stream: TextIO) -> None:
 
 
 def overwrite_line(text: str) -> None:
-    """Shows progress on standard error in place of what stood on its line; nothing if that is no terminal."""
+    """Show progress on standard error in place of its current line; do nothing if it is not a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What changes from one system to another over all operations: how many calls of each, and an example."""
+"""The changes from one system to another over all operations: the calls that change, and an example."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ Calls = Mapping[str, Mapping[tuple[str, ...], str]]  # answers by operation and 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A call that two systems answer otherwise."""
+    """A call that two systems answer differently."""
 
     operands: tuple[str, ...]
     before: str
@@ -34,10 +34,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """All changes from one system to another, by operation; `compared` are the calls of each, changed or not.
+    """All changes from one system to another, by operation.
 
-    `before` and `after` name the two. `recorded`: whether both libraries were asked; otherwise a rule answers
-    where a library was not.
+    `compared` counts the calls of each operation, changed or not. `before` and `after` name the two systems.
+    `recorded` is True if both libraries were asked; otherwise a rule answers calls that were never asked.
     """
 
     before: str
@@ -52,7 +52,7 @@ class Changes:
         return f"{calls}, in {len(self.changed)} of {len(self.compared)} operations"
 
     def grid(self) -> Grid:
-        """The operations in which calls differ, most changed first, each with its counts and an example."""
+        """List the operations in which calls differ, most changed first, with counts and examples."""
         ranked = sorted(self.changed.items(), key=lambda item: -len(item[1]))
         cells = [
             (Cell(f"{len(found):,}"), Cell(f"{self.compared[op]:,}"), Cell(str(_telling(found))))
@@ -68,7 +68,7 @@ class Changes:
 
 
 def changes(a: System, b: System) -> Changes:
-    """What changes from a to b: over the calls that both libraries were asked, else over the dtypes of both.
+    """Find the changes from a to b, over the calls recorded of both libraries, or else over common dtypes.
 
     Raises DTypeError if they have no dtype in common.
 
@@ -83,7 +83,7 @@ def changes(a: System, b: System) -> Changes:
 
 
 def changes_between(before: str, then: Calls, after: str, now: Calls, recorded: bool = True) -> Changes:
-    """What changes between answers to the same calls; `before` and `after` name who gave them."""
+    """Find the changes between answers to the same calls; `before` and `after` name who gave them."""
     compared: dict[str, int] = {}
     changed: dict[str, tuple[Change, ...]] = {}
     for op, answers in then.items():
@@ -97,7 +97,7 @@ def changes_between(before: str, then: Calls, after: str, now: Calls, recorded: 
 
 
 def given(recording: Recording) -> Calls:
-    """What a library was asked, and its answers; not what Python answers by itself."""
+    """Return the calls that a library was asked, with its answers; leave out what Python itself answers."""
     found: dict[str, dict[tuple[str, ...], str]] = {}
     for call in recording.calls():
         if call.answer != NOT_ASKED and not call.answer.startswith(OF_PYTHON):
@@ -111,7 +111,7 @@ def _name(system: System) -> str:
 
 
 def _asked(a: System, b: System) -> tuple[Calls, Calls]:
-    """What two systems answer to each operation of one or two operands that both have."""
+    """Ask two systems each operation of one or two operands, over the operands that both have."""
     (own, _), (others, _) = (operands_of(s, "all", small=False) for s in (a, b))
     columns = [o for o in own if o in others]
     if not any(o.dtype for o in columns):
@@ -132,7 +132,7 @@ def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]
 
 
 def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[tuple[Operand, ...]]:
-    """Each row's operand, with each column's if there are any."""
+    """Yield each row's operand, paired with each column's if there are any."""
     for row in rows:
         if columns:
             yield from ((row, column) for column in columns)
@@ -141,7 +141,7 @@ def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[t
 
 
 def _given(p: Promotion) -> str:
-    """What the library gave when it was asked, else what the rule says."""
+    """Return the library's recorded answer, or the rule's answer if there is none."""
     o = observed(p)
     if o is not None:
         return REFUSED if o.error else o.call.answer
@@ -149,10 +149,11 @@ def _given(p: Promotion) -> str:
 
 
 def _telling(found: Iterable[Change]) -> Change:
-    """The change to show: one of the most ordinary operands, arrays without a particular value."""
+    """Choose the change to show: prefer operands without a value, then arrays, then a short text."""
 
-    def strangeness(change: Change) -> tuple[int, int]:
+    def strangeness(change: Change) -> tuple[int, int, int]:
         tiers = [parse(operand) for operand in change.operands]
-        return sum(o.value is not None for o in tiers), sum(o.tier != "array" for o in tiers)
+        valued = sum(o.value is not None for o in tiers)
+        return valued, sum(o.tier != "array" for o in tiers), len(str(change))
 
     return min(found, key=strangeness)

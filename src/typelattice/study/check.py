@@ -1,4 +1,4 @@
-"""A system looked over: what is in it, which pairs have no join, which laws fail and what its casts cost."""
+"""The check of a system: its contents, pairs without a join, failing laws, and the cost of its casts."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explain.english import Section
+from typelattice.explanations.english import Section
 from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
 from typelattice.files.reader import system as find_system
 from typelattice.study.criteria import SHOWN, Criteria, criteria
@@ -24,10 +24,10 @@ SPLIT, UNBOUNDED = "refused, with several minimal bounds and no tie", "refused, 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Check:
-    """What is in a system and what it costs.
+    """The contents and the costs of a system.
 
-    `without_join` has the pairs of nodes that have no join, by what becomes of them instead; `split` is
-    whether any pair has several lowest bounds, which a repair of the order would end.
+    `without_join` has the pairs of nodes that have no join, by their outcome, such as "by a tie". `split` is
+    True if any pair has several lowest bounds, which a repair of the order would end.
     """
 
     system: System
@@ -43,12 +43,12 @@ class Check:
 
     @property
     def defaults(self) -> dict[str, DType]:
-        """The dtype of a Python scalar alone, by what a system file calls its kind."""
+        """The dtype of a Python scalar alone, by the name of its kind in a system file."""
         names = {Kind.UNSIGNED: "uint", Kind.SIGNED: "int"}
         return {names.get(kind, kind.value): d for kind, d in self.system.defaults.items()}
 
     def sections(self) -> Iterator[Section]:
-        """The parts one by one, each a heading and lines."""
+        """Yield the parts of the check, each a heading and lines."""
         s, dtypes = self.system, self.system.dtypes
         yield "name", [s.name]
         yield "title", [s.title or "none; give one, it heads tables"]
@@ -68,7 +68,7 @@ class Check:
         yield from self._judgement()
 
     def data(self) -> dict[str, object]:
-        """The whole as what JSON can hold."""
+        """Return the whole check as data for JSON."""
         return {
             "system": self.system.name,
             "title": self.system.title,
@@ -93,7 +93,7 @@ class Check:
         return nodes * (nodes - 1) // 2
 
     def _no_join(self) -> list[str]:
-        """How many pairs have no join, and what becomes of them instead."""
+        """Count the pairs that have no join, and list the outcomes with examples."""
         counted = [f"{sum(map(len, self.without_join.values()))} of {self._pairs} pairs"]
         for fate, pairs in self.without_join.items():
             some = ", ".join(f"{a} + {b}" for a, b in pairs[:SHOWN])
@@ -101,14 +101,14 @@ class Check:
         return counted
 
     def _ties(self) -> Iterator[tuple[list[str], Node]]:
-        """The bounds and the winner of each tie."""
+        """Yield the bounds and the winner of each tie."""
         return (
             ([str(n) for n in sorted(bounds, key=place)], winner)
             for bounds, winner in self.system.ties.items()
         )
 
     def _judgement(self) -> Iterator[Section]:
-        """The laws that fail and the criteria that pairs break, in as few lines as that takes."""
+        """Yield the laws that hold or fail and the criteria that pairs break, in few lines."""
         failing = [f"not {law}: {v.counterexample}" for law, v in self.laws.items() if v.holds is False]
         unknown = [f"{law} {v}" for law, v in self.laws.items() if v.holds is None]
         kept = ", ".join(law for law, v in self.laws.items() if v) or "none"
@@ -123,7 +123,7 @@ class Check:
 
 
 def check(system: str | Path | System) -> Check:
-    """Looks a system over.
+    """Check a system.
 
     Raises UnknownSystemError, FormatError.
 
@@ -145,7 +145,7 @@ def check(system: str | Path | System) -> Check:
 
 
 def _instead(system: System, pair: Pair, bounds: tuple[Node, ...]) -> str:
-    """What becomes of a pair that has no join."""
+    """Name the outcome of a pair that has no join."""
     if frozenset(pair) in system.overrides:
         return OVERRIDE
     if frozenset(bounds) in system.ties:

@@ -1,27 +1,26 @@
-"""The closure of operands under promotion: what each two promote to, then those results with all others, and
-so on."""
+"""The closure of operands under promotion: the results of all pairs, then of those results, and so on."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from typelattice.engine.system import System
-from typelattice.explain.library_code import result_operand
+from typelattice.explanations.library_code import result_operand
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
-# what makes answers equal: the dtype and whether it is weak; no dtype is a refusal
+# Answers are equal if their dtype and weakness are; a dtype of None is a refusal.
 Key = tuple[DType | None, bool]
 REFUSED = 0  # the number of a refusal
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Closure:
-    """Operands by number, and a table of what each two promote to.
+    """Operands by number, and a table of the results of all pairs.
 
-    `members[0]` is a refusal, which stays one whatever it is promoted with; the operands asked about come
-    next, and then the results that are none of them. `table[i][k]` is the number of what i and k promote to.
-    `python`: two Python scalars are Python's to add, because they stand beside arrays.
+    `members[0]` is a refusal; promoted with anything, it stays one. The operands asked about come next, and
+    then the results that are not among them. `table[i][k]` is the number of the result of i and k. If
+    `python` is True, Python itself adds two Python scalars, because they stand beside arrays.
     """
 
     system: System
@@ -31,16 +30,16 @@ class Closure:
     python: bool
 
     def operands(self, *numbers: int) -> tuple[Operand, ...]:
-        """The operands of these numbers."""
+        """Return the operands of these numbers."""
         return tuple(o for i in numbers if (o := self.members[i]))
 
     def size(self, *numbers: int) -> int:
-        """The bits of some operands together; what has no width of its own counts as 64."""
+        """Add up the bits of some operands; a dtype without a width of its own counts as 64."""
         return sum(o.dtype.bits or 64 for o in self.operands(*numbers) if o.dtype)
 
 
 def closure(system: System, asked: Sequence[Operand]) -> Closure:
-    """The closure of some operands of a system."""
+    """Compute the closure of some operands of a system."""
     python = len({o.tier for o in asked}) > 1
     members: list[Operand | None] = [None, *asked]
     number = {o: i for i, o in enumerate(members)}
@@ -55,7 +54,7 @@ def closure(system: System, asked: Sequence[Operand]) -> Closure:
         return number[found]
 
     i = 1
-    while i < len(members):  # which grows while there are new results
+    while i < len(members):  # `members` grows while there are new results
         table.append([REFUSED])
         for k in range(1, i):
             table[i].append(number_of(i, k))
@@ -67,7 +66,7 @@ def closure(system: System, asked: Sequence[Operand]) -> Closure:
 
 
 def key(system: System, o: Operand | None) -> Key:
-    """What makes an operand equal to another; a Python scalar counts as what it comes to alone."""
+    """Return the dtype and weakness that make operands equal; a Python scalar counts as its result alone."""
     if o is None:
         return None, False
     if o.dtype:
@@ -77,6 +76,6 @@ def key(system: System, o: Operand | None) -> Key:
 
 
 def answered(found: Key) -> str:
-    """An answer in one or two words."""
+    """Describe an answer in one or two words."""
     dtype, weak = found
     return "refused" if dtype is None else f"{dtype} (weak)" if weak else str(dtype)

@@ -1,5 +1,5 @@
-"""Where systems agree: which pairs all answer alike, which are contested and by whom, which someone
-refuses."""
+"""The agreement of systems: pairs with one answer, contested pairs and by whom, and refused pairs."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import operation
-from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import Operand, of
+from typelattice.operands.operand import Operand, operand_of
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.labels import REFUSED, code, label
 from typelattice.study.scope import TierChoice, check_size, common_dtypes, read
@@ -28,7 +28,7 @@ SORTS = ("agreed", "contested", "refused")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Consensus(Viewed):
-    """What several systems answer to the same pairs of operands; weakness does not count, the dtype does.
+    """The answers of several systems to the same pairs of operands, compared by dtype but not by weakness.
 
     >>> import typelattice as tl
     >>> found = tl.consensus("numpy", "jax", "torch")
@@ -45,7 +45,7 @@ class Consensus(Viewed):
     answers: Mapping[Pair, tuple[Promotion, ...]]
 
     def by_answer(self, row: object, column: object) -> dict[str, tuple[str, ...]]:
-        """Each answer to a pair with the names of the systems that give it; `-` is a refusal."""
+        """Map each answer to a pair to the names of the systems that give it; `-` is a refusal."""
         found: dict[str, tuple[str, ...]] = {}
         for p in self.answers[str(row), str(column)]:
             said = str(p.dtype) if p.dtype else REFUSED
@@ -53,27 +53,27 @@ class Consensus(Viewed):
         return found
 
     def sort(self, row: object, column: object) -> str:
-        """`agreed`: one dtype from all; `refused`: someone refuses; `contested`: dtypes differ."""
+        """Return `agreed` (one dtype from all), `refused` (by some system) or `contested` (dtypes differ)."""
         answers = self.by_answer(row, column)
         return "refused" if REFUSED in answers else "agreed" if len(answers) == 1 else "contested"
 
     def pairs(self, sort: str) -> tuple[Pair, ...]:
-        """The pairs of a sort."""
+        """Return the pairs of a sort."""
         return tuple(pair for pair in self.answers if self.sort(*pair) == sort)
 
     @property
     def names(self) -> str:
-        """The systems, as one would list them."""
+        """The names of the systems, separated by commas."""
         return ", ".join(s.name for s in self.systems)
 
     @property
     def summary(self) -> str:
-        """How many pairs there are of each sort."""
+        """The number of pairs of each sort, in a line."""
         counts = [f"{len(self.pairs(sort))} {sort}" for sort in SORTS]
         return f"{len(self.answers)} pairs under {self.names}: {', '.join(counts)}"
 
     def groups(self, sort: str) -> dict[str, list[Pair]]:
-        """The pairs of a sort by who stands against whom, the commonest split first: `numpy | jax, torch`."""
+        """Group the pairs of a sort by the split of systems, `numpy | jax, torch`, the commonest first."""
         found: dict[str, list[Pair]] = {}
         for pair in self.pairs(sort):
             answers = self.by_answer(*pair).items()
@@ -82,7 +82,7 @@ class Consensus(Viewed):
         return dict(sorted(found.items(), key=lambda group: -len(group[1])))
 
     def grid(self, codes: str = "bits") -> Grid:
-        """The answer where all agree, `?` where they differ, `-` where all refuse, `(-)` where some do."""
+        """Lay out the answers: a dtype if all agree, `?` if not, `-` if all refuse, `(-)` if some do."""
         cells = tuple(tuple(self._cell((row, column), codes) for column in self.columns) for row in self.rows)
         notes = (self.summary, "? contested; (-) refused by some; - refused by all")
         title = f"{self.op or 'promotion'}: consensus of {self.names}"
@@ -119,12 +119,11 @@ def consensus(
     tier: TierChoice = "array",
     dtypes: Iterable[object] | None = None,
 ) -> Consensus:
-    """Where systems agree over the dtypes that all have; the columns are arrays, the rows of a tier, as in
-    `table`.
+    """Compare the answers of systems over the dtypes that all have.
 
-    `dtypes`: the operands; a dtype that the file of one of the systems defines goes by its name. Raises
-    UnknownSystemError, FormatError, OpError; DTypeError where there is no dtype in common or a name is
-    ambiguous.
+    As in `table`, the columns are arrays and the rows are of a tier. `dtypes`: the operands; give a dtype
+    that the file of one of the systems defines by its name. Raises UnknownSystemError, FormatError, OpError;
+    DTypeError if there is no dtype in common or a name is ambiguous.
 
     >>> import typelattice as tl
     >>> print(tl.consensus("numpy", "jax", dtypes=["int32", "float32"]).summary)
@@ -133,7 +132,9 @@ def consensus(
     found = tuple(find_system(s) for s in systems)
     if len(found) < 2:
         raise DTypeError("a consensus needs two systems at least")
-    columns = [of(d) for d in common_dtypes(found)] if dtypes is None else [read(x, found) for x in dtypes]
+    columns = (
+        [operand_of(d) for d in common_dtypes(found)] if dtypes is None else [read(x, found) for x in dtypes]
+    )
     if not columns:
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
     check_size(len(columns), found[0].name)
@@ -152,8 +153,8 @@ def consensus(
 
 
 def undefined(standard: System, others: Consensus) -> tuple[Pair, ...]:
-    """Unordered pairs that a standard leaves undefined, though it has both dtypes, and on which the others
-    agree."""
+    """Find the unordered pairs that a standard leaves undefined, though it has both dtypes, and on which the
+    others agree."""
     has = {d.name for d in standard.dtypes}
     return tuple(
         (a, b)
@@ -164,7 +165,7 @@ def undefined(standard: System, others: Consensus) -> tuple[Pair, ...]:
 
 
 def contradicted(standard: System, other: System) -> tuple[tuple[Promotion, Promotion], ...]:
-    """What a system answers otherwise than a standard defines it: (the standard's answer, the system's)."""
+    """Find where a system contradicts a standard; return pairs (the standard's answer, the system's)."""
     found = []
     for a, b in product(common_dtypes((standard, other)), repeat=2):
         defined, answered = standard.explain(a, b), other.explain(a, b)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from typelattice.explain.library_code import Term, as_code, leaves, plain
+from typelattice.explanations.library_code import Term, as_code, leaves, plain
 from typelattice.operands.operand import Operand
 from typelattice.study.closure import Closure, Key, answered
 from typelattice.study.equations import Case, monotone

@@ -1,7 +1,7 @@
 """The five criteria that JEP 9407 sets for promotion, as counts and lists of the pairs that break each.
 
-A width is that of a part: complex64 is as wide as float32. What a library may choose by platform counts as 64
-bits. Source: https://docs.jax.dev/en/latest/jep/9407-type-promotion.html
+A complex dtype is as wide as its parts: complex64 is as wide as float32. A dtype whose width depends on the
+platform counts as 64 bits. Source: https://docs.jax.dev/en/latest/jep/9407-type-promotion.html
 """
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explain.english import Section
+from typelattice.explanations.english import Section
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Node, part_of
+from typelattice.facts.finite_values import PLATFORM
 from typelattice.facts.loss import Loss, loss
-from typelattice.facts.values import PLATFORM
-from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
@@ -26,14 +26,14 @@ from typelattice.study.scope import TierChoice, domain
 if TYPE_CHECKING:
     from pathlib import Path
 
-WIDE = 64  # bits, which accelerators do without
-SHOWN = 4  # pairs that stand for all that break a criterion
+WIDE = 64  # bits; accelerators avoid such dtypes
+SHOWN = 4  # pairs shown as examples of all that break a criterion
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a pair of operands costs: the minimal bounds, the dtypes that are cast, and what each cast
-    loses."""
+    """The cost of a pair of operands: the minimal bounds, the dtypes that are cast, and the loss of each
+    cast."""
 
     promotion: Promotion
     bounds: tuple[Node, ...]
@@ -42,27 +42,27 @@ class Price:
 
     @property
     def wider(self) -> bool:
-        """Whether the result is wider than both operands."""
+        """Return True if the result is wider than both operands."""
         to = self.promotion.dtype
         return to is not None and width(to) > max(map(width, self.sources))
 
     @property
     def to_wide(self) -> bool:
-        """Whether the result has parts of 64 bits or more, and no operand has."""
+        """Return True if the result has parts of 64 bits or more, and no operand has."""
         to = self.promotion.dtype
         return to is not None and width(to) >= WIDE > max(map(width, self.sources))
 
     @property
     def to_integer(self) -> bool:
-        """Whether the casts are to an integer, which wraps where a float would become inf."""
+        """Return True if the casts are to an integer, which wraps; a float would become inf."""
         to = self.promotion.compute
         return to is not None and to.precision is None
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """What a pair must not do: its number in the JEP, a head for a column, a phrase, and whether a pair does
-    it."""
+    """A fault that a pair must not have: its number in the JEP, a column head, a phrase, and a test of a
+    pair."""
 
     number: int
     head: str
@@ -127,7 +127,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many pairs break each."""
+        """The number of pairs that break each criterion."""
         return {name: len(pairs) for name, pairs in self.broken.items()}
 
     def __getitem__(self, criterion: str) -> tuple[Promotion, ...]:
@@ -154,18 +154,18 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
 
     @property
     def short(self) -> str:
-        """How many pairs break each criterion that any pair breaks."""
+        """The number of pairs for each criterion that any pair breaks, in a line."""
         broken = [f"{name} {count}" for name, count in self.counts.items() if count]
         return f"of {self.asked} pairs: {', '.join(broken) or 'none falls short'}"
 
     def sections(self, most: int = SHOWN) -> Iterator[Section]:
-        """Each criterion with how many pairs break it, and some of them."""
+        """Yield each criterion with the number of pairs that break it, and some of them."""
         for name, pairs in self.broken.items():
             counted = f"{len(pairs)} of {self.asked}: {CRITERIA[name].about}"
             yield name, [counted, listed(pairs, most)] if pairs else [counted]
 
     def grid(self) -> Grid:
-        """The criteria (rows), how many pairs break each, and some of them."""
+        """Lay out the criteria (rows), the number of pairs that break each, and some of them."""
         heads = tuple(map(Cell, ("pairs", "asked", "such as")))
         cells = tuple(
             (Cell(str(len(pairs))), Cell(str(self.asked)), Cell(listed(pairs)))
@@ -174,7 +174,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
         return Grid(self.title, heads, tuple(Cell(name, (), CRITERIA[name].about) for name in self), cells)
 
     def data(self) -> dict[str, object]:
-        """The criteria as what JSON can hold: of each all pairs that break it, with their results."""
+        """Return the criteria as data for JSON: for each, all pairs that break it, with their results."""
         return {
             "system": self.system.name,
             "tier": self.tier,
@@ -193,12 +193,12 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
 def criteria(
     system: str | Path | System, tier: TierChoice = "array", dtypes: Iterable[object] | None = None
 ) -> Criteria:
-    """What the pairs of a system's operands cost by the criteria of JEP 9407: of a tier, or of all that it
-    tells apart.
+    """Judge the pairs of a system's operands by the criteria of JEP 9407, in one tier or in all its tiers.
 
-    `dtypes`: only these, as far as the system has them. By tier `all` each array is also paired with a Python
-    int, float and complex, which lose what their default dtypes would, and are as wide; two Python scalars
-    are no business of a library's. Raises UnknownSystemError, FormatError; DTypeError where no dtype is left.
+    `dtypes`: only these, as far as the system has them. Tier `all` also pairs each array with a Python int,
+    float and complex. These lose what their default dtypes would, and are as wide. Pairs of two Python
+    scalars are left out beside arrays: they are Python's to add. Raises UnknownSystemError, FormatError;
+    DTypeError if no dtype is left.
 
     >>> import typelattice as tl
     >>> option = tl.criteria("jep9407-1")
@@ -222,8 +222,8 @@ def _criteria(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -
 
 
 def _pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
-    """Each two operands: arrays with each other, then with Python scalars; these with each other if there is
-    no array."""
+    """Yield pairs of operands: arrays with each other, then arrays with Python scalars. Without arrays, yield
+    pairs of Python scalars."""
     arrays = [o for o in operands if o.tier != "scalar"]
     scalars = [o for o in operands if o.tier == "scalar"]
     yield from combinations(arrays or scalars, 2)
@@ -231,18 +231,18 @@ def _pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
 
 
 def price(p: Promotion) -> Price:
-    """What a promotion costs."""
+    """Compute the cost of a promotion."""
     sources = _sources(p)
     return Price(p, p.bounds, sources, tuple(loss(d, p.compute) for d in sources) if p.compute else ())
 
 
 def width(d: DType) -> int:
-    """The bits of a dtype, or of a part of it."""
+    """Return the bits of a dtype, or of one part of a complex dtype."""
     return part_of(d).bits or PLATFORM[1]
 
 
 def _sources(p: Promotion) -> tuple[DType, ...]:
-    """The operands' dtypes, of a Python scalar its default dtype."""
+    """Return the operands' dtypes; for a Python scalar, its default dtype."""
     found = [o.dtype or p.system.defaults.get(o.kind) for o in p.operands]
     if None in found:
         raise DTypeError(f"{p.system.name} has no default dtype for a Python scalar; leave scalars out")
@@ -250,6 +250,6 @@ def _sources(p: Promotion) -> tuple[DType, ...]:
 
 
 def listed(pairs: Sequence[Promotion], most: int = SHOWN) -> str:
-    """Pairs and their results: `int8 + uint8: int16, ...`."""
+    """List pairs and their results: `int8 + uint8: int16, ...`."""
     said = [f"{' + '.join(map(str, p.operands))}{f': {p.dtype}' if p.dtype else ''}" for p in pairs[:most]]
     return ", ".join(said) + ", ..." * (len(pairs) > most)

@@ -1,4 +1,4 @@
-"""Two systems side by side: where they answer otherwise."""
+"""Two systems side by side: the operands that they answer differently."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explain.english import answer, question
+from typelattice.explanations.english import answer, question
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
-from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.labels import REFUSED, code, left_out, marks
@@ -43,7 +43,7 @@ class Diff(Viewed):
 
     @property
     def summary(self) -> str:
-        """How many cells differ, and how."""
+        """The number of cells that differ, and how they differ."""
         names = self.a.system.name, self.b.system.name
         differing = [(p.dtype, q.dtype) for p, q in self._pairs() if differ(p, q)]
         ways = {
@@ -57,7 +57,7 @@ class Diff(Viewed):
         return f"{counted}: {said}" if said else counted
 
     def grid(self, codes: str = "bits") -> Grid:
-        """The diff as a grid: `a|b` where the answers differ."""
+        """Lay out the diff as a grid: `a|b` if the answers differ."""
         a, b = self.a, self.b
         cells = tuple(
             tuple(_cell(p, q, codes) for p, q in zip(ps, qs, strict=True))
@@ -75,7 +75,7 @@ class Diff(Viewed):
         return Grid(title, columns, rows, cells, (*notes, *left_out(a.left_out)), corner)
 
     def _pairs(self) -> Iterator[tuple[Promotion, Promotion]]:
-        """The two answers of each cell, row by row."""
+        """Yield the two answers of each cell, row by row."""
         return zip(chain(*self.a.cells), chain(*self.b.cells), strict=True)
 
     def __repr__(self) -> str:
@@ -93,11 +93,10 @@ def diff(
     dtypes: Iterable[object] | None = None,
     small: bool = False,
 ) -> Diff:
-    """Where two systems answer otherwise, over the dtypes that both have.
+    """Compare the answers of two systems over the dtypes that both have.
 
-    The options are those of `table`. Other than there, the rows are of all tiers that either system tells
-    apart: much of what changed from NumPy 1 to 2 happens beside arrays without dimensions. Raises what
-    `table` does.
+    The options are those of `table`. Here the rows have all tiers that either system distinguishes: many
+    changes from NumPy 1 to 2 concern arrays without dimensions. Raises the same errors as `table`.
 
     >>> import typelattice as tl
     >>> tl.diff("jax", "jax-x32", dtypes=["int8", "float32"])
@@ -122,12 +121,12 @@ def diff(
 
 
 def differ(p: Promotion, q: Promotion) -> bool:
-    """Whether two answers differ, in their dtype or in whether that is weak."""
+    """Return True if two answers differ in their dtype or in their weakness."""
     return (p.dtype, p.weak) != (q.dtype, q.weak)
 
 
 def _cell(p: Promotion, q: Promotion, codes: str) -> Cell:
-    """A cell of a diff."""
+    """Make a cell of a diff."""
 
     def told() -> str:
         return f"{question(p)}: {p.system.name} {answer(p)}, {q.system.name} {answer(q)}"

@@ -1,7 +1,8 @@
 """The laws as equations over a closure, judged a row at a time.
 
-An equation is written once and read in three ways. Of numbers it is one case; of numbers and a row, which the
-last operand ranges over, it is as many cases as the row is long; of terms it is the text of a counterexample.
+An equation is written once and read in three ways. Applied to numbers, it is one case. Applied to numbers and
+a row, over which the last operand ranges, it is one case for each entry of the row. Applied to terms, it is
+the text of a counterexample.
 """
 from __future__ import annotations
 
@@ -12,19 +13,19 @@ from itertools import product, repeat
 from operator import getitem, itemgetter, ne
 from typing import Protocol, TypeVar
 
-from typelattice.explain.library_code import result_operand
+from typelattice.explanations.library_code import result_operand
 from typelattice.study.closure import REFUSED, Closure, Key, key
 from typelattice.study.scope import TIERS, BeyondReachError
 
 X = TypeVar("X")
-Promote = Callable[..., X]  # finds what numbers and rows promote to, or writes down that terms do
-MOST_TRIPLES = 64_000  # cases of three operands that no table answers; more take minutes
+Promote = Callable[..., X]  # promotes numbers and rows, or writes the promotion of terms
+MOST_TRIPLES = 64_000  # limit of three-operand cases that no table answers; more take minutes
 
 
 class Sides(Protocol):
-    """The two sides of an equation of operands `x`; None if the law says nothing of these.
+    """The two sides of an equation of operands `x`; None if the law does not apply to these.
 
-    `p` promotes what it is given; `le(a, b)` is whether b absorbs a. Only the last operand is ever a row.
+    `p` promotes its arguments; `le(a, b)` is True if b absorbs a. Only the last operand is ever a row.
     """
 
     def __call__(
@@ -53,7 +54,7 @@ def last_swapped(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> t
 
 
 def monotone(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X] | None:
-    """A refusal absorbs, so that it counts as above all: where the greater operand is accepted, so is the
+    """Treat a refusal as above all, since it absorbs: if the greater operand is accepted, so must be the
     smaller."""
     if not le(x[0], x[1]):
         return None
@@ -83,7 +84,7 @@ ELEMENTS: Mapping[str, Sides] = {"identity": identity, "top": top}
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Operands, by number, of which an equation does not hold, and what its two sides come to."""
+    """Operands, by number, that break an equation, and the answers on its two sides."""
 
     sides: Sides
     numbers: tuple[int, ...]
@@ -92,7 +93,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many cases an equation was asked of, how many of them break it, and the smallest of these."""
+    """The number of cases of an equation, the number that break it, and the smallest of these."""
 
     asked: int
     failing: int = 0
@@ -100,27 +101,26 @@ class Count:
 
 
 class Row:
-    """Numbers, one for each operand that the last place of an equation ranges over."""
+    """Numbers, one for each operand over which the last place of an equation ranges."""
 
     __slots__ = ("_pick", "kept_after", "kept_before", "numbers")
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self.numbers = tuple(numbers)
         self._pick: Callable[[Sequence[int]], tuple[int, ...]] | None = None
-        # number -> what comes of this row after it, where that is asked again
+        # number -> the promotion of that number and this row, in either order, kept for further questions
         self.kept_after: dict[int, Row] = {}
         self.kept_before: dict[int, Row] = {}
 
     def pick(self, line: Sequence[int]) -> tuple[int, ...]:
-        """The entries of a line of the table that stand at these numbers: microseconds for hundreds of
-        them."""
+        """Pick the entries of a table's line at these numbers; hundreds of them take microseconds."""
         if self._pick is None:
             only = self.numbers[0]
             self._pick = itemgetter(*self.numbers) if len(self.numbers) > 1 else lambda line: (line[only],)
         return self._pick(line)
 
 
-Place = int | Row  # what stands for an operand in an equation: one number, or as many as a row has
+Place = int | Row  # an operand in an equation: one number, or all numbers of a row
 
 
 class Judge:
@@ -129,20 +129,20 @@ class Judge:
     def __init__(self, closure: Closure) -> None:
         self.closure, self.system, self.table = closure, closure.system, closure.table
         self.columns = tuple(zip(*closure.table, strict=True))
-        # Several operands at once may come to what no two of them do: these three grow by it.
+        # Several operands at once may have a result that no two of them have: these three grow by it.
         self.members = list(closure.members)
         self.numbers = {o: i for i, o in enumerate(self.members)}
         self.keys = [key(self.system, o) for o in self.members]
-        # no two are equal answers, as int8 and int8:0d are
+        # True if no two are equal answers, as int8 and int8:0d are
         self.all_differ = len({*self.keys}) == len(self.keys)
         self.several: dict[tuple[int, ...], int] = {}
         self.by_pairs = self.system.combine in ("fold", "comparable")
-        # Whether the table answers for several operands of a tier, too: not if a dtype is mapped before or
-        # after them.
+        # True if the table also answers for several operands of a tier: the system maps no dtype before or
+        # after promotion.
         self.folds = self.by_pairs and not self.system.before and not self.system.after
 
     def count(self, law: str) -> Count:
-        """How often a law of EQUATIONS is broken. Raises BeyondReachError."""
+        """Count the cases that break a law of EQUATIONS. Raises BeyondReachError."""
         asked, failing = 0, 0
         smallest: Case | None = None
         for arity, sides in EQUATIONS[law]:
@@ -157,15 +157,14 @@ class Judge:
         return Count(asked, failing, smallest)
 
     def element(self, law: str) -> tuple[int, Count]:
-        """The operand for which a law of ELEMENTS holds, or comes nearest to it, and how often it is
-        broken."""
+        """Find the operand that breaks a law of ELEMENTS least often, and the count of its cases."""
         row = self._row(self.closure.asked)
         counts = {e: self._count(ELEMENTS[law], row, [(e,)]) for e in self.closure.asked}
         best = min(counts, key=lambda e: counts[e].failing)
         return best, counts[best]
 
     def answers(self, sides: Sides, numbers: Sequence[int]) -> tuple[Key, Key]:
-        """What the two sides of an equation come to in one case."""
+        """Return the answers on the two sides of an equation in one case."""
         places: Sequence[Place] = numbers
         two = sides(self._promote, places, self._absorbs)
         assert two is not None
@@ -175,12 +174,12 @@ class Judge:
         return self.keys[left], self.keys[right]
 
     def _groups(self, law: str, arity: int) -> Iterator[Sequence[int]]:
-        """The operands among which all combinations are asked; of the law order-free, those whose order can
+        """Yield the groups of operands whose combinations are asked; for order-free, those whose order can
         matter.
 
-        `join` takes the set. Folded pair by pair, each tier by itself, the order can matter from three
-        operands of one tier on; if it does for no three then for no more, since neighbours can be swapped
-        after whatever came before.
+        `join` takes the operands as a set. A fold takes each tier by itself, pair by pair, so the order can
+        matter from three operands of one tier on. If it matters for no three, it matters for no more:
+        neighbours can be swapped after whatever came before.
         """
         asked = self.closure.asked
         if law != "order-free" or arity == 2 or self.system.combine == "value":
@@ -192,7 +191,7 @@ class Judge:
                     yield group
 
     def _count(self, sides: Sides, last: Row, others: Iterable[tuple[int, ...]]) -> Count:
-        """How often an equation is broken by these operands, the last of them ranging over a row."""
+        """Count the cases of these operands that break an equation; the last operand ranges over a row."""
         asked, failing = 0, 0
         smallest: tuple[int, tuple[int, ...]] | None = None
         for numbers in others:
@@ -212,19 +211,19 @@ class Judge:
         return Count(asked, failing, Case(sides, case, self.answers(sides, case)))
 
     def _row(self, group: Sequence[int]) -> Row:
-        """A group as what the last operand ranges over, the smallest first; what comes of it beside each is
-        kept."""
+        """Make the row of a group for the last operand, the smallest first; keep its promotions with each
+        operand."""
         row = Row(sorted(group, key=lambda i: (self.closure.size(i), i)))
         row.kept_after = {i: Row(row.pick(line)) for i, line in enumerate(self.table)}
         row.kept_before = {i: Row(row.pick(line)) for i, line in enumerate(self.columns)}
         return row
 
     def _rank(self, numbers: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-        """What makes a case smaller than another: its bits, then its place in the documents' order."""
+        """Return the sort key of a case: its bits, then its place in the documents' order."""
         return self.closure.size(*numbers), numbers
 
     def _broken(self, left: Place, right: Place, length: int) -> tuple[int, int]:
-        """In how many places of a row two sides are not equal, and the first of these."""
+        """Return the number of places in a row where two sides differ, and the first of these places."""
         a = (left,) * length if isinstance(left, int) else left.numbers
         b = (right,) * length if isinstance(right, int) else right.numbers
         if a == b:
@@ -237,14 +236,14 @@ class Judge:
         return broken, unequal.index(True) if broken else 0
 
     def _absorbs(self, a: Place, b: Place) -> bool:
-        """Whether b stays what it is beside a; asked of numbers only, a refusal not among them."""
+        """Return True if a and b promote to b; both are numbers, and neither is a refusal."""
         assert isinstance(a, int)
         assert isinstance(b, int)
         found = self.table[a][b]
         return found != REFUSED and self.keys[found] == self.keys[b]
 
     def _promote(self, a: Place, b: Place, *more: Place) -> Place:
-        """What numbers and rows promote to; a row beside a number gives a row."""
+        """Promote numbers and rows; a row beside a number gives a row."""
         if more:
             return self._promote_several(a, b, *more)
         if isinstance(a, int):
@@ -256,7 +255,7 @@ class Judge:
         return Row(tuple(map(getitem, map(self.table.__getitem__, a.numbers), b.numbers)))
 
     def _promote_several(self, *places: Place) -> Place:
-        """What three or more promote to, all at once."""
+        """Promote three or more numbers and rows at once."""
         if self.folds:
             return reduce(self._promote, places)
         lengths = {len(place.numbers) for place in places if isinstance(place, Row)}
@@ -266,7 +265,7 @@ class Judge:
         return Row(tuple(map(self._at_once, zip(*columns, strict=False))))
 
     def _at_once(self, numbers: tuple[int, ...]) -> int:
-        """The number of what these promote to, asked of the system."""
+        """Ask the system to promote operands at once, and return the number of the result."""
         if numbers not in self.several:
             if len(self.several) >= MOST_TRIPLES:
                 raise BeyondReachError(f"more than {MOST_TRIPLES:,} cases that have to be asked one by one")

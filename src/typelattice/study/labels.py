@@ -4,8 +4,8 @@ from __future__ import annotations
 from functools import partial
 
 from typelattice.engine.answer import Promotion
-from typelattice.explain.english import answer, cast_words, question
-from typelattice.explain.evidence import deed
+from typelattice.explanations.english import answer, cast_words, question
+from typelattice.explanations.recorded_answer import deed
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
 from typelattice.operands.operand import BOOL, Operand
@@ -14,11 +14,11 @@ from typelattice.rendering import Cell
 
 CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
 REFUSED = "-"
-DEPARTS = "!"  # behind what a library did that is not what its rule says
+DEPARTS = "!"  # follows a library's answer that its rule contradicts
 
 
 def label(o: Operand, codes: str) -> Cell:
-    """An operand as the label of a row or a column."""
+    """Make the label of a row or a column from an operand."""
     marks = (o.kind.value, *(["weak"] * o.weak))
     if o.dtype is None or o.tier == "scalar":
         text = str(o) if o.value is not None or codes == "names" else repr(weak(o.kind))
@@ -29,9 +29,9 @@ def label(o: Operand, codes: str) -> Cell:
 
 
 def cell(p: Promotion, o: Observed | None, codes: str) -> Cell:
-    """An answer as a cell, marked by its kind, if it is weak and if a cast loses anything.
+    """Make a cell from an answer, marked by its kind, by weakness and by any loss of a cast.
 
-    `o` is what the library did when it was asked: where that is something else it stands there, with a `!`.
+    `o` is the library's recorded answer. If it differs from the rule's, the cell shows it, with a `!`.
     """
     if o is not None and o.departs:
         given = short(o.dtype, codes) + "*" * o.weak if o.dtype else REFUSED if o.error else o.call.answer
@@ -40,7 +40,7 @@ def cell(p: Promotion, o: Observed | None, codes: str) -> Cell:
 
 
 def code(p: Promotion, codes: str = "bits") -> str:
-    """An answer in a word: `i16`, `f*` if it is weak, `f32*` where weak dtypes have a width; `-` for a
+    """Return an answer in a word: `i16`, `f*` if it is weak, `f32*` if weak dtypes have a width; `-` for a
     refusal."""
     if p.dtype is None:
         return REFUSED
@@ -55,7 +55,7 @@ def code(p: Promotion, codes: str = "bits") -> str:
 
 
 def short(d: DType, codes: str) -> str:
-    """A dtype's code: the one that counts bits, NumPy's, or its name. Raises ValueError for unknown codes."""
+    """Return a dtype's code: the one that counts bits, NumPy's, or its name. Raises ValueError if unknown."""
     if codes == "bits":
         return d.code
     if codes == "names":
@@ -69,16 +69,16 @@ def short(d: DType, codes: str) -> str:
 
 
 def marks(p: Promotion) -> tuple[str, ...]:
-    """How a cell stands out: refused; or its kind, weak, lossy."""
+    """Return the marks of a cell: refused; or its kind, weak, lossy."""
     if p.dtype is None:
         return ("refused",)
-    to = p.compute  # asked here, since `p.casts` makes an object for each cast: a large table has many
+    to = p.compute  # not `p.casts`, which makes an object for each cast: a large table has many
     lossy = to is not None and any(o.dtype and o.dtype is not to and loss(o.dtype, to) for o in p.promoting)
     return (p.dtype.kind.value, *(["weak"] * p.weak), *(["lossy"] * bool(lossy)))
 
 
 def told(p: Promotion) -> str:
-    """One line on a cell: what was asked, the answer, and why not or what is lost."""
+    """Describe a cell in a line: the question, the answer, and the reason of a refusal or the loss."""
     lost = dict.fromkeys(cast_words(c) for c in p.casts if c.loss)
     o = observed(p)
     did = [f"{o.library} {deed(o)}"] if o and o.departs else []
@@ -86,7 +86,7 @@ def told(p: Promotion) -> str:
 
 
 def left_out(dtypes: tuple[DType, ...]) -> list[str]:
-    """A note on dtypes that are not shown, if there are any."""
+    """Return a note on dtypes that are not shown, if there are any."""
     codes = ", ".join(d.code for d in dtypes)
     return (
         [f"left out: {len(dtypes)} small dtypes ({codes}); small=True or --small shows them"]

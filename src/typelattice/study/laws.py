@@ -1,4 +1,4 @@
-"""The laws of algebra that promotion may keep: each holds of a system, or fails at a smallest place."""
+"""The laws of algebra that promotion may keep: each holds for a system or has a smallest counterexample."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explain.english import Section
-from typelattice.explain.library_code import Term, as_code
+from typelattice.explanations.english import Section
+from typelattice.explanations.library_code import Term, as_code
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
-from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
@@ -24,7 +24,7 @@ from typelattice.study.scope import BeyondReachError, TierChoice, domain
 if TYPE_CHECKING:
     from pathlib import Path
 
-LAWS = {  # what each says
+LAWS = {  # name -> statement
     "idempotent": "x + x is x",
     "commutative": "a + b is b + a",
     "associative": "(a + b) + c is a + (b + c)",
@@ -40,9 +40,9 @@ ROOM = 64  # characters of code that fit on a line
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a law holds. `holds` is None where it is not known, and `note` says why.
+    """The verdict on a law. `holds` is None if it is not known whether the law holds, and `note` says why.
 
-    `failing` of the `asked` combinations break it, `counterexample` is the smallest of these. The laws
+    `failing` of the `asked` combinations break the law; `counterexample` is the smallest of these. The laws
     `identity` and `top` ask for one operand: `witness` is that operand.
     """
 
@@ -63,7 +63,7 @@ class Verdict:
         return MARKS[self.holds]
 
     def __str__(self) -> str:
-        """What the law says, the operand that proves it, or where it fails."""
+        """Return the law's statement and the operand that proves it, or the place where it fails."""
         if self.holds is None:
             return f"not known: {self.note}"
         if self.counterexample is None:
@@ -71,7 +71,7 @@ class Verdict:
         return f"fails for {self.failing} of {self.asked}: {self.counterexample}"
 
     def data(self) -> dict[str, object]:
-        """The verdict as what JSON can hold; `holds` is null where that is not known."""
+        """Return the verdict as data for JSON; `holds` is null if that is not known."""
         return {
             "says": LAWS[self.law],
             "holds": self.holds,
@@ -115,7 +115,7 @@ class Laws(Mapping[str, Verdict], Viewed):
         return f"Laws of {self.system.name}, {len(self.operands)} operands{tier}"
 
     def sections(self) -> Iterator[Section]:
-        """Each law with what it says or where it fails, the counterexample also as the library's code."""
+        """Yield each law with its statement or its counterexample, the latter also as the library's code."""
         prepared: set[str] = set()
         for law, v in self.items():
             lines = [f"{v.mark} {v}"]
@@ -127,7 +127,7 @@ class Laws(Mapping[str, Verdict], Viewed):
             yield law, lines
 
     def grid(self) -> Grid:
-        """The laws (rows), whether each holds, how often it fails, and where."""
+        """Lay out the laws (rows), whether each holds, how often it fails, and where."""
         heads = tuple(map(Cell, ("holds", "failing", "asked", "where")))
         marks = {True: (), False: ("differs",), None: ("refused",)}
         cells = tuple(
@@ -137,7 +137,7 @@ class Laws(Mapping[str, Verdict], Viewed):
         return Grid(self.title, heads, tuple(Cell(law, (), LAWS[law]) for law in self), cells)
 
     def data(self) -> dict[str, object]:
-        """The verdicts as what JSON can hold."""
+        """Return the verdicts as data for JSON."""
         return {
             "system": self.system.name,
             "tier": self.tier,
@@ -149,12 +149,11 @@ class Laws(Mapping[str, Verdict], Viewed):
 def laws(
     system: str | Path | System, tier: TierChoice = "array", dtypes: Iterable[object] | None = None
 ) -> Laws:
-    """Which laws hold of the operands of a system: of a tier, or of all tiers that it tells apart, Python
-    scalars too.
+    """Judge which laws hold for the operands of a system, of one tier, or of all with Python scalars.
 
     `dtypes`: only these, as far as the system has them. A refusal equals a refusal. The smallest
-    counterexample has the fewest operands, then the fewest bits. Two Python scalars beside arrays are
-    Python's to add. Raises UnknownSystemError, FormatError; DTypeError where no operand is left.
+    counterexample has the fewest operands, then the fewest bits. Beside arrays, Python itself adds two Python
+    scalars. Raises UnknownSystemError, FormatError; DTypeError if no operand is left.
 
     >>> import typelattice as tl
     >>> numpy = tl.laws("numpy")
@@ -185,7 +184,7 @@ def _laws(system: System, tier: TierChoice, asked: tuple[Operand, ...]) -> Laws:
 
 
 def _equation(law: str, judge: Judge) -> Verdict:
-    """A law of all combinations of operands."""
+    """Judge a law of all combinations of operands."""
     try:
         count = judge.count(law)
     except BeyondReachError as e:
@@ -198,11 +197,11 @@ def _equation(law: str, judge: Judge) -> Verdict:
 
 
 def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
-    """The verdict on order-free that a file gives, beside what its library was recorded to do.
+    """Correct the verdict that a file gives on order-free by the recorded calls of its library.
 
-    A file that joins the set cannot say otherwise; a library may reduce several operands in an order of its
-    own. If two recorded calls differ by their order alone the law fails, and if the library departs from the
-    set it is not known.
+    A file that joins the set of operands always keeps the law, but its library may reduce them in an order of
+    its own. If two recorded calls differ only by their order, the law fails. If the library departs from the
+    join of the set, the verdict is not known.
     """
     found = evidence(over.system, over.operands(*over.asked))
     if found.contradictions:
@@ -223,7 +222,7 @@ def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
 
 
 def _element(law: str, judge: Judge) -> Verdict:
-    """A law that asks for one operand of a certain sort; where there is none, the one that comes nearest."""
+    """Judge a law that asks for one operand; if none keeps it, show where the nearest one fails."""
     best, count = judge.element(law)
     if count.smallest is None:
         return Verdict(law, True, 0, count.asked, None, judge.closure.members[best])
@@ -231,7 +230,7 @@ def _element(law: str, judge: Judge) -> Verdict:
 
 
 def _unique_bounds(over: Closure) -> Verdict:
-    """The law of the order itself: which pairs have several lowest upper bounds."""
+    """Judge the law of the order itself: no pair may have several lowest upper bounds."""
     pairs = list(combinations(over.asked, 2))
     bounds = {pair: over.system.explain(*over.operands(*pair)).bounds for pair in pairs}
     split = [pair for pair in pairs if len(bounds[pair]) > 1]
@@ -248,5 +247,5 @@ def _unique_bounds(over: Closure) -> Verdict:
 
 
 def _foldable(code: str) -> str:
-    """Code that stays an expression where a terminal folds it: in parentheses if it is long."""
+    """Put long code in parentheses, so that it stays an expression if a terminal folds it."""
     return code if len(code) <= ROOM else f"({code})"

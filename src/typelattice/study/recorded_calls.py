@@ -1,5 +1,4 @@
-"""What a recording says of promoting several operands at once, which a file states by a rule and cannot
-prove."""
+"""The recorded promotions of several operands at once, for which a file has a rule but no proof."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -11,16 +10,15 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED, OF_PYTHON
-from typelattice.recorded.lookup import of_several, opened
-from typelattice.recorded.recording import recorded
+from typelattice.recorded.recording import Recording, opened, recorded
 from typelattice.study.closure import Key
 
-ASKED = "result_type"  # the call that asks for promotion alone
+ASKED = "result_type"  # the call that only promotes
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call of three operands or more, what the library answered, and what the system says."""
+    """A call of three operands or more, with the answers of the library and of the system."""
 
     operands: tuple[Operand, ...]
     answer: Key
@@ -29,10 +27,10 @@ class RecordedCall:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The recorded calls of several operands: all of them, and the pairs of calls that differ by their order
-    alone.
+    """The recorded calls of several operands: all of them, and the pairs of calls that differ only by their
+    order.
 
-    `versions` are those of the library.
+    `versions` names the recorded library and its versions.
     """
 
     calls: tuple[RecordedCall, ...]
@@ -40,7 +38,7 @@ class Evidence:
 
     @property
     def departing(self) -> tuple[RecordedCall, ...]:
-        """The calls for which the library gave another dtype than the system; weakness says nothing of their
+        """The calls whose dtypes from the library and the system differ; weakness says nothing about their
         order."""
         return tuple(call for call in self.calls if call.answer[0] is not call.ours[0])
 
@@ -57,7 +55,7 @@ class Evidence:
 
 
 def evidence(system: System, operands: Sequence[Operand]) -> Evidence:
-    """What was recorded of three of these operands and more; nothing for a system that did not come along."""
+    """Return the recorded calls of three or more of these operands; none for a system that is not bundled."""
     if (
         system.name not in recorded()
         or system.name not in systems(versions=True)
@@ -67,21 +65,21 @@ def evidence(system: System, operands: Sequence[Operand]) -> Evidence:
     page = opened(system.name)
     assert page
     versions = ", ".join(f"{name} {version}" for name, version in page.versions.items())
-    return Evidence(tuple(_calls(system, {str(o): o for o in operands})), versions)
+    return Evidence(tuple(_calls(system, page, {str(o): o for o in operands})), versions)
 
 
-def _calls(system: System, known: dict[str, Operand]) -> Iterator[RecordedCall]:
-    """The recorded calls of known operands that have an answer."""
-    for call in of_several(system.name, ASKED):
+def _calls(system: System, page: Recording, known: dict[str, Operand]) -> Iterator[RecordedCall]:
+    """Yield the recorded calls of known operands that have an answer."""
+    for call in page.calls_of(ASKED):
         answered = call.answer not in (NOT_ASKED, *BROKEN) and not call.answer.startswith(OF_PYTHON)
-        if answered and all(text in known for text in call.operands):
+        if len(call.operands) > 2 and answered and all(text in known for text in call.operands):
             operands = tuple(known[text] for text in call.operands)
             p = system.explain(*operands)
             yield RecordedCall(operands, _key(call.answer), (p.dtype, p.weak))
 
 
 def _key(answer: str) -> Key:
-    """What a recorded answer comes to."""
+    """Convert a recorded answer to its dtype and weakness."""
     if answer.startswith(EXCEPTION):
         return None, False
     return dtype(answer.removesuffix("*")), answer.endswith("*")

@@ -1,4 +1,5 @@
 """The scope of a study: systems, dtypes and tiers, options that mean the same in every study."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +10,7 @@ from typelattice.facts.dtypes import DType, DTypeError, Weak, place
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand
-from typelattice.operands.operand import Operand, Tier, of
+from typelattice.operands.operand import Operand, Tier, operand_of
 
 TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -22,23 +23,23 @@ class BeyondReachError(TypelatticeError, ValueError):
 
 
 def has_arrays(system: System) -> bool:
-    """Whether a dtype stands in the order; Python's numbers are a system in which none does."""
+    """Return True if the order has a dtype; the system of Python's numbers has none."""
     return any(isinstance(n, DType) for n in system.order.nodes)
 
 
 def common_dtypes(systems: Sequence[System]) -> tuple[DType, ...]:
-    """The dtypes that all of some systems have, kind by kind from narrow to wide."""
+    """Return the dtypes that all these systems have, kind by kind from narrow to wide."""
     first, *others = (s.dtypes for s in systems)
     return tuple(d for d in first if all(d in other for other in others))
 
 
 def weak_widths(system: System) -> tuple[DType, ...]:
-    """The dtypes that have a weak node of their own in the order, such as `int8*`."""
+    """Return the dtypes that have a weak node of their own in the order, such as `int8*`."""
     return tuple(sorted((n.dtype for n in system.order.nodes if isinstance(n, Weak) and n.dtype), key=place))
 
 
 def own_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
-    """The dtypes that the files of some systems define, by name and by code.
+    """Return the dtypes that the files of some systems define, by name and by code.
 
     Raises DTypeError if two files mean different dtypes by one name.
     """
@@ -54,13 +55,12 @@ def own_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
 
 
 def read(x: object, systems: Sequence[System]) -> Operand:
-    """The operand that an object is; a string may name a dtype that the file of one of the systems
-    defines."""
+    """Read an object as an operand; a string may name a dtype that the file of one of the systems defines."""
     return parse(x, own_dtypes(systems)) if isinstance(x, str) else operand(x)
 
 
 def check_size(operands: int, of_what: str) -> None:
-    """Raises BeyondReachError for more operands than can be asked in seconds."""
+    """Raise BeyondReachError for more operands than can be asked in seconds."""
     if operands > MOST:
         too_many = f"{of_what} is asked of {operands:,} operands, and at most {MOST} are taken together"
         raise BeyondReachError(f"{too_many}; name fewer with dtypes= or --dtypes")
@@ -69,11 +69,12 @@ def check_size(operands: int, of_what: str) -> None:
 def domain(
     system: System, tier: TierChoice = "array", dtypes: Iterable[object] | None = None
 ) -> tuple[Operand, ...]:
-    """The operands to ask of a system, of one tier or of all, kind by kind from narrow to wide.
+    """Return the operands to ask of a system, of one tier or of all, kind by kind from narrow to wide.
 
-    `dtypes` chooses among the dtypes of the system; what the system lacks is left out. A Python scalar named
-    there is asked beside them. Python scalars are asked if the system takes any, arrays without dimensions by
-    tier `all` if it tells them from other arrays. Raises DTypeError if the system has none of the dtypes.
+    `dtypes` chooses among the dtypes of the system and may name Python scalars too; dtypes that the system
+    lacks are left out. Python scalars are included if the system takes any. Tier `all` includes arrays
+    without dimensions if the system distinguishes them from other arrays. Raises DTypeError if the system has
+    none of the dtypes.
     """
     have, named = system.dtypes, tuple[Operand, ...]()
     if dtypes is not None:
@@ -83,17 +84,20 @@ def domain(
         have = tuple(d for d in have if d in wanted)
         if not have and not named:
             raise DTypeError(f"{system.name} has none of these dtypes; see `typelattice check {system.name}`")
-    arrays = tuple(map(of, have))
-    scalars = named or (*(of(d, weak=True) for d in weak_widths(system)), *map(parse, ("True", *SCALARS)))
+    arrays = tuple(map(operand_of, have))
+    scalars = named or (
+        *(operand_of(d, weak=True) for d in weak_widths(system)),
+        *map(parse, ("True", *SCALARS)),
+    )
     taken = tuple(o for o in scalars if any(system.explain(o, x).dtype for x in (*arrays, o)))
     if tier == "scalar" or not has_arrays(system):
         return taken
-    zero_d = tuple(of(d, tier="0d") for d in have)
+    zero_d = tuple(operand_of(d, tier="0d") for d in have)
     beside = taken if named else ()
     if tier == "array":
         return (*arrays, *beside)
     if tier == "0d":
         return (*zero_d, *beside)
-    # Python's bool is left out of them all: it is no weak operand, and the sum of two is an int.
+    # Tier `all` leaves out Python's bool: it is no weak operand, and the sum of two is an int.
     weak = tuple(o for o in taken if o.weak)
     return (*arrays, *(zero_d if "0d" in system.tiers else ()), *weak)

@@ -1,4 +1,5 @@
 """Tables of what a system answers to every pair of operands."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -8,12 +9,12 @@ from typing import TYPE_CHECKING
 from typelattice.engine.answer import Promotion
 from typelattice.engine.ask import ask
 from typelattice.engine.system import System
+from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
 from typelattice.facts.operations import operation
-from typelattice.facts.words import Viewed
 from typelattice.files.reader import system as find_system
 from typelattice.operands.notation import parse
-from typelattice.operands.operand import Operand, Tier, of
+from typelattice.operands.operand import Operand, Tier, operand_of
 from typelattice.recorded.observed import asked_of, observed, recording_of
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.labels import DEPARTS, REFUSED, cell, label, left_out
@@ -23,20 +24,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Cells = tuple[tuple[Promotion, ...], ...]
-# The bits from which a dtype of the kind is shown even if small ones are not asked for.
+# The least bits of a kind's dtypes that are shown even without `small`.
 SHOWN_FROM = {Kind.UNSIGNED: 8, Kind.SIGNED: 8, Kind.FLOAT: 9}
 
 
 def is_small(x: Node) -> bool:
-    """Whether a node is a dtype shown on demand only: of less than 8 bits, or a float of 8 or less."""
+    """Return True if a node is a dtype shown only on demand: of less than 8 bits, or a float of 8 or less."""
     return isinstance(x, DType) and x.bits is not None and x.bits < SHOWN_FROM.get(x.kind, 0)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table(Viewed):
-    """What a system answers to each row's operand with each column's; `left_out` are dtypes not shown.
+    """A system's answers to each row's operand with each column's; `left_out` are dtypes not shown.
 
-    Of an operation of one operand there is one column, named after it.
+    An operation of one operand has one column, named after it.
 
     >>> import typelattice as tl
     >>> tl.table("jax")
@@ -53,8 +54,8 @@ class Table(Viewed):
     left_out: tuple[DType, ...] = ()
 
     def __getitem__(self, pair: tuple[object, object]) -> Promotion:
-        """The answer to a row's operand with a column's. Raises KeyError for one that the table does not
-        have."""
+        """Return the answer to a row's operand with a column's. Raises KeyError for an operand that the table
+        lacks."""
         row, column = (x if x == self.op else str(self.system.operand(x)) for x in pair)
         if row not in self.rows or column not in self.columns:
             there = f"rows are {' '.join(self.rows)}; columns {' '.join(self.columns)}"
@@ -63,18 +64,18 @@ class Table(Viewed):
 
     @property
     def what(self) -> str:
-        """The operation, or `promotion` where it is that alone."""
+        """The operation, or `promotion` if there is none."""
         return self.op or "promotion"
 
     def labels(self, codes: str = "bits") -> tuple[tuple[Cell, ...], tuple[Cell, ...], str]:
-        """The labels of the rows, of the columns, and what stands in the corner between them."""
+        """Return the labels of the rows and of the columns, and the text in the corner between them."""
         rows = tuple(label(row[0].operands[0], codes) for row in self.cells)
         if self.columns == (self.op,):
             return rows, (Cell(self.columns[0]),), ""
         return rows, tuple(label(p.operands[1], codes) for p in self.cells[0]), self.op or ""
 
     def grid(self, codes: str = "bits") -> Grid:
-        """The table as a grid: dtypes as codes that count bits, as NumPy's that count bytes, or as names."""
+        """Lay out the table as a grid: dtypes as codes in bits, as NumPy's codes in bytes, or as names."""
         seen = [[observed(p) for p in row] for row in self.cells]
         cells = tuple(
             tuple(cell(p, o, codes) for p, o in zip(*line, strict=True))
@@ -97,7 +98,7 @@ class Table(Viewed):
         return Grid(title, columns, rows, cells, (*notes, *left_out(self.left_out)), corner)
 
     def part(self, rows: Iterable[str], columns: Iterable[str]) -> Table:
-        """Some rows and columns of the table, in its own order."""
+        """Return some rows and columns of the table, in its own order."""
         kept_rows, kept_columns = {*rows}, {*columns}
         across = [j for j, x in enumerate(self.columns) if x in kept_columns]
         down = [i for i, x in enumerate(self.rows) if x in kept_rows]
@@ -120,16 +121,15 @@ def table(
     dtypes: Iterable[object] | None = None,
     small: bool = False,
 ) -> Table:
-    """The table of a system, of promotion alone or of an operation; the columns are arrays and Python
-    scalars.
+    """Make a system's table, of promotion alone or of an operation; columns have arrays and Python scalars.
 
-    `tier`: of which tier the rows are; `all` has arrays, and arrays without dimensions below them if the
-    system tells those apart. `dtypes`: the operands, Python scalars among them, in their order; without it
-    all that the system has, those of less than 8 bits and the small floats only if `small`, Python scalars
-    only if any is taken.
+    `tier`: the tier of the rows; `all` has arrays, and below them arrays without dimensions if the system
+    distinguishes those. `dtypes`: the operands in their order, which may include Python scalars. Without it,
+    the table has all dtypes of the system; those of less than 8 bits and small floats only if `small`. It has
+    Python scalars only if the system takes any.
 
-    Raises UnknownSystemError, FormatError, OpError; DTypeError, OperandError for what is no operand,
-    BeyondReachError for too many.
+    Raises UnknownSystemError, FormatError, OpError; DTypeError or OperandError for objects that are not
+    operands, BeyondReachError for too many.
 
     >>> import typelattice as tl
     >>> print(tl.table("python", dtypes=["bool", "int"]))
@@ -150,24 +150,24 @@ def table(
 
 
 def tiers_of(tier: TierChoice, systems: Sequence[System]) -> tuple[Tier, ...]:
-    """The tiers that the rows are of: one, or all that any of the systems tells apart."""
+    """Return the tiers of the rows: one, or all that any of the systems distinguishes."""
     if tier != "all":
         return (tier,)
     return ("array", "0d") if any("0d" in s.tiers for s in systems) else ("array",)
 
 
 def operands_of(system: System, tier: TierChoice, small: bool) -> tuple[list[Operand], tuple[DType, ...]]:
-    """The operands of a system, kind by kind from narrow to wide, then Python scalars; and the dtypes left
-    out.
+    """Return the operands of a system, kind by kind from narrow to wide, then Python scalars; and the dtypes
+    left out.
 
-    Beside rows of Python scalars there are no columns of them: these are Python's to add.
+    Rows of Python scalars have no columns of Python scalars: Python itself adds these.
     """
     have = system.dtypes
     hidden = tuple(filter(is_small, have))
     if small or len(hidden) == len(have):
         hidden = ()
-    arrays = [of(d) for d in have if d not in hidden]
-    widths = [of(d, weak=True) for d in weak_widths(system)]
+    arrays = [operand_of(d) for d in have if d not in hidden]
+    widths = [operand_of(d, weak=True) for d in weak_widths(system)]
     if tier == "scalar" and arrays:
         return [*arrays, *widths], hidden
     return [*arrays, *(widths or map(parse, SCALARS))], hidden
@@ -180,7 +180,7 @@ def answered(
     operands: Sequence[Operand],
     hidden: tuple[DType, ...] = (),
 ) -> Table:
-    """The answers to operands of some tiers, with all of them or, in an operation of one operand, alone."""
+    """Make the table of operands of some tiers, with all operands, or alone if the operation takes one."""
     if not operands:
         raise DTypeError("a table of no dtypes at all; name at least one")
     check_size(sum(o.dtype is not None for o in operands), system.name)
@@ -200,7 +200,7 @@ def answered(
 
 
 def without_idle_scalars(t: Table) -> Table:
-    """The table without Python scalars that everything refuses."""
+    """Return the table without Python scalars that everything refuses."""
     rows = [x for x, ps in zip(t.rows, t.cells, strict=True) if x not in SCALARS or any(p.dtype for p in ps)]
     lines = zip(*t.cells, strict=True)
     columns = [
@@ -210,10 +210,12 @@ def without_idle_scalars(t: Table) -> Table:
 
 
 def of_tier(operands: Sequence[Operand], tier: Tier) -> Sequence[Operand]:
-    """Operands for rows of a tier: as they are; those with a dtype without dimensions; or Python scalars."""
+    """Return the operands for rows of a tier: unchanged, as arrays without dimensions, or Python scalars."""
     if tier == "scalar":
         return [parse(word) for word in ("True", *SCALARS)]
     if tier == "array":
         return operands
-    zero_d = [of(o.dtype, tier="0d") for o in operands if o.dtype and o.tier == "array" and not o.weak]
+    zero_d = [
+        operand_of(o.dtype, tier="0d") for o in operands if o.dtype and o.tier == "array" and not o.weak
+    ]
     return zero_d or operands

@@ -1,4 +1,4 @@
-"""Where two systems differ by the value of a Python int: what moving from NumPy 1 to NumPy 2 changes."""
+"""The Python ints for which two systems differ, such as those that change from NumPy 1 to NumPy 2."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from typelattice.engine.system import System
-from typelattice.explain.by_value import intervals
+from typelattice.explanations.value_ranges import intervals
 from typelattice.facts.dtypes import DType
 from typelattice.study.scope import common_dtypes
 
-# where the ranges of integers end; an int beside such a power is written by it
+# powers where ranges of integers end; an int next to one is written as that power
 NAMED_POWERS = (16, 31, 32, 63, 64)
 
 
 @dataclass(frozen=True, slots=True)
 class ValueChange:
-    """A range of ints, both ends included, beside which an array comes to another dtype; None is a
+    """A range of ints, both ends included, with which an array promotes to another dtype; None is a
     refusal."""
 
     dtype: DType
@@ -33,8 +33,7 @@ class ValueChange:
 
 
 def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[ValueChange]:
-    """The ranges of a Python int beside which an array comes to another dtype under system b than under
-    system a.
+    """Find the ranges of a Python int with which an array promotes to another dtype under b than under a.
 
     >>> from typelattice import system
     >>> changes = value_changes(system("numpy1"), system("numpy"))
@@ -52,7 +51,7 @@ def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[Valu
 
 
 def _written(n: int) -> str:
-    """An int; one at the end of a range of integers as a power of two, `2**31-1`."""
+    """Write an int; at the end of a range of integers, as a power of two, `2**31-1`."""
     for power in NAMED_POWERS:
         beyond = abs(n) - 2**power
         if abs(beyond) <= 1:

@@ -17,7 +17,8 @@ from typelattice.namespaces.libraries.computing import ComputingLibrary
 
 
 def library(module: ModuleType) -> ComputingLibrary:
-    """The array library of a module. Raises NamespaceError for what is none, and without array-api-compat."""
+    """The array library of a module. Raises NamespaceError for an object that is not a library, and without
+    array-api-compat."""
     array_api_compat = _array_api_compat()
     try:
         sample = module.ones(1)
@@ -45,7 +46,7 @@ def module_of(arrays: Sequence[object]) -> ModuleType:
     try:
         found: ModuleType = _array_api_compat().array_namespace(*arrays)
     except (TypeError, AttributeError) as e:  # the second of what only says that it is an array
-        what = f"these arrays are of no one library ({e})"
+        what = f"these arrays belong to different libraries ({e})"
         raise NamespaceError(f"{what}; take all over to one, as with from_dlpack") from None
     return found
 

@@ -1,6 +1,6 @@
-"""An array library as a namespace needs it; what is particular to one library is in a file of its own.
+"""The common part of array libraries as a namespace needs it; each library has a file of its own.
 
-array-api-compat gives the functions of libraries under the standard's names.
+array-api-compat provides the functions of libraries under the standard's names.
 """
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
+from typelattice.facts.operations import operation
 from typelattice.facts.range import Value
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.signatures import standard
 from typelattice.operands.adapters import native
 from typelattice.operands.objects import operand
 
-LACKS = (NotImplementedError, TypeError)  # what libraries raise where a function has no kernel for a dtype
+LACKS = (NotImplementedError, TypeError)  # libraries raise these if a function has no kernel for a dtype
 
 
 class ComputingLibrary:
@@ -28,9 +29,10 @@ class ComputingLibrary:
     module of its arrays.
     """
 
-    exact_comparisons = False  # whether it compares integers of two signs without a common dtype
-    fuses = False  # whether a cast and what follows are one program, which rounds otherwise than two
-    remedy = "cast to a dtype that it has"  # where it gave another dtype than was asked for
+    exact_comparisons = False  # True if it compares signed with unsigned integers without a common dtype
+    fuses = False  # True if a cast and the next step are one program, which rounds differently
+    refusals: tuple[str, ...] = ()  # texts in its errors about a number, besides OverflowErrors
+    remedy = "cast to a dtype that it has"  # advice if it gave another dtype than requested
 
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
         self.module, self.xp, self.package, self.mutable = module, xp, package, mutable
@@ -41,7 +43,7 @@ class ComputingLibrary:
     # -- dtypes
 
     def has(self, d: DType) -> bool:
-        """Whether the library has a dtype."""
+        """Return True if the library has a dtype."""
         try:
             self.native(d)
         except NamespaceError:
@@ -49,7 +51,7 @@ class ComputingLibrary:
         return True
 
     def native(self, d: DType) -> Any:
-        """A dtype as the library's own. Raises NamespaceError where it has none."""
+        """Return the library's own form of a dtype. Raises NamespaceError if it has none."""
         try:
             return self._natives[d]
         except KeyError:
@@ -62,7 +64,7 @@ class ComputingLibrary:
         return found
 
     def dtype(self, data: Any) -> DType:
-        """The dtype of an array of the library's."""
+        """Return the dtype of an array of the library."""
         own = data.dtype
         try:
             return self._dtypes[own]
@@ -73,84 +75,84 @@ class ComputingLibrary:
             return found
 
     def weak(self, data: Any) -> bool:
-        """Whether the library itself counts an array by its kind alone."""
+        """Return True if an array is weak to the library itself: only its kind counts."""
         return False
 
     # -- arrays
 
     def array(self, data: Any) -> Any:
-        """An array, also where the library gave a scalar."""
+        """Return an array, also if the library gave a scalar."""
         return data
 
     def cast(self, data: Any, to: Any) -> Any:
-        """An array as another native dtype; itself if it is of that."""
+        """Cast an array to a native dtype; return it unchanged if it already has that."""
         return data if data.dtype == to else self.checked(self.xp.astype(data, to), to)
 
     def checked(self, data: Any, to: Any) -> Any:
-        """What the library made, if it is of the native dtype asked for. Raises NamespaceError."""
+        """Return the library's array if it has the requested native dtype. Raises NamespaceError if not."""
         if data.dtype == to:
             return data
         raise NamespaceError(f"{self.name} gave {data.dtype} where {to} was asked for; {self.remedy}")
 
     def asarray(self, obj: Any, **options: Any) -> Any:
-        """An array of numbers, of sequences of them, of the library's own arrays, or of another one's."""
+        """Make an array of numbers, of sequences of them, or of an array of this or another library."""
         return self.xp.asarray(obj, **options)
 
     def number(self, value: Value, to: Any, like: Any) -> Any:
-        """A Python number as an array without dimensions, on the device of another array."""
+        """Convert a Python number to an array without dimensions, on the device of another array."""
         return self.xp.asarray(value, dtype=to, device=self.device(like))
 
     def scalar(self, x: object) -> Any:
-        """A scalar of the library's own as an array without dimensions; None of anything else."""
+        """Convert a scalar of the library to an array without dimensions; return None for anything else."""
         return None
 
     def item(self, data: Any) -> Any:
-        """What Python makes a number of."""
+        """Return the object that Python can convert to a number."""
         return data
 
     def value(self, data: Any) -> Value:
-        """The Python number in an array without dimensions."""
+        """Return the Python number in an array without dimensions."""
         found: Value = data.item()
         return found
 
     def to_numpy(self, data: Any, dtype: Any, copy: bool | None) -> Any:
-        """An array as one of NumPy's."""
+        """Convert an array to NumPy's."""
         import numpy
 
         return numpy.array(data, dtype=dtype, copy=copy)
 
     def size(self, data: Any) -> int | None:
-        """The number of elements; None where it is not known yet."""
+        """Return the number of elements; None if it is not known yet."""
         import array_api_compat
 
         return array_api_compat.size(data)  # type: ignore[no-any-return]
 
     def device(self, data: Any) -> Any:
-        """Where the elements are."""
+        """Return the device that holds the elements."""
         import array_api_compat
 
         return array_api_compat.device(data)
 
     def moved(self, data: Any, device: Any, stream: Any) -> Any:
-        """The array on another device."""
+        """Move an array to another device."""
         import array_api_compat
 
         return array_api_compat.to_device(data, device, stream=stream)
 
     def elements(self, data: Any, key: Any) -> Any:
-        """What indexing gives."""
+        """Return the elements that a key selects."""
         return data[key]
 
     def stored(self, data: Any, d: DType) -> Any:
-        """An array as an assignment casts it: of complex numbers the real parts, or in bool their truth."""
+        """Cast an array for an assignment: complex numbers become their real parts, in bool their truth."""
         if self.dtype(data).kind is Kind.COMPLEX and d.kind is not Kind.COMPLEX:
             data = data != 0 if d.kind is Kind.BOOL else self.xp.real(data)
         return self.cast(data, self.native(d))
 
     def put(self, data: Any, key: Any, value: Any) -> Any:
-        """The array with elements replaced by an array or a number: itself, or a changed copy.
+        """Replace elements by an array or a number; return the array itself, or a changed copy.
 
-        Raises NamespaceError where arrays do not change.
+        Raises NamespaceError if arrays of the library cannot change.
         """
         if not self.mutable:
             raise NamespaceError(f"arrays of {self.name} do not change; use where, or concat")
@@ -158,23 +160,23 @@ class ComputingLibrary:
         return data
 
     def adopt(self, cls: type, apart: Callable[[Any], Any], together: Callable[..., Any]) -> None:
-        """Makes the class of a namespace's arrays known to the library.
+        """Register the class of a namespace's arrays with the library.
 
-        `apart(x)` is (the library's array, a tuple of facts), `together(array, *facts)` makes the array
-        again.
+        `apart(x)` returns (the library's array, a tuple of facts); `together(array, *facts)` rebuilds the
+        array.
         """
 
     # -- functions
 
     def info(self) -> Any:
-        """The library's inspection object."""
+        """Return the library's inspection object."""
         return self.xp.__array_namespace_info__()
 
     def function(self, name: str) -> Callable[..., Any]:
-        """A function of the standard's or of its extensions. Raises NamespaceError where there is none."""
+        """Return a function of the standard or of its extensions. Raises NamespaceError if there is none."""
         places = standard()
         extension = "fft" if name in places.fft else "linalg" if name in places.linalg else None
-        products = name in places.linalg and name in places.main  # those that stand in both places
+        products = name in places.linalg and name in places.main  # functions that are in both places
         within = getattr(self.xp, extension, None) if extension and not products else self.xp
         found = getattr(within, name, None)
         if callable(found):
@@ -182,27 +184,31 @@ class ComputingLibrary:
         raise NamespaceError(f"{self.name} has no function {name}")
 
     def has_function(self, name: str) -> bool:
-        """Whether the library has a function of the standard's."""
+        """Return True if the library has a function of the standard."""
         try:
             self.function(name)
         except NamespaceError:
             return False
         return True
 
-    def raw(self, name: str, zero_d: bool) -> Callable[..., Any]:
-        """The library's own function, which is given arrays and Python scalars as they are."""
-        return self.function(name)
+    def raw(self, op: str, zero_d: bool) -> Callable[..., Any]:
+        """Return the library's own operator or function, which takes arrays and Python scalars uncast."""
+        return self.function(operation(op).function)
+
+    def refuses(self, error: Exception) -> bool:
+        """Return True if an error says that the library refuses a number in every dtype."""
+        return isinstance(error, OverflowError) or any(text in str(error) for text in self.refusals)
 
     def is_described_by(self, system: System) -> bool:
-        """Whether a system states this very library's rules, in the major version that is installed."""
+        """Return True if a system states the rules of this very library, in the installed major version."""
         name, _, version = system.library.partition(" ")
         installed = str(getattr(sys.modules.get(self.package), "__version__", ""))
         return name == library_of(self.package) and version.partition(".")[0] == installed.partition(".")[0]
 
     def casting(self, name: str, to: Any, sources: Sequence[Any], zero_d: bool) -> Callable[..., Any]:
-        """A function of positional arrays alone that casts each to a native dtype first.
+        """Build a function of positional arrays that casts each to a native dtype first.
 
-        `sources` are the native dtypes of the arrays; `zero_d` says that none of them has dimensions.
+        `sources` are the native dtypes of the arrays; `zero_d` is True if none of them has dimensions.
         """
         function, cast = self.function(name), self.cast
         match tuple(own != to for own in sources):

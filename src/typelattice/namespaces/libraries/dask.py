@@ -16,13 +16,19 @@ class Dask(ComputingLibrary):
         super().__init__(module, xp, package, mutable=False)  # an assignment would be another graph
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Dask's own `sign`, which is NumPy's: that of array-api-compat divides infinities."""
-        return self.module.sign if name == "sign" else super().function(name)
+        """A function of the standard. Dask's own `clip` and `sign` are NumPy's."""
+        return getattr(self.module, name) if name in ("clip", "sign") else super().function(name)
 
     def scalar(self, x: object) -> Any:
         """A scalar of NumPy's, whose dtypes are Dask's."""
         numpy_scalar = hasattr(x, "dtype") and type(x).__module__ == "numpy"
         return self.xp.asarray(x) if numpy_scalar and not hasattr(x, "__setitem__") else None
+
+    def put(self, data: Any, key: Any, value: Any) -> Any:
+        """A changed copy: the graph of the array as it was stays that of whoever else has it."""
+        changed = data.copy()
+        changed[key] = value
+        return changed
 
     def value(self, data: Any) -> Value:
         return super().value(data.compute())

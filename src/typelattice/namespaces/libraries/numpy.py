@@ -1,6 +1,7 @@
-"""NumPy: ufuncs that cast as they go, block by block, and scalars that are made arrays."""
+"""NumPy: its ufuncs cast as they go, block by block, and its scalars become arrays."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -10,12 +11,12 @@ import numpy as np
 from typelattice.facts.range import Value
 from typelattice.namespaces.libraries.computing import ComputingLibrary
 
-LARGE = 1 << 18  # elements from which an array is worth going through in blocks
+LARGE = 1 << 18  # elements; larger arrays are computed in blocks
 BLOCK = 1 << 16  # elements of a block, so that it stays in the cache
 
 
 class NumPy(ComputingLibrary):
-    """NumPy. A ufunc may be told its loop, and then casts as it goes where others make a copy first."""
+    """NumPy. A ufunc with a chosen loop casts as it goes; other libraries make a copy first."""
 
     exact_comparisons = True
 
@@ -30,14 +31,21 @@ class NumPy(ComputingLibrary):
         return np.asarray(value).astype(to) if isinstance(value, complex) else np.asarray(value, to)
 
     def function(self, name: str) -> Callable[..., Any]:
-        """NumPy's own `sign` from 2.0 on: that of array-api-compat divides infinities."""
+        """Return a function of the standard; `clip` and, from NumPy 2.0 on, `sign` are NumPy's own.
+
+        array-api-compat's `clip` writes into read-only bounds, and its `sign` divides infinities. NumPy's
+        `sign` does not from 2.0 on.
+        """
+        if name == "clip":
+            return np.clip
         return np.sign if name == "sign" and np.__version__ >= "2" else super().function(name)
 
     def scalar(self, x: object) -> Any:
         return np.asarray(x) if isinstance(x, np.generic) else None
 
-    def raw(self, name: str, zero_d: bool) -> Callable[..., Any]:
-        function = self.function(name)
+    def raw(self, op: str, zero_d: bool) -> Callable[..., Any]:
+        """Return a function, or `operator.pow`: `x ** 0.5` takes the square root, but `np.power` does not."""
+        function = operator.pow if op == "**" else super().raw(op, zero_d)
         return function if not zero_d else lambda *operands: np.asarray(function(*operands))
 
     def casting(self, name: str, to: Any, sources: Sequence[Any], zero_d: bool) -> Callable[..., Any]:
@@ -53,10 +61,10 @@ class NumPy(ComputingLibrary):
 
 
 def _with_loop(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
-    """A ufunc with the loop of one dtype, to which it casts what it is given; None if it has no such loop."""
+    """Return a ufunc that casts its inputs to one dtype and uses its loop; None if it has no such loop."""
     signature = (*(to,) * function.nin, None)
     try:
-        # Nothing is computed, so that nothing is warned of.
+        # This computes nothing, so it warns of nothing.
         *_, gives = function.resolve_dtypes(signature, signature=signature, casting="unsafe")
     except TypeError:
         return None
@@ -68,7 +76,7 @@ def _with_loop(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
         return whole
 
     def compute(a: Any, b: Any) -> Any:
-        # The size is asked for first: of a small array the rest would take as long as the sum.
+        # Check the size first: for a small array the other checks would take as long as the sum.
         if a.size >= LARGE and a.shape == b.shape and a.flags.c_contiguous and b.flags.c_contiguous:
             return _in_blocks(function, to, a, b)
         return function(a, b, signature=signature, casting="unsafe")
@@ -77,10 +85,9 @@ def _with_loop(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
 
 
 def _in_blocks(function: np.ufunc, to: Any, a: Any, b: Any) -> Any:
-    """What a ufunc gives for two contiguous arrays, each block cast into the result's memory first.
+    """Apply a ufunc to two contiguous arrays block by block, casting each block into the result's memory.
 
-    So no array stands between operands and result, and a block is still in the cache when it is computed
-    with.
+    This needs no temporary array of full size, and a block is still in the cache when the ufunc uses it.
     """
     out = np.empty(a.shape, to)
     whole, left, right = out.reshape(-1), a.reshape(-1), b.reshape(-1)

@@ -1,9 +1,10 @@
-"""PyTorch: unsigned integers, indices of any dtype, and slices that go backwards, which it has not by itself.
+"""PyTorch, with what it lacks: unsigned integers, indices of any dtype, and slices that go backwards.
 
-Unsigned integers wider than a byte are computed in int64, modulo 2**64. Narrow ones keep their values there.
-uint64 keeps its bits, with which sums, products and bits agree; what compares is shifted by 2**63 first,
-which keeps the order; quotients, remainders and shifts to the right are put together. Indices become int64:
-PyTorch takes uint8 for a mask, and of the other integers int32 and int64 only.
+Unsigned integers wider than a byte are computed in int64, modulo 2**64. uint16 and uint32 keep their values
+there. uint64 keeps its bits, so that sums, products and bitwise operations agree. Operations that compare
+uint64 first shift it by 2**63, which keeps the order. Quotients, remainders, powers and right shifts of
+uint64 have functions of their own (`BY_HAND`). Indices become int64: PyTorch takes uint8 as a mask, and
+accepts only int32 and int64 of the other integers.
 """
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import Any
 
 import torch
 
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.namespaces.libraries.computing import ComputingLibrary
 from typelattice.operands.adapters import native
 from typelattice.operands.objects import operand
@@ -29,21 +30,24 @@ LEAST = -(2**63)
 
 
 class Torch(ComputingLibrary):
-    """PyTorch. Its own kernels come first; what has none for unsigned integers is computed in int64."""
+    """PyTorch. Its own kernels come first; functions without one for unsigned integers compute in int64."""
+
+    refusals = ("without overflow", "negative integer powers", "out of bounds")
 
     def function(self, name: str) -> Callable[..., Any]:
-        return partial(_completed, name, super().function(name))
+        return partial(_completed, name, torch.clip if name == "clip" else super().function(name))
 
     def asarray(self, obj: Any, **options: Any) -> Any:
-        """An array; of another library's one as NumPy reads it, since PyTorch ignores its dtype."""
+        """Make an array; read another library's array through NumPy, since PyTorch ignores its dtype."""
         if not isinstance(obj, (torch.Tensor, list, tuple, bool, int, float, complex)):
             obj = _from_buffer(obj)
         return self.xp.asarray(obj, **options)
 
-    def raw(self, name: str, zero_d: bool) -> Callable[..., Any]:
-        """PyTorch's own operator or function: those of array-api-compat promote otherwise."""
-        method = OPERATIONS[name].method
-        return getattr(operator, method) if method else getattr(torch, name, _missing)
+    def raw(self, op: str, zero_d: bool) -> Callable[..., Any]:
+        """Return PyTorch's own operator or function: those of array-api-compat promote differently."""
+        function = operation(op).function
+        method = OPERATIONS[function].method
+        return getattr(operator, method) if method else getattr(torch, function, _missing)
 
     def item(self, data: Any) -> Any:
         return data.item()  # PyTorch's own conversion stops at int64
@@ -64,16 +68,16 @@ class Torch(ComputingLibrary):
             if not backwards:
                 memory[parts] = _as_signed(value)
                 return data
-            # Which elements are meant is asked of their places, and `put_` counts places in any layout.
+            # Index an array of places to find the elements; `put_` counts places in any layout.
             places = _read(torch.arange(data.numel(), device=data.device).reshape(data.shape), parts)
             memory.put_(places, _as_signed(value).broadcast_to(places.shape))
-        except (RuntimeError, ValueError) as e:  # of a number that is beyond the dtype, or beyond int64
+        except (RuntimeError, ValueError) as e:  # the number is beyond the dtype, or beyond int64
             raise OverflowError(str(e)) if "overflow" in str(e).lower() else e from e
         return data
 
 
 def _from_buffer(obj: Any) -> Any:
-    """A tensor of what NumPy reads in an object. Raises TypeError where that is no array of numbers."""
+    """Make a tensor of an object as NumPy reads it. Raises TypeError if that is no array of numbers."""
     import numpy
 
     data = numpy.asarray(obj)
@@ -92,9 +96,9 @@ def _missing(*operands: Any) -> Any:
 
 
 def _completed(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """What a function gives, computed in int64 where PyTorch has no kernel for an unsigned dtype.
+    """Call a function; compute in int64 if PyTorch has no kernel for an unsigned dtype.
 
-    Raises NotImplementedError where it has none for another.
+    Raises NotImplementedError if PyTorch has no kernel for another dtype.
     """
     if name in INDEXED:
         args = (args[0], *map(_index, args[1:]))
@@ -111,7 +115,7 @@ def _completed(name: str, function: Callable[..., Any], *args: Any, **options: A
 
 
 def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **options: Any) -> Any:
-    """What a function gives for unsigned integers, computed in int64 and made unsigned again."""
+    """Call a function on unsigned integers in int64, and convert its results back to unsigned."""
     large = to == torch.uint64
     turn = large and name in (*COMPARING, *CHOOSING)
     if options.get("dtype") in SIGNED:
@@ -129,18 +133,18 @@ def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **op
 
 
 def _as_signed(x: Any) -> Any:
-    """The same memory as signed integers, which PyTorch writes into where it cannot into unsigned ones."""
+    """View unsigned integers as signed ones: PyTorch can write into those where it cannot into these."""
     return x.view(SIGNED[x.dtype]) if getattr(x, "dtype", None) in SIGNED else x
 
 
 def _index(x: Any) -> Any:
-    """Indices as PyTorch takes them; a mask, and what is no array, as it is."""
+    """Convert indices to int64 for PyTorch; leave a mask, and anything that is no array, as it is."""
     integers = getattr(x, "dtype", torch.bool) != torch.bool and not x.is_floating_point()
     return x.to(torch.int64) if integers else x
 
 
 def _parts(key: Any, data: Any) -> tuple[Any, ...]:
-    """The parts of a key, with slices in place of an Ellipsis."""
+    """Return the parts of a key, with slices in place of an Ellipsis."""
     parts = [_index(part) for part in (key if isinstance(key, tuple) else (key,))]
     for at in [i for i, part in enumerate(parts) if part is Ellipsis]:
         left_over = data.ndim - sum(map(_axes, parts))
@@ -149,7 +153,7 @@ def _parts(key: Any, data: Any) -> tuple[Any, ...]:
 
 
 def _axes(part: Any) -> int:
-    """How many axes of an array a part of a key takes: a mask its own number, True and None none."""
+    """Count the axes that a part of a key takes: a mask as many as it has; None, `...` and a bool none."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     return part.ndim if getattr(part, "dtype", None) == torch.bool else 1
@@ -160,7 +164,7 @@ def _is_backwards(part: Any) -> bool:
 
 
 def _read(data: Any, parts: tuple[Any, ...]) -> Any:
-    """What indexing gives: an axis of which a slice goes backwards is cut forwards and turned round first."""
+    """Return the indexed elements; for a backward slice, cut the axis forwards and reverse it first."""
     key, axis = list(parts), 0
     for i, part in enumerate(parts):
         if _is_backwards(part):
@@ -173,7 +177,7 @@ def _read(data: Any, parts: tuple[Any, ...]) -> Any:
 
 
 def _turned(x: Any, turn: bool) -> Any:
-    """Signed integers whose order is that of the unsigned ones with the same bits."""
+    """Shift signed integers into the order of the unsigned ones with the same bits, if `turn` is True."""
     return x ^ LEAST if turn else x
 
 
@@ -186,7 +190,7 @@ def _each(x: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _quotient(x: Any, y: Any, /) -> Any:
-    """The quotient of unsigned numbers in int64, by half of x and what the rest says of it."""
+    """Divide unsigned numbers in int64: divide half of x, then correct the quotient by the remainder."""
     half = ((x >> 1 & ~LEAST) // y) << 1
     rest = x - half * y
     whole = half + ((rest ^ LEAST) >= (y ^ LEAST))
@@ -198,12 +202,12 @@ def _remainder(x: Any, y: Any, /) -> Any:
 
 
 def _shifted(x: Any, by: Any, /) -> Any:
-    """Bits shifted to the right, with zeros coming in from the left."""
+    """Shift bits to the right, with zeros coming in from the left."""
     return (((x >> 1) & ~LEAST) >> (by - 1)).where(by > 0, x)
 
 
 def _power(x: Any, y: Any, /) -> Any:
-    """A power by squaring, bit by bit of the exponent, which may be 2**63 or more."""
+    """Compute a power by squaring, bit by bit of the exponent, which may be 2**63 or more."""
     found, square = torch.ones_like(x * y), x
     for bit in range(64):
         found = torch.where((y >> bit & 1) != 0, found * square, found)

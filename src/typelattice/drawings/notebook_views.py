@@ -1,7 +1,7 @@
-"""What notebooks show of a value: its drawing, its table, its words; as HTML in the page, or a picture.
+"""Notebook views of a value: its drawing, its table, its words; as HTML in the page, or a picture.
 
-The classes stand in rooms before this one, and know nothing of it: `typelattice/__init__` names these two
-functions to `facts.words.Viewed`, which the classes inherit from.
+The classes are defined in earlier rooms, which do not know this one. So `typelattice/__init__` passes these
+two functions to `facts.display_hooks.Viewed`, the base of these classes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from html import escape
 from typelattice.designer.completion import Completion, Design
 from typelattice.designer.repair import Repair, Repairs
 from typelattice.drawings.comparison import comparison_diagram
-from typelattice.drawings.making import draw, laid_out, program_steps
+from typelattice.drawings.draw import draw, laid_out, program_steps
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explain.explanation import explanation
+from typelattice.explanations.explanation import explanation
 from typelattice.facts.order import Order
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering import Gridded, render
@@ -74,7 +74,7 @@ def _drawings(x: object) -> Iterator[Drawing]:
 
 
 def _changed(before: System, after: System) -> Drawing:
-    """What a design changes."""
+    """Draw the changes that a design makes."""
     return Drawing(after.name, laid_out(comparison_diagram(before, after)))
 
 
@@ -85,5 +85,5 @@ def _words(text: str) -> str:
 
 
 def _spaced(line: str) -> str:
-    """A line in which nothing controls anything, with the spaces that it begins with and its columns."""
+    """Escape a line, and keep its leading spaces and its columns."""
     return "".join(c if c.isprintable() else "\ufffd" for c in line)

@@ -1,4 +1,4 @@
-"""What the files of a system state: on this its answers rest, and the lines behind them."""
+"""The statements in a system's files on which its answers rest, and the lines behind them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ABOUT = ("name", "title", "source", "library")  # keys on which no answer rests
 def stated(system: System, op: str | None) -> Hashable:
     """All that the files state of an operation, or of promotion alone, and the texts that state it.
 
-    Two systems of which the same is stated give the same answers, by the same lines of the same files; only
-    the reason of a refusal may name the system.
+    Two systems with the same statements give the same answers, by the same lines of the same files; only the
+    reason of a refusal may name the system.
 
     >>> from typelattice import system
     >>> stated(system("numpy"), "add") == stated(system("numpy@2.4"), "add")
@@ -39,5 +39,5 @@ def stated(system: System, op: str | None) -> Hashable:
 
 
 def _source(text: Text) -> tuple[str, str]:
-    """What a rule names of a text: its file, and its lines."""
+    """Return what a rule names of a text: its file and its lines."""
     return text.file, text.text

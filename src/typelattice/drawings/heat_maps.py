@@ -14,7 +14,7 @@ from math import isnan
 from typing import Any
 
 from typelattice.engine.answer import Promotion
-from typelattice.facts.suggest import short
+from typelattice.facts.suggestions import short
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.study.consensus import Consensus
@@ -36,7 +36,7 @@ Values = list[list[float]]
 class Heat:
     """A table with a value in each cell, NO_VALUE where it is refused.
 
-    `said` is what the values are. They are ranks, each with its name, or numbers on both sides of zero.
+    `said` describes the values. They are ranks, each with its name, or numbers on both sides of zero.
     """
 
     grid: Grid
@@ -46,7 +46,7 @@ class Heat:
 
     @property
     def refused(self) -> bool:
-        """Whether anything is refused."""
+        """Return True if anything is refused."""
         return any(isnan(value) for row in self.values for value in row)
 
 
@@ -78,7 +78,8 @@ def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
 
     A table has `loss` (of the worst cast: nothing, precision, range) and `width` (bits that the answer has
     beyond its widest operand); a diff or a consensus has `agreement` (how many different answers there are).
-    Refusals are hatched. The colours, cividis and PuOr, are told apart by the colour-blind and in grey.
+    Refusals are hatched. Colour-blind people can distinguish the colours, cividis and PuOr; so can anyone in
+    grey.
 
     Raises DrawingError for a map that the value does not have, and without matplotlib.
     """
@@ -119,7 +120,7 @@ def _values(table: Table, value: Callable[[Promotion], float]) -> Values:
 
 
 def _lost(p: Promotion) -> float:
-    """The worst of what its casts lose, as a place in LOSSES."""
+    """Return the worst loss of its casts, as an index into LOSSES."""
     losses = [cast.loss for cast in p.casts if cast.loss]
     if any(loss.magnitude or loss.sign or loss.imaginary for loss in losses):
         return 2.0
@@ -153,7 +154,7 @@ def _signed(found: Heat) -> Any:
 
 
 def _map(found: Heat, colours: str, low: float, high: float) -> tuple[Any, Any, Any]:
-    """The figure, its axes, and what colours a value. Raises DrawingError without matplotlib."""
+    """Return the figure, its axes, and the colour map of values. Raises DrawingError without matplotlib."""
     grid, values = found.grid, found.values
     try:
         figures, cm = import_module("matplotlib.figure"), import_module("matplotlib.cm")
@@ -193,5 +194,5 @@ def _map(found: Heat, colours: str, low: float, high: float) -> tuple[Any, Any, 
 
 
 def _plain(text: str) -> str:
-    """Text in which matplotlib finds no formula."""
+    """Escape a text so that matplotlib finds no formula in it."""
     return printable(text).replace("$", r"\$")

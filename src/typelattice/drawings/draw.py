@@ -1,4 +1,4 @@
-"""`typelattice.draw`: what there is to draw, told by its class."""
+"""The function `typelattice.draw`, which chooses a drawing by the class of a value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from typelattice.drawings.comparison import comparison_diagram
-from typelattice.drawings.highlight import highlighted
+from typelattice.drawings.highlighted_answer import highlighted
 from typelattice.drawings.orders import ROWS, order_diagram, vertex
 from typelattice.drawings.programs import program_diagram, steps_diagram
 from typelattice.engine.answer import Promotion
@@ -114,7 +114,7 @@ def _systems(a: System, b: System, small: bool, codes: str) -> Drawing:
 
 
 def _alone(x: object, other: object, highlight: Sequence[object]) -> None:
-    """Raises DrawingError if anything stands beside what is drawn by itself."""
+    """Raise DrawingError if anything accompanies a value that can only be drawn alone."""
     if other is not None or highlight:
         what = f"{'an' if isinstance(x, Order) else 'a'} {type(x).__name__}"
         raise DrawingError(f"{what} is drawn by itself; leave out the rest")

@@ -1,4 +1,4 @@
-"""Which column each node of a drawing stands in: arrows lead to the right, and are short."""
+"""The column of each node of a drawing: arrows lead to the right, and are short."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 
 Edge = tuple[int, int]
-PASSES = 20  # over all nodes, each of which goes where its arrows are shorter
+PASSES = 20  # over all nodes; each node moves to where its arrows are shorter
 
 
 def without_circles(count: int, edges: Sequence[Edge]) -> list[Edge]:
-    """The edges, of which some are turned round if they lead in a circle.
+    """Return the edges, with some reversed if they lead in a circle.
 
     >>> without_circles(3, [(0, 1), (1, 2), (2, 0)])
     [(0, 1), (1, 2), (0, 2)]

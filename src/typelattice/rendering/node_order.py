@@ -1,26 +1,26 @@
-"""In which order the nodes of each column stand, so that few arrows cross.
+"""The order of the nodes in each column, chosen so that few arrows cross.
 
-A long arrow passes each column on its way at a *bend*, which takes a place there like a node. So all that
-crosses, crosses between two neighbouring columns, where it can be counted.
+A long arrow passes each column on its way at a *bend*, which takes a place there like a node. So every
+crossing lies between two neighbouring columns, where it can be counted.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
 
-from typelattice.rendering.ranks import Edge
+from typelattice.facts.frozen import frozen
+from typelattice.rendering.node_columns import Edge
 
 SWEEPS = 6  # to and fro over the columns
-STARTS = 6  # orders to begin with, of which the best end counts
+STARTS = 6  # initial orders; the one with the best end counts
 OUTWARD = 0.2  # of the way to the next row
 MOST_PAIRS = 40_000  # of neighbours compared, by which a large drawing is content with fewer starts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Columns:
     """Nodes and bends in columns from left to right, top down in each.
 
@@ -33,7 +33,7 @@ class Columns:
     left: list[list[int]]
 
     def crossings(self) -> int:
-        """How many pairs of arrows cross."""
+        """Count the pairs of arrows that cross."""
         return sum(_between(a, b, self.right) for a, b in zip(self.order, self.order[1:], strict=False))
 
 
@@ -149,7 +149,7 @@ def _sweep(columns: Columns, forth: bool) -> int:
 
 
 def _sift(here: list[int], v: int, row: list[float | None], sides: Sequence[dict[int, list[int]]]) -> None:
-    """Moves a node up or down to where its arrows cross the fewest, among the places that its row allows."""
+    """Move a node up or down to the place in its row's limits where its arrows cross the fewest others."""
     at = here.index(v)
     best, least, cost = at, 0, 0
     for way in (-1, 1):
@@ -172,14 +172,17 @@ def _sift(here: list[int], v: int, row: list[float | None], sides: Sequence[dict
 
 
 def _crossing(upper: Sequence[int], lower: Sequence[int]) -> int:
-    """How many arrows cross of two nodes, the one above the other, by the sorted places where they lead."""
+    """Count the crossings between the arrows of two nodes, one above the other.
+
+    The arguments are the sorted places of their targets.
+    """
     if len(upper) == 1 and len(lower) == 1:
         return upper[0] > lower[0]
     return sum(bisect_left(lower, place) for place in upper)
 
 
 def _between(a: Sequence[int], b: Sequence[int], right: Sequence[Sequence[int]]) -> int:
-    """How many arrows between two columns cross."""
+    """Count the crossings of arrows between two columns."""
     places, seen, found = _places(b), list[int](), 0
     for v in a:
         ends = sorted(places[u] for u in right[v])

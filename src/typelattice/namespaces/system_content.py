@@ -1,4 +1,4 @@
-"""What a system says, as a value: systems that were read from the same file have the same content."""
+"""The content of a system as a hashable value: systems read from the same file have equal content."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence, Set
@@ -13,12 +13,12 @@ from typelattice.facts.order import Order
 
 @lru_cache(maxsize=16)
 def content(system: System) -> Hashable:
-    """All that the rules of a system say, in a form that can be compared."""
+    """Return all rules of a system as a value that can be compared and hashed."""
     return tuple(_frozen(getattr(system, field.name)) for field in fields(Rules))
 
 
 def _frozen(x: Any) -> Hashable:
-    """A value whose parts have all become hashable; texts, numbers, dtypes and kinds are as they are."""
+    """Make a value hashable, with all its parts; strings, numbers, dtypes and kinds stay as they are."""
     if isinstance(x, Order):
         return frozenset((a, x.covers(a)) for a in x.nodes)
     if isinstance(x, Mapping):

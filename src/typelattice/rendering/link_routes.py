@@ -1,4 +1,4 @@
-"""The ways of links: dotted lines between nodes that no arrow joins."""
+"""The routes of links: dotted lines between nodes that no arrow joins."""
 
 from __future__ import annotations
 

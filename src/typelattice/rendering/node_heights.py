@@ -1,11 +1,11 @@
-"""How high each node of a drawing stands: near its row or its neighbours, clear of others in its column."""
+"""The height of each node of a drawing: near its row or its neighbours, clear of others in its column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from typelattice.rendering.ordering import Columns
+from typelattice.facts.frozen import frozen
+from typelattice.rendering.node_order import Columns
 
 APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, beside a bend, between bends
 ROWS = 58.0  # from row to row at least
@@ -13,7 +13,7 @@ ROUNDS = 24  # in which every node moves towards its neighbours
 FAR = 10_000.0  # rows so far apart that nothing in them touches
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Block:
     """Some nodes of a column that touch, as one: their number, weight, and where they would like to begin."""
 
@@ -25,9 +25,9 @@ class Block:
 def levels(
     columns: Columns, ways: Sequence[Sequence[int]], heights: Sequence[float], rowed: bool
 ) -> tuple[list[float], dict[float, float]]:
-    """How far from the top the middle of each node and bend lies, and that of each row.
+    """Return the distance from the top to the middle of each node and bend, and to that of each row.
 
-    `heights` are those of the nodes. Without rows each node is drawn to its neighbours alone.
+    `heights` are those of the nodes. Without rows, only its neighbours attract a node.
     """
     high = [*heights, *(0.0 for _ in columns.row[len(heights) :])]
     weights, base = [1.0] * len(high), dict[float, float]()
@@ -43,7 +43,10 @@ def levels(
 
 
 def _weight(columns: Columns, v: int) -> float:
-    """How firmly a node keeps to its row: the more, the more sides it has a neighbour of its row on."""
+    """Return how firmly a node keeps to its row.
+
+    It grows with the number of sides on which the node has a neighbour of its row.
+    """
     if columns.row[v] is None:
         return 1e-3
     beside = sum(
@@ -95,8 +98,10 @@ def _relaxed(
     weights: Sequence[float],
     rounds: int = ROUNDS,
 ) -> list[float]:
-    """Levels after so many rounds: each node wishes to be at its row, a bend and what has no row amid its
-    neighbours."""
+    """Return the levels after some rounds.
+
+    Each node moves towards its row; a bend or a node without a row moves towards its neighbours' middle.
+    """
     at = [0.0] * len(high)
     for order in columns.order:
         y = 0.0
@@ -146,7 +151,7 @@ def _place(
 
 
 def _space(columns: Columns, high: Sequence[float], upper: int, lower: int) -> float:
-    """From the middle of one node to that of the next below it."""
+    """The distance between the middles of two nodes that lie below each other."""
     nodes = (columns.row[upper] is not None) + (columns.row[lower] is not None)
     return (high[upper] + high[lower]) / 2 + (BENDS, PASSING, APART)[nodes]
 

@@ -1,4 +1,4 @@
-"""Values that are written once, however many places have them."""
+"""A pool of values. Each is written once, and places refer to it by number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Plain = str | int | bool | None | tuple["Plain", ...]  # what JSON can hold and 
 
 
 class Pool:
-    """Values, numbered in the order in which they first came; 0 is the number of the first.
+    """Values, numbered in the order of their first use; 0 is the number of the first.
 
     >>> pool = Pool()
     >>> pool.number("a"), pool.number("b"), pool.number("a"), pool.values

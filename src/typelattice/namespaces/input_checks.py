@@ -1,21 +1,21 @@
-"""What no array of a namespace is made of: arrays that hide elements, and integers out of range."""
+"""Checks that refuse inputs of arrays: arrays that hide elements, and integers out of range."""
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.range import Value, fitted
+from typelattice.facts.range import Value, represent
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.recipe import INTEGERS, Recipes, number, shown
 
 
 def refuse_masked(obj: Any) -> None:
-    """Raises NamespaceError for an array with masked elements, also within sequences."""
+    """Raise NamespaceError for an array with masked elements, also within sequences."""
     if isinstance(obj, (list, tuple)):
         for item in obj:
             refuse_masked(item)
-    elif _has_mask(obj) or (has(obj, "_meta") and _has_mask(obj._meta)):  # the second says so of a lazy array
+    elif _has_mask(obj) or (has(obj, "_meta") and _has_mask(obj._meta)):  # the second is for lazy arrays
         kind = f"{type(obj).__module__}.{type(obj).__qualname__}"
         what = f"a {kind} hides elements, which an array of a namespace cannot"
         raise NamespaceError(f"{what}; fill them first, as with x.filled(0)")
@@ -26,31 +26,31 @@ def _has_mask(x: object) -> bool:
 
 
 def has(x: object, *names: str) -> bool:
-    """Whether an object has attributes; False too where it raises an error of its own when it is asked."""
+    """Return True if an object has all these attributes; False also if looking one up raises an error."""
     with suppress(Exception):
         return all(hasattr(x, name) for name in names)
     return False
 
 
 def refuse_out_of_range(recipes: Recipes, obj: Any, d: DType) -> None:
-    """Raises NamespaceError for numbers that an integer dtype does not hold.
+    """Raise NamespaceError for numbers that an integer dtype does not hold.
 
-    Libraries differ in them: most refuse, and PyTorch wraps some, which is right under its own rules only.
+    Libraries differ here: most refuse, and PyTorch wraps some, which is right only under its own rules.
     """
-    value = None if recipes.own or d.kind not in INTEGERS else _beyond(obj, d)
+    value = None if recipes.own or d.kind not in INTEGERS else beyond(obj, d)
     if value is not None:
         raise out_of_range(value, d)
 
 
 def out_of_range(value: Value, d: DType) -> NamespaceError:
-    """The error of a number that an array is not made of."""
+    """Build the error for a number that is out of an array's range."""
     what = f"{shown(value)} is out of range for {d}"
     return NamespaceError(f"{what}; use a value within it, or make a wider array and cast it with astype")
 
 
-def _beyond(x: Any, d: DType) -> Value | None:
-    """A Python number in nested sequences that an integer dtype does not hold; None if there is none."""
+def beyond(x: Any, d: DType) -> Value | None:
+    """Find a Python number in nested sequences that an integer dtype does not hold; None if there is none."""
     if isinstance(x, (list, tuple)):
-        return next((found for item in x if (found := _beyond(item, d)) is not None), None)
+        return next((found for item in x if (found := beyond(item, d)) is not None), None)
     value = number(x)
-    return None if value is None or fitted(value, d)[0] else value
+    return None if value is None or represent(value, d)[0] else value

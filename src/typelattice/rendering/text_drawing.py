@@ -59,7 +59,7 @@ def sketch(drawn: Placed, width: int = 80) -> str:
 
 
 def _label(node: Node) -> str:
-    """What a node is called in text; signs say how it stands out."""
+    """Return the label of a node in text; signs show how it stands out."""
     marks = node.vertex.marks
     text = printable(" ".join(node.vertex.label.split("\n")))
     if "join" in marks:

@@ -6,17 +6,19 @@ int16
 """
 from importlib import import_module
 
-from typelattice.facts.words import VIEWS, WORDS
+from typelattice.facts.display_hooks import HOOKS
 
 TYPE_CHECKING = (
     False  # type checkers know the name, and take it for true; to import it costs more than all else here
 )
 if TYPE_CHECKING:
+    from typelattice.calls.step import ProgramError
     from typelattice.designer import ConflictError, MissingSolverError, PlanError, design
-    from typelattice.drawings.heat import heatmap
-    from typelattice.drawings.making import draw
+    from typelattice.drawings.draw import draw
+    from typelattice.drawings.heat_maps import heatmap
     from typelattice.engine.answer import Promotion, PromotionError
     from typelattice.engine.system import System
+    from typelattice.explanations.answers import Answers, explain
     from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
     from typelattice.facts.errors import TypelatticeError
     from typelattice.facts.loss import Loss, loss
@@ -24,15 +26,16 @@ if TYPE_CHECKING:
     from typelattice.facts.order import Order, OrderError
     from typelattice.files.reader import system
     from typelattice.files.text import FormatError, UnknownSystemError, systems
+    from typelattice.fixing.patch import Patch, fix
+    from typelattice.fixing.source import FixError
     from typelattice.namespaces import Array, Namespace, NamespaceError, namespace
     from typelattice.operands.adapters import native
     from typelattice.operands.objects import operand
     from typelattice.operands.operand import Operand, OperandError
-    from typelattice.programs.implicit import implicit_cast, implicit_cast_type
-    from typelattice.programs.making import program
+    from typelattice.programs.implicit_casts import implicit_cast, implicit_cast_type
+    from typelattice.programs.make_program import program
     from typelattice.programs.program import Program, Replay
-    from typelattice.programs.step import ProgramError
-    from typelattice.programs.symbols import Symbols
+    from typelattice.programs.symbols.symbol_namespace import Symbols
     from typelattice.recorded.observed import Observed, observed
     from typelattice.rendering import render
     from typelattice.rendering.diagram import DrawingError
@@ -43,17 +46,19 @@ if TYPE_CHECKING:
     from typelattice.study.laws import Laws, laws
     from typelattice.study.scope import BeyondReachError
     from typelattice.study.tables import Table, table
-    from typelattice.tracing.function import Traced, TraceError, trace
+    from typelattice.tracing.front.function import Traced, TraceError, trace, why
+    from typelattice.tracing.report.result_words import ResultError, Why
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
 _LATER = {
     name: module
     for module, names in {
         "designer": ("ConflictError", "MissingSolverError", "PlanError", "design"),
-        "drawings.heat": ("heatmap",),
-        "drawings.making": ("draw",),
+        "drawings.heat_maps": ("heatmap",),
+        "drawings.draw": ("draw",),
         "engine.answer": ("Promotion", "PromotionError"),
         "engine.system": ("System",),
+        "explanations.answers": ("Answers", "explain"),
         "facts.dtypes": ("DType", "DTypeError", "Kind", "dtype"),
         "facts.errors": ("TypelatticeError",),
         "facts.loss": ("Loss", "loss"),
@@ -61,15 +66,17 @@ _LATER = {
         "facts.order": ("Order", "OrderError"),
         "files.reader": ("system",),
         "files.text": ("FormatError", "UnknownSystemError", "systems"),
+        "fixing.patch": ("Patch", "fix"),
+        "fixing.source": ("FixError",),
         "namespaces": ("Array", "Namespace", "NamespaceError", "namespace"),
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.objects": ("operand",),
-        "programs.implicit": ("implicit_cast", "implicit_cast_type"),
-        "programs.making": ("program",),
+        "programs.implicit_casts": ("implicit_cast", "implicit_cast_type"),
+        "programs.make_program": ("program",),
         "programs.program": ("Program", "Replay"),
-        "programs.step": ("ProgramError",),
-        "programs.symbols": ("Symbols",),
+        "calls.step": ("ProgramError",),
+        "programs.symbols.symbol_namespace": ("Symbols",),
         "recorded.observed": ("Observed", "observed"),
         "rendering": ("render",),
         "rendering.diagram": ("DrawingError",),
@@ -80,15 +87,16 @@ _LATER = {
         "study.diffs": ("Diff", "diff"),
         "study.laws": ("Laws", "laws"),
         "study.tables": ("Table", "table"),
-        "tracing.function": ("TraceError", "Traced", "trace"),
+        "tracing.report.result_words": ("ResultError", "Why"),
+        "tracing.front.function": ("TraceError", "Traced", "trace", "why"),
     }.items()
     for name in names
 }
 
-# What is made in one room is explained and drawn in others, which cannot be seen from there.
-WORDS["Promotion"] = lambda: import_module("typelattice.explain.explanation").explanation
-VIEWS["html"] = lambda: import_module("typelattice.drawings.views").html
-VIEWS["svg"] = lambda: import_module("typelattice.drawings.views").svg
+# A Promotion is made in one room, and explained and drawn in later ones.
+HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation").explanation
+HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
+HOOKS["svg"] = lambda: import_module("typelattice.drawings.notebook_views").svg
 
 
 def __getattr__(name: str) -> object:
@@ -106,13 +114,14 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType", "DTypeError",
-    "Diff", "Drawing", "DrawingError", "FormatError", "Kind", "Laws", "Loss", "MissingSolverError",
-    "Namespace", "NamespaceError", "Observed", "OpError", "Operand", "OperandError", "Order",
-    "OrderError", "PlanError", "Program", "ProgramError", "Promotion", "PromotionError", "Replay",
-    "Symbols", "System", "Table", "TraceError", "Traced", "TypelatticeError", "UnknownSystemError",
-    "consensus", "criteria", "design", "diff", "draw", "dtype", "heatmap", "implicit_cast",
-    "implicit_cast_type", "laws", "loss", "namespace", "native", "observed", "operand", "program",
-    "render", "system", "systems", "table", "trace",
+    "Answers", "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType",
+    "DTypeError", "Diff", "Drawing", "DrawingError", "FixError", "FormatError", "Kind", "Laws", "Loss",
+    "MissingSolverError", "Namespace", "NamespaceError", "Observed", "OpError", "Operand",
+    "OperandError", "Order", "OrderError", "Patch", "PlanError", "Program", "ProgramError", "Promotion",
+    "PromotionError", "Replay", "ResultError", "Symbols", "System", "Table", "TraceError", "Traced",
+    "TypelatticeError", "UnknownSystemError", "Why", "consensus", "criteria", "design", "diff", "draw",
+    "dtype", "explain", "fix", "heatmap", "implicit_cast", "implicit_cast_type", "laws", "loss",
+    "namespace", "native", "observed", "operand", "program", "render", "system", "systems", "table",
+    "trace", "why",
 ]  # fmt: skip
 __version__ = "0.1.0"

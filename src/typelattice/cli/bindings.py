@@ -9,13 +9,13 @@ BINDING = re.compile(r"([^\W\d]\w*)=(?!=)([^\n]*)\Z")  # an operand has a colon 
 
 
 def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """The one program among arguments, and what its names are bound to. Raises ProgramError."""
-    from typelattice.programs.step import ProgramError  # most questions bind no names: a faster start
+    """Return the one program among arguments, and the bindings of its names. Raises ProgramError."""
+    from typelattice.calls.step import ProgramError  # most questions bind no names: a faster start
 
     texts = [x for x in arguments if not BINDING.match(x)]
     if len(texts) != 1:
         example = "explain 'a*2.0 + b' a=int8 b=float16"
-        what = f"{len(texts)} programs where one is wanted"
+        what = f"{len(texts)} programs given, but one is expected"
         raise ProgramError(f"{what}; give one program and its names, as in: {example}")
     bound: dict[str, str] = {}
     for match in filter(None, map(BINDING.match, arguments)):

@@ -32,7 +32,10 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _repairs(s: System) -> list[str]:
-    """The nearest orders in which every pair that has a bound has a least, or why there is none to show."""
+    """Return the nearest repaired orders, or the reason why there are none.
+
+    In a repaired order every pair with a bound has a least one.
+    """
     from typelattice.designer import ERRORS, repairs
 
     try:

@@ -1,4 +1,4 @@
-"""What a command of the command line is, and the ways in which one ends."""
+"""The parts of a command of the command line, and the exceptions that end one."""
 from __future__ import annotations
 
 import re
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import short
+from typelattice.facts.suggestions import short
 
 FEW = 4  # examples shown where there are many of the same sort
 Paragraphs = Iterator[str]  # what a command prints, each with a line break after it
@@ -19,7 +19,7 @@ class UsageError(TypelatticeError, ValueError):
 
 
 class ScriptInterrupted(Exception):
-    """The script that a command ran was interrupted, and the command has said all that it has to say."""
+    """The interruption of a script that a command ran; the command has already printed everything."""
 
 
 class DifferencesFound(Exception):
@@ -50,21 +50,21 @@ def some(items: Sequence[str], most: int = FEW) -> str:
 
 
 def count(text: str) -> int:
-    """How many, as an argument says it: a whole number from 1 on."""
+    """Read a count: a whole number from 1 on."""
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:
         raise ArgumentTypeError(f"{short(text)} is no whole number from 1 to 999999999")
     return int(text)
 
 
 def seed(text: str) -> int:
-    """Where random numbers start, as an argument says it: a whole number."""
+    """Read the seed of random numbers: a whole number."""
     if not re.fullmatch("-?[0-9]{1,18}", text):
         raise ArgumentTypeError(f"{short(text)} is no whole number of up to 18 digits")
     return int(text)
 
 
 def duration(text: str) -> float:
-    """How many seconds, as an argument says it."""
+    """Read a number of seconds."""
     if not re.fullmatch(r"[0-9]{0,9}\.?[0-9]{0,9}", text) or not text.strip("0."):
         raise ArgumentTypeError(f"{short(text)} is no number of seconds, such as 0.5 or 10")
     return float(text)
@@ -74,8 +74,8 @@ def duration(text: str) -> float:
 class Command:
     """One command: what it is for, the arguments it takes, what it prints, and examples of its arguments.
 
-    `own_words` says of a command line with another program's on its end how many words are the command's own;
-    the others are its argument `command`.
+    If a command line ends with that of another program, `own_words` counts the command's own words. The other
+    words are its argument `command`.
     """
 
     about: str

@@ -47,7 +47,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """What was compared, the mismatches by cause, their number. Raises DifferencesFound if there are any."""
+    """Report what was compared, the mismatches by cause and their number.
+
+    Raises DifferencesFound if there are any mismatches.
+    """
     if args.live:
         from typelattice.conformance.live import compare_live
         from typelattice.conformance.process import LibraryProcess
@@ -85,7 +88,7 @@ def _listed(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]
 
 
 def _data(report: Report) -> dict[str, object]:
-    """A report as what JSON can hold, every mismatch included."""
+    """Return a report as JSON data, with every mismatch."""
     return {
         "compared": report.compared,
         "broken down": report.broken,
@@ -116,7 +119,7 @@ def _told(report: Report) -> Paragraphs:
     if any(report.listed.values()):
         counts.append(f"{sum(map(len, report.listed.values())):,} listed departures")
     if report.broken:
-        counts.append(f"{report.broken:,} calls left out at which the library broke down")
+        counts.append(f"{report.broken:,} calls left out because the library broke down")
     yield ", ".join(counts)
     if report.unknown:
         yield printable(f"left out, since no operations are called so: {some(report.unknown)}")

@@ -8,7 +8,7 @@ from typing import get_args
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, op_argument, some
 from typelattice.cli.table import drawn
-from typelattice.explain.english import answer
+from typelattice.explanations.english import answer
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import layout
 from typelattice.study.consensus import Consensus, contradicted, undefined
@@ -45,7 +45,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _beside_standard(standard: tl.System, found: Consensus) -> Paragraphs:
-    """What a standard leaves undefined though all agree, and who contradicts it."""
+    """Print what a standard leaves undefined though all agree, and who contradicts it."""
     pairs = undefined(standard, found)
     shown = some(_sums(pairs), MANY)
     yield f"\n{standard.name} leaves {len(pairs)} pairs undefined on which all of these agree: {shown}"
@@ -61,7 +61,7 @@ def _sums(pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 
 COMMAND = Command(
-    "Where systems agree: which pairs are contested, and by whom.", arguments, run,
+    "Compare many systems: where they agree, and which of them disagree.", arguments, run,
     (
         "numpy jax torch", "numpy jax torch tensorflow-all --standard array-api",
         "numpy mine.toml --tier scalar",

@@ -19,7 +19,7 @@ from typelattice.designer.repair import KEPT, Repair, Repairs, repairs
 from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import short
+from typelattice.facts.suggestions import short
 from typelattice.files.writer import code
 from typelattice.rendering.terminal import layout, overwrite_line
 
@@ -52,9 +52,9 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The best completions of an order, or its smallest repairs, each with what it counts."""
+    """Return the best completions of an order, or its smallest repairs, each with its counts."""
     if args.every and not args.repair:
-        raise UsageError("design: --every goes with --repair; without it lattice among the rules says so")
+        raise UsageError("design: --every needs --repair; to complete an order, put lattice among the rules")
     if args.output is not None:
         _check_folder(Path(args.output))  # before the search, which may be long
     try:
@@ -113,7 +113,7 @@ def _repairs(args: Namespace) -> Repairs:
 
 
 def _told(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragraphs:
-    """What was found in words, and where each was written to."""
+    """Describe each design, and name the file that it was written to."""
     page = layout()
     what = "completion" if isinstance(found, Design) else "smallest repair"
     yield page.bold(_heading(order, len(found), what, found.proven, found.complete))
@@ -135,7 +135,7 @@ def _told(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragr
 
 
 def _changes(found: Repair) -> list[str]:
-    """How many answers a repair changes, and the first of them."""
+    """Count the answers that a repair changes, and show the first of them."""
     changed = ((f"{code(a)} + {code(b)}", _joined(new), _joined(old)) for a, b, old, new in found.changed)
     lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
     return [f"{len(lines)} answers change", *lines[:SHOWN], *(["..."] if len(lines) > SHOWN else [])]

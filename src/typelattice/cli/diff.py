@@ -22,7 +22,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The table of differences, and for a system that goes by values, where these matter."""
+    """Return the table of differences; if a system looks at values, also where they matter."""
     if args.op == EVERY:
         if args.dtypes is not None or args.small or args.tier != EVERY:
             what = f"diff: --op {EVERY} counts calls of all operands"
@@ -45,7 +45,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Where two systems answer otherwise: a|b in the cells that differ.", arguments, run,
+    "Compare two systems: a cell a|b has both answers where they differ.", arguments, run,
     (
         "numpy jax", "numpy mine.toml --op add --format html", "numpy torch --tier 0d",
         "numpy1 numpy --op all",

@@ -12,12 +12,12 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, op_argument
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import write_bytes
-from typelattice.drawings.heat import HEATS, Heat, figure, heat, heat_grid
-from typelattice.facts.suggest import short
-from typelattice.programs.making import file_of
+from typelattice.drawings.heat_maps import HEATS, Heat, figure, heat, heat_grid
+from typelattice.facts.suggestions import short
+from typelattice.programs.make_program import file_of
 from typelattice.rendering.drawing import FORMATS, Drawing
-from typelattice.rendering.sketch import sketch
 from typelattice.rendering.terminal import layout
+from typelattice.rendering.text_drawing import sketch
 from typelattice.study.labels import CODES
 
 ENDINGS = {
@@ -38,7 +38,7 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--highlight", nargs="+", metavar="OPERAND",
-        help="light the ways of these operands to their join, and say in words why the other bounds lost",
+        help="highlight the ways of these operands to their join, and say why the other bounds lost",
     )  # fmt: skip
     parser.add_argument(
         "--heat", choices=HEATS,
@@ -59,7 +59,7 @@ def arguments(parser: ArgumentParser) -> None:
         "--format", choices=FORMATS, help="(default: by the ending of the file; text without one)"
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="where to write it: .svg .png .dot .mmd .txt .json"
+        "-o", "--output", metavar="FILE", help="the file to write: .svg .png .dot .mmd .txt .json"
     )
 
 
@@ -92,9 +92,9 @@ def _content(drawing: Drawing, format: str) -> bytes:
 def _heat(args: Namespace) -> Heat:
     """A heat map of one system, or of how far two agree. Raises UsageError."""
     if args.program or args.highlight:
-        raise UsageError("draw: a heat map is of all pairs, without --program and --highlight")
+        raise UsageError("draw: a heat map shows all pairs; leave out --program and --highlight")
     if (args.heat == "agreement") != (args.other is not None):
-        raise UsageError("draw: --heat agreement is of two systems; loss and width are of one")
+        raise UsageError("draw: --heat agreement takes two systems; loss and width take one")
     table: tl.Table | tl.Diff = (
         tl.table(args.system, op=args.op, small=args.small)
         if args.other is None

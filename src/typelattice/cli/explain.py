@@ -1,9 +1,9 @@
-"""The command `explain`: where operands meet, or what each step of a program comes to, and why."""
+"""The command `explain`: the result dtype of operands, or of each step of a program, and the reason."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from json import dumps
 from shlex import quote
 from textwrap import wrap
@@ -11,13 +11,10 @@ from textwrap import wrap
 import typelattice as tl
 from typelattice.cli.bindings import BINDING
 from typelattice.cli.command import Command, Paragraphs, UsageError, format_argument, op_argument
-from typelattice.engine.answer import Promotion
-from typelattice.explain.english import asked
-from typelattice.explain.explanation import explanation
-from typelattice.explain.plain_data import data
-from typelattice.explain.summary import example, grouped, notes, summary
+from typelattice.explanations.answers import Answers, example, grouped, notes, own_dtypes
+from typelattice.explanations.explanation import explanation
 from typelattice.facts.operations import OPERATIONS, OPERATORS
-from typelattice.facts.suggest import clipped
+from typelattice.facts.suggestions import clipped
 from typelattice.operands.notation import parse
 from typelattice.rendering.terminal import layout
 
@@ -45,61 +42,37 @@ def run(args: Namespace) -> Paragraphs:
         expression = quote(clipped(" ".join(args.operands), 60))
         raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
     found = [tl.system(which) for which in args.system or tl.systems()]
-    own = _own_dtypes(found)
+    own = own_dtypes(found)
     if any(BINDING.match(x) or _is_program(x, own[0]) for x in args.operands):
         from typelattice.cli.explain_program import explain_program
 
         yield from explain_program(args, found, own)
         return
-    answers = [
-        s.explain(*(parse(x, known) for x in args.operands), op=args.op)
-        for s, known in zip(found, own, strict=True)
-    ]
-    operands, op = [str(o) for o in answers[0].operands], answers[0].op
+    answers = tl.explain(*args.operands, op=args.op, systems=found)
     if args.format == "json":
-        yield dumps({"operands": operands, "op": op, "answers": [data(p) for p in answers]}, indent=1)
+        yield dumps(answers.data(), indent=1)
     elif args.system:
-        yield from _compared(answers, asked(operands, op))
+        yield from _compared(answers)
     else:
-        yield from _in_brief(answers, asked(operands, op))
-
-
-def _own_dtypes(found: Sequence[tl.System]) -> list[dict[str, tl.DType]]:
-    """The dtypes of files that operands may name: of each system its own, then those of the others.
-
-    So a dtype that one file states can be asked of the other systems too, which refuse it by name.
-    """
-    every = {name: d for s in reversed(found) for name, d in s.own_dtypes.items()}
-    return [{**every, **s.own_dtypes} for s in found]
+        yield answers.text(layout(), [f"Why? Add --system {example(answers)}"])
 
 
 def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
-    """Whether an argument is no operand, but a program whose names are bound to nothing."""
+    """Tell whether an argument is a program without inputs, and not an operand."""
     try:
         parse(text, own)
     except tl.TypelatticeError:
-        from typelattice.programs.making import is_program
+        from typelattice.programs.make_program import is_program
 
         return is_program(text)
     return False
 
 
-def _in_brief(answers: Sequence[Promotion], operands: str) -> Paragraphs:
-    """All systems under their headings, grouped by what the libraries do."""
-    page = layout()
-    yield page.bold(operands)
-    yield ""
-    yield from summary(answers, page)
-    yield ""
-    yield from map(page.dim, notes(answers))
-    yield page.dim(f"Why? Add --system {example(answers)}")
-
-
-def _compared(answers: Sequence[Promotion], operands: str) -> Paragraphs:
+def _compared(answers: Answers) -> Paragraphs:
     """The systems that were named: side by side if there are several, then each in full."""
     page = layout()
     if len(answers) > 1:
-        yield page.bold(operands)
+        yield page.bold(answers.question)
         yield ""
         yield from grouped(answers, page)
         yield from map(page.dim, notes(answers))
@@ -108,7 +81,7 @@ def _compared(answers: Sequence[Promotion], operands: str) -> Paragraphs:
 
 
 COMMAND = Command(
-    "The dtype at which operands meet: in all systems, or one in full.", arguments, run,
+    "Explain the dtype of operands: in all systems, or one in full.", arguments, run,
     (
         "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
         "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "'a*2.0 + b' a=int8:0d b=float16",

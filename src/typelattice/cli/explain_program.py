@@ -1,4 +1,4 @@
-"""What the command `explain` shows of a program: what each step comes to, and where systems part."""
+"""The output of the command `explain` for a program: the result of each step, and the divergences."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dataclasses import replace
 from json import dumps
 
 import typelattice as tl
+from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import Paragraphs
-from typelattice.explain.english import cast_words, fit_words
-from typelattice.explain.evidence import given, testimony
-from typelattice.explain.summary import UNASKED, UNASKED_NOTE, unasked
-from typelattice.facts.headings import LIBRARIES, heading_of
+from typelattice.explanations.answers import UNASKED, UNASKED_NOTE, unasked
+from typelattice.explanations.english import cast_words, fit_words
+from typelattice.explanations.recorded_answer import given, testimony
 from typelattice.facts.libraries import libraries
+from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse
-from typelattice.programs.parting import Difference, Parting, parting
-from typelattice.programs.plain_data import replay_data, steps_data
+from typelattice.programs.json.plain_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
-from typelattice.programs.replay import Outcome
-from typelattice.programs.step import Input, ProgramError, Step
+from typelattice.programs.replay.divergences import Difference, Parting, parting
+from typelattice.programs.replay.replay import Outcome
 from typelattice.rendering.terminal import layout
 
 
 def explain_program(
     args: Namespace, systems: Sequence[tl.System], own: Sequence[Mapping[str, tl.DType]]
 ) -> Paragraphs:
-    """A program whose names are bound, under the systems that were named in full, or under all in brief."""
+    """Print a program with its inputs: in full under named systems, or in brief under all."""
     if args.op:
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
     text, bound = bindings(args.operands)
@@ -49,7 +49,7 @@ def explain_program(
 
 
 def _with_dtypes(p: Program, known: Mapping[str, tl.DType]) -> Program:
-    """The same program, its inputs read with the dtypes of files."""
+    """Read the inputs of a program with the dtypes that files define."""
     steps = [
         replace(step, given=parse(step.given, known))
         if isinstance(step, Input) and isinstance(step.given, str) else step
@@ -59,19 +59,19 @@ def _with_dtypes(p: Program, known: Mapping[str, tl.DType]) -> Program:
 
 
 def _heading(p: Program, bound: Mapping[str, str]) -> str:
-    """A program of one line, and what its names are bound to."""
+    """Write a program on one line, with its inputs."""
     lines = p.source.splitlines()
     source = lines[0] if len(lines) == 1 else f"{lines[0]} ..."
     return f"{source} with {', '.join(f'{name}={x}' for name, x in bound.items())}" if bound else source
 
 
 def _title(step: Step) -> str:
-    """A step, and its place if its program has several lines."""
-    return f"{step.place.line}: {step.text}" if step.place else step.text
+    """Write a step, after its line number if the program has several lines."""
+    return f"{step.location.line}: {step.text}" if step.location else step.text
 
 
 def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -> Paragraphs:
-    """Every step with its answers, and where the libraries part; other systems do not count there."""
+    """Print each step with its results; mark divergences between libraries, other systems aside."""
     page = layout()
     yield page.bold(_heading(p, bound))
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES]
@@ -98,7 +98,7 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
 
 
 def _said(o: Outcome, name: str) -> tuple[str, str]:
-    """What a step comes to, and its system's name; where the library departs from the rule, what it did."""
+    """The result of a step and its system's name; the observed result where the library departs."""
     if seen := o.departure:
         answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else given(seen)
         return answer, f"{name} (by rule {o})"
@@ -106,24 +106,24 @@ def _said(o: Outcome, name: str) -> tuple[str, str]:
 
 
 def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
-    """What the marks among the answers mean."""
+    """Explain the marks among the results."""
     if any(o.operand and o.operand.dtype and o.operand.weak for o in outcomes):
-        yield "* is weak: it counts by its kind, and gives way to a dtype beside it"
+        yield "* is weak: beside an array it adopts the array's width"
     if any(o.promotion and unasked(o.promotion) for o in outcomes):
         yield UNASKED_NOTE
     if any(o.departure for o in outcomes):
-        yield "where a library does not do what its rule says, later steps are made of what the rule says"
+        yield "after a step where a library departs from its rule, later steps follow the rule"
 
 
 def _mark(d: Difference, first: bool) -> str:
-    """What is said of a step at which the libraries part."""
+    """Mark a step at which the libraries diverge."""
     if d.follows:
         return ""
-    return " <- here the libraries part" if first else " <- here they part again"
+    return " <- the libraries diverge here" if first else " <- they diverge again"
 
 
 def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragraphs:
-    """Every step under one system: what it comes to, and the casts that are not written."""
+    """Print each step under one system, with its result and its implicit casts."""
     page = layout()
     results = ", ".join(str(replayed[i]) for i in p.results)
     yield page.bold(f"{_heading(p, bound)} under {replayed.name}: {results}")
@@ -136,7 +136,7 @@ def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragrap
 
 
 def _because(o: Outcome) -> Sequence[str]:
-    """Why a step comes to what it does, if operands change or are refused; and the line that decided."""
+    """Explain a step that casts or refuses operands, and name the rule."""
     p = o.promotion
     if p is None:
         return [o.reason] if o.reason else []
@@ -155,14 +155,14 @@ def _because(o: Outcome) -> Sequence[str]:
 
 
 def _partings(parted: Parting) -> Paragraphs:
-    """Where the systems that were named part."""
+    """Print the divergences between the named systems."""
     page = layout()
     yield ""
     yield ""
     if not parted.differences:
         yield page.bold(f"{' and '.join(parted.systems)} agree on every step")
         return
-    yield page.bold("where they part")
+    yield page.bold("divergences")
     yield ""
     for d in parted.differences:
         yield page.folded(_title(d.step) + ("" if d.follows else " <- here"))

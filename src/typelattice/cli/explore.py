@@ -14,7 +14,7 @@ from typelattice.explorer.document import USUAL, document
 from typelattice.explorer.page import page
 from typelattice.explorer.server import serve
 from typelattice.explorer.workbench import desk
-from typelattice.facts.suggest import short
+from typelattice.facts.suggestions import short
 from typelattice.rendering.terminal import complain, progress_bar
 
 FILE = "typelattice.html"
@@ -38,7 +38,7 @@ def arguments(parser: ArgumentParser) -> None:
         help=f"edit a system file, on a page that is served on this machine alone (default: {NEW})",
     )  # fmt: skip
     parser.add_argument("--port", type=port, default=0, help="of --edit (default: one that is free)")
-    parser.add_argument("--no-browser", action="store_true", help="of --edit: only say the address")
+    parser.add_argument("--no-browser", action="store_true", help="with --edit: only print the address")
 
 
 def port(text: str) -> int:
@@ -49,7 +49,7 @@ def port(text: str) -> int:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Writes the page, and says where it is; or serves the workbench until it is interrupted."""
+    """Write the page, and report where it is; or serve the workbench until it is interrupted."""
     if args.edit is not None:
         yield from _edit(args)
         return

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 def end_at_once() -> None:
-    """From now on Ctrl-C ends the process without a word, as it does programs that are not written in Python.
+    """Let Ctrl-C end the process without a message, as it ends programs in other languages.
 
     A KeyboardInterrupt may come up anywhere, also where Python's own modules turn it into another error. A
     process that was started to ignore Ctrl-C goes on ignoring it.
@@ -32,7 +32,7 @@ def raised() -> Iterator[None]:
 
 
 def end_in_silence() -> None:
-    """From now on a KeyboardInterrupt that ends the process prints nothing.
+    """Print nothing for a KeyboardInterrupt that ends the process.
 
     Python ends it by the signal itself, after all else that it does on its way out. A shell that runs a loop
     then knows that it was interrupted, and stops.
@@ -41,6 +41,6 @@ def end_in_silence() -> None:
 
 
 def _handler() -> object:
-    """What Ctrl-C does now; None in a thread, which cannot change it."""
+    """The present handler of Ctrl-C; None in a thread, which cannot change it."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     return signal.getsignal(signal.SIGINT) if in_main_thread else None

@@ -35,7 +35,7 @@ def run(args: Namespace) -> Paragraphs:
     """One system's verdicts in words, or those of several in a grid."""
     found = [tl.system(which) for which in args.systems or tl.systems()]
     dtypes = _dtypes(args, found)
-    for system in counted(found, lambda s: s.name):  # what is judged here is remembered
+    for system in counted(found, lambda s: s.name):  # judgements made here are remembered
         with suppress(tl.DTypeError):
             tl.laws(system, args.tier, dtypes)
             tl.criteria(system, args.tier, dtypes)
@@ -57,7 +57,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> dict[str, object]:
-    """The verdicts on one system as what JSON can hold; why there are none, if it has no such operands."""
+    """Return the verdicts on one system as JSON data, or why there are none, if it has no such operands."""
     try:
         priced = tl.criteria(s, tier, dtypes).data()["criteria"]
         return {**tl.laws(s, tier, dtypes).data(), "criteria": priced}

@@ -12,17 +12,17 @@ from typing import NoReturn
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, ScriptInterrupted, UsageError
 from typelattice.cli.interrupts import end_at_once, end_in_silence
-from typelattice.facts.suggest import clipped, nearest, short
+from typelattice.facts.suggestions import clipped, nearest, short
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import OutputError, complain, show
 
 COMMANDS = (  # each a module beside this one
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "record", "watch",
-    "trace", "design", "systems", "check",
+    "trace", "runs", "fix", "design", "emit", "lint", "systems", "check",
 )  # fmt: skip
 
 ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what shells say of Ctrl-C
-LONGEST = 1_000  # characters of an error message
+LONGEST = 1_000  # characters of an error line
 
 
 def command(name: str) -> Command:
@@ -44,7 +44,7 @@ class Parser(ArgumentParser):
             allow_abbrev=False,
             formatter_class=RawDescriptionHelpFormatter,
         )
-        # By this argparse tells the number -1 from an option; its own does not know -1e39 and -inf.
+        # argparse uses this to distinguish -1 from an option; its own pattern misses -1e39 and -inf.
         self._negative_number_matcher = re.compile(r"-\.?\d|-(inf|nan)$")
         found.arguments(self)
 
@@ -53,8 +53,14 @@ class Parser(ArgumentParser):
         self._check_given_once(words)
         found, unread = self.parse_known_intermixed_args(words)
         if unread:
-            self.error(f"unrecognized arguments: {' '.join(unread)}{self._with_systems(words, unread)}")
+            advice = self._nearest_option(unread) or self._with_systems(words, unread)
+            self.error(f"unrecognized arguments: {' '.join(unread)}{advice}")
         return found
+
+    def _nearest_option(self, unread: Sequence[str]) -> str:
+        """The option that was probably meant by the first word that looks like one."""
+        mistyped = next((word.partition("=")[0] for word in unread if word.startswith("--")), "")
+        return nearest(mistyped, self._option_string_actions) if mistyped else ""
 
     def _check_given_once(self, words: Sequence[str]) -> None:
         """Raises UsageError for an option given twice that holds one value: which is meant is not guessed."""
@@ -88,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         end_at_once()
     try:
-        show(run(list(sys.argv[1:] if argv is None else argv)), sys.stdout)
+        show(run(list(sys.argv[1:] if argv is None else argv), argv is None), sys.stdout)
     except DifferencesFound:
         return DIFFERENT
     except (KeyboardInterrupt, ScriptInterrupted):
@@ -98,13 +104,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise KeyboardInterrupt from None
     except tl.TypelatticeError as e:
         if not (isinstance(e, OutputError) and e.unread):
-            complain(f"typelattice: {clipped(printable(str(e)), LONGEST)}")
+            complain(_worded(e))
         return NO_ANSWER
     return ANSWERED
 
 
-def run(argv: list[str]) -> Paragraphs:
-    """What a command line prints. Raises TypelatticeError for a bad one, DifferencesFound after some."""
+def _worded(e: tl.TypelatticeError) -> str:
+    """Return an error as one bounded line; the mistakes of a system file as lines of their own."""
+    if isinstance(e, tl.FormatError):
+        return f"typelattice: {e}"  # its lines are bounded and can be printed
+    return clipped(f"typelattice: {printable(str(e))}", LONGEST)
+
+
+def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
+    """Yield what a command line prints. Raises TypelatticeError for a bad one, DifferencesFound after some.
+
+    `ends_process`: this process ends with the command.
+    """
     first, *rest = argv or ["help"]
     if first in ("-h", "--help", "help"):
         yield from _help()
@@ -121,6 +137,7 @@ def run(argv: list[str]) -> Paragraphs:
         args = Parser(first).read(rest[:own])
         if own < len(rest):
             args.command = rest[own:]
+        args.ends_process = ends_process
         yield from command(first).run(args)
 
 

@@ -1,4 +1,4 @@
-"""What a command writes never takes the place of what it reads."""
+"""Output files, which never replace an input file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from os import path
 
 from typelattice.cli.command import UsageError
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggest import clipped
+from typelattice.facts.suggestions import clipped
 from typelattice.files.spec import Spec, read
 from typelattice.files.text import systems
 

@@ -14,8 +14,7 @@ from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import SIGN
-from typelattice.recorded.recording import Recording, recorded
-from typelattice.recorded.rows import RecordingError
+from typelattice.recorded.recording import ENDING, Recording, RecordingError, recorded
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import progress_bar
 
@@ -27,22 +26,22 @@ def arguments(parser: ArgumentParser) -> None:
     again = "a recording of the same versions: what is in it is not asked again"
     seconds = "time a call may take (default: 10)"
     parser.add_argument("library", metavar="LIBRARY", help=names)
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.json here)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.jsonl here)")
     parser.add_argument("--earlier", metavar="FILE", help=again)
     parser.add_argument("--limit", type=duration, default=10.0, metavar="SECONDS", help=seconds)
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The file that was written, and of how many calls.
+    """Write a recording; report the file and its number of calls.
 
-    Of an older release, `numpy@2.4`, that is what differs from the recording of the newest one.
+    The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
     from typelattice.conformance.recorder import record
     from typelattice.conformance.registry import library
 
     if args.output == PRINTED:
         raise UsageError("record: a recording is not printed; name a file with -o")
-    output = Path(args.output or f"{args.library}.json")
+    output = Path(args.output or f"{args.library}{ENDING}")
     newest, _, older = args.library.partition(SIGN)
     base = newest if older and newest in recorded() else None
     with interrupts.raised():
@@ -57,7 +56,7 @@ def run(args: Namespace) -> Paragraphs:
 
 def _save(found: Recording, output: Path, base: str | None) -> None:
     """Writes a recording. Raises FileError; RecordingError if it could be written elsewhere only."""
-    save = partial(found.save_changes, base=base) if base else found.save
+    save = (found.on_base(base) if base else found).save
     try:
         save(output)
     except FileError as e:
@@ -75,5 +74,5 @@ def versions(of: Mapping[str, str]) -> str:
 
 COMMAND = Command(
     "Asks a library everything and writes down its answers.", arguments, run,
-    ("numpy", "mine:MyLibrary -o mine.json"),
+    ("numpy", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

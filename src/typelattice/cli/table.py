@@ -8,8 +8,8 @@ from typing import TypeVar, get_args
 
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, op_argument
-from typelattice.facts.collector import held_off
 from typelattice.facts.dtypes import DType
+from typelattice.facts.gc_pause import gc_paused
 from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal import complain, layout
 from typelattice.study.diffs import Diff
@@ -28,7 +28,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """The table in the format that was asked for."""
-    with held_off():
+    with gc_paused():
         found = asked(args, lambda **keys: tl.table(args.system, **keys))
         text = drawn(found.grid(args.codes), args.format)
     yield text
@@ -36,8 +36,8 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def grid_arguments(parser: ArgumentParser, tier: str) -> None:
-    """What `table` and `diff` take alike; they have different default tiers."""
-    tiers = f"what the rows are: arrays, 0-d arrays, Python scalars, or all told apart (default: {tier})"
+    """Add the options that `table` and `diff` share; their default tiers differ."""
+    tiers = f"the rows: arrays, 0-d arrays, Python scalars, or all tiers separately (default: {tier})"
     codes = "i32 counts bits (default), i4 bytes, int32 is a name"
     dtypes = "operands, such as int8,uint8,float (default: all of the system)"
     narrow = "also integers of less than 8 bits, floats of 8 or less"

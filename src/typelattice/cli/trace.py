@@ -9,14 +9,19 @@ from contextlib import suppress
 from json import dumps
 from os.path import abspath
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, ScriptInterrupted, UsageError
 from typelattice.cli.interrupts import raised
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
-from typelattice.facts.collector import held_off
+from typelattice.facts.gc_pause import gc_paused
 from typelattice.rendering.terminal import OutputError, layout, show
+
+if TYPE_CHECKING:
+    from typelattice.programs.program import AnySystem
+    from typelattice.tracing.ground.run import Run
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -27,22 +32,36 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
-        help="where would this system part from what ran? May be given again",
+        help="report where this system differs from the run; may be given again",
     )  # fmt: skip
     parser.add_argument("--html", metavar="DIR", help="write annotated source pages into this folder")
     parser.add_argument("--json", metavar="FILE", help="write the run into this file")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text",
+        help="print the report as text (default), as JSON, as SARIF 2.1, or as GitHub's annotation lines",
+    )  # fmt: skip
+    parser.add_argument("--output", metavar="FILE", help="write the report into this file")
+    parser.add_argument(
+        "--all", action="store_true", dest="everything",
+        help="show every place, and name all that was not followed",
+    )  # fmt: skip
+    parser.add_argument(
+        "--why", action="append", default=[], metavar="NAME|LINE",
+        help="instead of the report, say why the array of this name, or of this line (12 or file.py:12), "
+        "has its dtype; may be given again",
+    )  # fmt: skip
     parser.add_argument(
         "--cache", metavar="DIR", help="keep compiled code in this folder, so that the next run starts sooner"
     )
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     parser.add_argument(
         "command", nargs="*", metavar="SCRIPT ARG",
-        help="a script, or what follows MODULE: its arguments, of which none is ours",
+        help="a script, or the arguments of MODULE",
     )  # fmt: skip
 
 
 def own_words(words: Sequence[str]) -> int:
-    """How many words of a command line are ours: those before the script, or up to the module of `-m`."""
+    """Count our own words of a command line: those before the script, or up to the module of `-m`."""
     i = 0
     while i < len(words) and words[i].startswith("-"):
         if words[i] == "--":
@@ -53,45 +72,55 @@ def own_words(words: Sequence[str]) -> int:
     return min(i, len(words))
 
 
-VALUED = ("--package", "--system", "--html", "--json", "--cache")
+VALUED = ("--why", "--package", "--system", "--html", "--json", "--cache", "--format", "--output")
+FORMATS = ("text", "json", "sarif", "github")
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Runs the script, then tells what ran on standard error, and ends as the script ended.
+    """Run the script, print the report on standard error, and end as the script ended.
 
-    Where standard error takes no text any more, standard output does.
+    If standard error is closed, use standard output.
     """
-    from typelattice.tracing.report import report
-    from typelattice.tracing.script import Ended, run_script
+    from typelattice.tracing.front.script import Ended, run_script
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("trace: give a script, or -m and a module (see typelattice trace --help)")
-    if args.json and args.html and abspath(args.json) == abspath(args.html):
-        raise UsageError("trace: --html is a folder and --json a file; give each a path of its own")
+    written = [abspath(path) for path in (args.json, args.html, args.output) if path]
+    if len({*written}) < len(written):
+        raise UsageError(
+            "trace: --html is a folder, --json and --output are files; give each a path of its own"
+        )
+    if args.why and args.format != "text":
+        raise UsageError("trace: --why answers as text; leave --format out")
     systems = [tl.system(which) for which in args.system]
-    if args.json is not None:
-        check_not_read(args.json, *args.system, *([] if args.module else command[:1]))
-        check_writable(args.json)
+    for file in (args.json, args.output):
+        if file is not None:
+            check_not_read(file, *args.system, *([] if args.module else command[:1]))
+            check_writable(file)
     for folder in (args.html, args.cache):
         if folder is not None:
             check_folder(folder)
     # The script may go into another folder, and put other streams in the place of ours.
-    json, html, cache = (given and abspath(given) for given in (args.json, args.html, args.cache))
+    paths = (args.json, args.html, args.cache, args.output)
+    json, html, cache, report_file = (given and abspath(given) for given in paths)
     width, errors, output = layout().width, sys.stderr, sys.stdout
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
 
     def tell(ended: Ended) -> None:
         if json:
-            from typelattice.tracing.plain_data import run_data
+            from typelattice.tracing.report.plain_data import run_data
 
             write_text(json, dumps(run_data(ended.run, systems), indent=1) + "\n")
         if html:
-            from typelattice.tracing.html import write
+            from typelattice.tracing.report.html import write
 
             write(ended.run, systems, html)
-        with held_off():
-            lines = [*report(ended.run, systems, width)]
+        with gc_paused():
+            lines = _report(ended.run, systems, width, args)
+        if report_file:
+            write_text(report_file, "\n".join(lines) + "\n")
+            return
         try:
             show(lines, errors)
         except OutputError as e:  # the script may have closed it
@@ -101,8 +130,9 @@ def run(args: Namespace) -> Paragraphs:
 
     with raised():
         ended = run_script(
-            target, argv, args.package, args.module is not None, cache and Path(cache), tell
-        )
+            target, argv, args.package, args.module is not None, cache and Path(cache), tell,
+            ends_process=args.ends_process,
+        )  # fmt: skip
     if not ended.forked:
         tell(ended)
     if ended.status is None:
@@ -112,8 +142,29 @@ def run(args: Namespace) -> Paragraphs:
     yield from ()
 
 
+def _report(run: Run, systems: Sequence[AnySystem], width: int, args: Namespace) -> list[str]:
+    """Print the report of a run in the format asked for, in lines."""
+    from typelattice.tracing.findings.findings import findings
+    from typelattice.tracing.report.annotations import entry_data, github, sarif
+    from typelattice.tracing.report.model import report_of
+    from typelattice.tracing.report.report import report
+    from typelattice.tracing.report.result_words import explain_result
+
+    if args.why:
+        return [line for name in args.why for line in explain_result(run, name).lines(width)]
+    if args.format == "text":
+        return [*report(run, systems, width, args.everything)]
+    made = report_of(findings(run, systems), args.everything)
+    if args.format == "github":
+        return [*github(made)]
+    if args.format == "sarif":
+        return dumps(sarif(made, tl.__version__), indent=1).splitlines()
+    data = {"summary": made.summary, "findings": [entry_data(entry) for entry in made.entries]}
+    return dumps(data, indent=1).splitlines()
+
+
 COMMAND = Command(
-    "Runs a script, and says what its arrays become under other systems.", arguments, run,
+    "Run a script, and report its dtypes under this and other systems.", arguments, run,
     (
         "script.py", "--system torch --system jax script.py --epochs 3", "--package mypkg -m mypkg.train",
         "--json run.json script.py",

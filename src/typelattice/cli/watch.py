@@ -29,18 +29,18 @@ from typelattice.conformance.watch import News, watch
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import SIGN, installed_release
-from typelattice.recorded.recording import Recording, recorded
+from typelattice.recorded.recording import ENDING, Recording, recorded
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import complain, progress_bar
 
-MOST = 12  # names of what is new or gone
+MOST = 12  # names of new or removed things
 
 
 def arguments(parser: ArgumentParser) -> None:
     names = "what is recorded, by name, or module:attribute (default: all that is installed)"
     recording = "a recording of your own to compare with (default: that of the installed release)"
     seconds = "time that a call may take (default: 10)"
-    output = "write the recordings of what has changed there, as NAME.json"
+    output = "write the recordings of what has changed there, as NAME.jsonl"
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=names)
     parser.add_argument("--recording", metavar="FILE", help=recording)
     parser.add_argument("-o", "--output", metavar="FOLDER", help=output)
@@ -49,11 +49,14 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """What has changed in each library. Raises DifferencesFound if anything has, in any."""
+    """Report what has changed in each library.
+
+    Raises DifferencesFound if anything has, UsageError if no library is there to be asked.
+    """
     if args.recording and len(args.libraries) != 1:
-        raise UsageError("watch: --recording is of one library; name that library, and no other")
+        raise UsageError("watch: --recording compares one library; name only that library")
     if args.output is not None:
-        check_writable(Path(args.output) / "any.json", ROOM)  # before the questions, which take minutes
+        check_writable(Path(args.output) / "any.jsonl", ROOM)  # before the questions, which take minutes
     changed, lines, told = False, list[str](), list[dict[str, object]]()
     for name in args.libraries or _installed():
         try:
@@ -67,6 +70,9 @@ def run(args: Namespace) -> Paragraphs:
         told.append(_data(name, found, proposed))
         if args.format == "text":
             lines += _told(name, found, proposed)
+    if not told:
+        what = "watch: no library that was recorded is installed, so nothing was asked"
+        raise UsageError(f"{what}; install one, such as numpy, or run watch in its environment")
     # Not before the last library has answered: beside an error stands no part of an answer.
     yield from [dumps(told, indent=1)] if args.format == "json" else lines
     if changed:
@@ -74,7 +80,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _installed() -> Iterator[str]:
-    """The recordings whose library is there to be asked; nothing is imported."""
+    """Return the recordings whose library is installed; nothing is imported."""
     for name in recorded():
         entry = recordings().get(name)
         modules = libraries()[entry.library].modules if entry else ()
@@ -83,13 +89,13 @@ def _installed() -> Iterator[str]:
 
 
 def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
-    """What has changed in one library, and the file of the recording that is proposed, if one is."""
+    """Return the changes in one library, and the file of the proposed recording, if there is one."""
     with interrupts.raised(), LibraryProcess(partial(library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
         if not args.recording and release not in recorded():
             what = f"watch: {name} has no recording that comes along"
             raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
-        path = Path(args.output) / f"{release.replace(':', '.')}.json" if args.output else None
+        path = Path(args.output) / f"{release.replace(':', '.')}{ENDING}" if args.output else None
         if path:
             check_not_read(str(path), args.recording)
         then = Recording.load(args.recording or release)
@@ -98,7 +104,7 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
             return found, None
         plain, _, older = release.partition(SIGN)
         if older and not args.recording:
-            found.now.save_changes(path, plain)
+            found.now.on_base(plain).save(path)
         else:
             asked_everything(asked, progress=progress_bar()).save(path)
         return found, path
@@ -122,7 +128,7 @@ def _told(name: str, found: News, proposed: Path | None) -> Paragraphs:
 
 
 def _data(name: str, found: News, proposed: Path | None) -> dict[str, object]:
-    """The news of one library as what JSON can hold, every changed call included."""
+    """Return the changes of one library as JSON data, with every changed call."""
     return {
         "library": name,
         "recorded": {"date": found.then.date, "versions": dict(found.then.versions)},
@@ -140,5 +146,5 @@ def _data(name: str, found: News, proposed: Path | None) -> dict[str, object]:
 
 COMMAND = Command(
     "What has changed in a library since it was recorded.", arguments, run,
-    ("numpy", "numpy@2.4 -o proposed", "mine:MyLibrary --recording mine.json"),
+    ("numpy", "numpy@2.4 -o proposed", "mine:MyLibrary --recording mine.jsonl"),
 )  # fmt: skip

@@ -1,0 +1,68 @@
+"""The command `fix`: changes of a script that keep its floats narrow, each tested by a run."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+from typelattice.cli.command import Command, Paragraphs, UsageError
+
+VALUED = ("--package", "--to", "--tolerance")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--package", action="append", default=[], metavar="PKG",
+        help="a package whose modules may be changed too, if it lies in the folder; may be given again",
+    )  # fmt: skip
+    parser.add_argument(
+        "--to",
+        default="float32",
+        metavar="DTYPE",
+        help="the widest float that is to remain (default: float32)",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="X",
+        help="take back a change if a value's relative error is larger",
+    )
+    parser.add_argument("--write", action="store_true", help="write the changes into the sources")
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
+    parser.add_argument("command", nargs="*", metavar="SCRIPT ARG", help="a script, and its arguments")
+
+
+def own_words(words: Sequence[str]) -> int:
+    """Count the words of a command line that are ours: those before the script, or up to the module."""
+    i = 0
+    while i < len(words) and words[i].startswith("-"):
+        if words[i] == "--":
+            return i
+        if words[i].startswith("-m"):
+            return min(len(words), i + (2 if words[i] == "-m" else 1))
+        i += 2 if words[i] in VALUED else 1
+    return min(i, len(words))
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Print the patch; exit with 1 if a place was not fixed."""
+    from typelattice.fixing.patch import fix_script
+
+    command = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if args.module is None and not command:
+        raise UsageError("fix: give a script, or -m and a module (see typelattice fix --help)")
+    target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
+    patch = fix_script(target, argv, args.package, args.module is not None, args.to, args.tolerance)
+    yield from str(patch).splitlines()
+    if args.write and patch.fixed:
+        patch.write()
+        yield f"wrote {', '.join(sorted({str(each.file) for each in patch.fixed}))}"
+    if patch.unfixed:
+        raise SystemExit(1)
+
+
+COMMAND = Command(
+    "Prints changes that keep a script's floats narrow; each was run.", arguments, run,
+    ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train"),
+    own_words,
+)  # fmt: skip

@@ -8,7 +8,7 @@ collect_ignore = ["docs/findings.md"]  # shows what frameworks do; the live test
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How many random programs are tried on each real library; the light tests have their own numbers."""
-    parser.addoption("--programs", type=int, default=6, help="random programs to try on each real library")
+    parser.addoption("--programs", type=int, default=14, help="random programs to try on each real library")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from typelattice.cli.main import main
+from typelattice.conformance import recorder
 from typelattice.recorded.recording import Recording
 
 MINE = """
@@ -33,16 +34,20 @@ def said(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
-    """The line that a bad command line gets."""
+    """The line that a bad command line gets; for the mistakes of a system file several."""
     code = main(argv)
     out, err = capsys.readouterr()
     assert (code, out) == (2, "")
     assert err.startswith("typelattice")
-    assert err.count("\n") == 1
+    assert err.count("\n") == 1 or ".toml, line " in err.partition("\n")[0]
     return err
 
 
 def sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recordings of some of their calls: what comparisons of all find is for the tests of recordings."""
-    calls = Recording.calls
+    """Recordings of some of their calls, and recorders that ask some: all are for the tests of recordings."""
+    calls, ask = Recording.calls, recorder._recording
     monkeypatch.setattr(Recording, "calls", lambda recording: islice(calls(recording), 0, None, 29))
+    monkeypatch.setattr(
+        recorder, "_recording",
+        lambda asked, operands, questions, *how: ask(asked, operands, questions[::29], *how),
+    )  # fmt: skip

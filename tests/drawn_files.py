@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import typelattice as tl
 from typelattice.engine.fit import DEFAULT, OUTCOMES
-from typelattice.engine.operations import GROUPS, KINDS, STANDARD
+from typelattice.engine.operations import GROUPS, KINDS, SCALARS, STANDARD, WEAK
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import COMBINE, parse
 
@@ -59,13 +59,13 @@ def drawn_file(dice: random.Random) -> str:
         "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
         "before": lambda: {dice.choice(["u32", "u64", "bf16"]): dice.choice(dtypes)},
         "after": lambda: {dice.choice(nodes): dice.choice(dtypes)},
-        "fit": lambda: {"int": dice.choice(["", DEFAULT]) + dice.choice(OUTCOMES), "float": outcome()},
+        "fit": lambda: {"int": dice.choice(OUTCOMES) + dice.choice(["", f", {DEFAULT}"]), "float": outcome()},
         "ops": lambda: {_entry(dice): _departure(dice, some, dtypes)},
-        "first": lambda: True,
+        "first-is-array": lambda: True,
         "both-ways": lambda: [some(2)],  # of use beside loops, as the next one is
         "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
-        "instead": lambda: {dice.choice(["u32", "u64", "bf16", "float"]): dice.choice(dtypes)},
-        "guests": lambda: {"numpy": dice.choice(["array", "other", "a reason of its own"])},
+        "requested": lambda: {dice.choice(["u32", "u64", "bf16", "float"]): dice.choice(dtypes)},
+        "foreign": lambda: {"numpy": dice.choice(["array", "other", "a reason of its own"])},
     }  # fmt: skip
     for key, draw in draws.items():
         for _ in range(8 if dice.random() < 0.7 else 0):
@@ -116,15 +116,14 @@ def _domain(dice: random.Random, dtypes: Sequence[str]) -> str:
 def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[str]) -> Mapping[str, object]:
     """What a file may say of an operation."""
     draws: dict[str, Callable[[], object]] = {
-        "takes": lambda: _domain(dice, dtypes),
-        "each": lambda: _domain(dice, dtypes),
-        "scalars": lambda: dice.choice(["beside", "right", "last", "none"]),
-        "natural": lambda: dice.choice(["scalar", "0d, scalar"]),
+        "takes": lambda: dice.choice([_domain(dice, dtypes), {"each": _domain(dice, dtypes)}]),
+        "scalars": lambda: dice.choice(SCALARS),
+        "exponent": lambda: {dice.choice(["not-negative", "ignored"]): dice.choice(["scalar", "0d, scalar"])},
+        "counts-as": lambda: dice.choice(["array", "array if first", {dice.choice(dtypes): "i32"}]),
         "computes": lambda: {dice.choice(dtypes): dice.choice(dtypes), "bool": dice.choice(dtypes)},
         "gives": lambda: dice.choice(["real", "complex", "joined", "b", *dtypes, {dice.choice(dtypes): "b"}]),
-        "weak": lambda: dice.choice(["keep", "strip", "default"]),
-        "first": lambda: True,
-        "meet": lambda: "alike",
+        "weak-result": lambda: dice.choice(WEAK),
+        "joins": lambda: "same dtype",
         "loops": lambda: some(6),
         "fit": lambda: dice.choice([{}, {"int": dice.choice(OUTCOMES)}]),
     }

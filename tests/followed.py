@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from typelattice.tracing.importing import Compiler
-from typelattice.tracing.recorder import Recorder
-from typelattice.tracing.run import Run
+from typelattice.tracing.ground.run import Run
+from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.recorder import Recorder
 
 
 def followed_module(text: str, name: str = "code") -> tuple[dict[str, Any], Run]:

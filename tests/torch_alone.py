@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.programs.step import Opaque
-from typelattice.tracing.run import Run
-from typelattice.tracing.script import run_script
+from typelattice.calls.step import Opaque
+from typelattice.tracing.front.script import run_script
+from typelattice.tracing.ground.run import Run
 
 pytestmark = pytest.mark.live
 torch = pytest.importorskip("torch")

@@ -7,8 +7,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from typelattice.tracing.run import Run
-from typelattice.tracing.tracing import Tracing
+from typelattice.tracing.ground.run import Run
+from typelattice.tracing.record.tracing import Tracing
 
 
 def write(folder: Path, name: str, text: str) -> Path:

@@ -17,7 +17,15 @@ import pytest
 pytestmark = pytest.mark.browser
 SITE = Path(__file__).parents[2] / "build" / "docs" / "html"
 SIZES = {"phone": (390, "dark"), "desktop": (1280, "light")}
-TELLING = ("index", "gallery/index", "gallery/python", "api/engine", "howto/porting", "live")  # of every sort
+ANSWERS = ("answers/index", "answers/divide", "answers/uint8+300", "answers/divide/int64+float16")
+TELLING = ("index", "gallery/index", "gallery/python", "api/engine", "howto/porting", "live", *ANSWERS)
+
+
+def pages() -> list[Path]:
+    """Every page; of the thousand pages of single questions, which are all alike, a few."""
+    alike = SITE / "answers"
+    every = [file for file in SITE.rglob("*.html") if alike not in file.parents]
+    return sorted(every + [SITE / f"{name}.html" for name in ANSWERS])
 
 
 class Reader:
@@ -51,7 +59,7 @@ def reader(request: pytest.FixtureRequest, chromium: Any) -> Iterator[Reader]:
 @pytest.mark.parametrize("reader", ["phone"], indirect=True)
 def test_no_page_is_wider_than_the_window(reader: Reader) -> None:
     wide = []
-    for file in sorted(SITE.rglob("*.html")):
+    for file in pages():
         if reader.open(file).evaluate("document.documentElement.scrollWidth > innerWidth"):
             wide.append(file.name)
     assert wide == []
@@ -63,7 +71,7 @@ def test_paper_has_every_column_and_every_line_of_code_whole(reader: Reader) -> 
     reader.page.set_viewport_size({"width": 718, "height": 1000})  # A4 between the margins of a browser
     beyond = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth + 1).length"
     shown = 0
-    for file in sorted(SITE.rglob("*.html")):
+    for file in pages():
         page = reader.open(file)
         wide = page.locator(".content :is(table, pre, svg)")
         shown += wide.count()
@@ -79,6 +87,19 @@ def test_search_finds_pages_without_a_server(reader: Reader) -> None:
     assert page.locator("#search-results li a[href*='gallery/']").count() > 10
     page = reader.open(SITE / "search.html", "?q=nosuchwordanywhere")
     page.wait_for_function("document.querySelector('#search-results').innerText.includes('did not match')")
+
+
+def test_the_box_of_questions_takes_operands_in_either_order(reader: Reader) -> None:
+    page = reader.open(SITE / "answers" / "index.html")
+    page.get_by_label("Operands").fill("float16, int64")
+    page.get_by_label("operation", exact=True).select_option("divide")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**/answers/divide/int64*float16.html")
+    assert page.locator("h1").inner_text() == "int64 / float16"
+    page = reader.open(SITE / "answers" / "index.html")
+    page.get_by_label("Operands").fill("int64 quaternion")
+    page.keyboard.press("Enter")
+    assert "No page of these" in page.locator("#none").inner_text()
 
 
 def test_links_are_followed_by_keyboard(reader: Reader) -> None:

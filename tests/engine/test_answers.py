@@ -8,7 +8,7 @@ from small_systems import CHAIN, DIAMOND, JAXLIKE, VALUES, make
 
 import typelattice as tl
 from typelattice.engine.answer import Rule
-from typelattice.engine.steps import Joined, Operated
+from typelattice.engine.decisions import Joined, Operated
 from typelattice.facts.dtypes import Kind
 
 

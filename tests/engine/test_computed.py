@@ -17,7 +17,7 @@ def test_one_of_several_dtypes_may_have_to_hold_what_becomes_another() -> None:
 
 
 def test_operands_may_stay_apart_where_the_result_has_a_dtype_of_its_own() -> None:
-    s = make("b; u8; i8; c64", ops={"equal": {"meet": "apart"}, "less": {"meet": "apart"}})
+    s = make("b; u8; i8; c64", ops={"equal": {"joins": "never"}, "less": {"joins": "never"}})
     assert said(s, "uint8", "int8", op="equal") == "bool"
     assert said(s, "uint8", "int8") == "- nothing lies above both"
     assert said(s, "uint8", "complex64", op="less") == "- less takes no complex"
@@ -31,7 +31,7 @@ def test_operands_may_stay_apart_where_the_result_has_a_dtype_of_its_own() -> No
 
 
 def test_an_array_of_a_dtype_that_absorbs_decides_alone() -> None:
-    ops = {"*": {"takes": "all", "absorbs": "bool"}, "*=": {"into": "rebind"}}
+    ops = {"*": {"takes": "all", "overrides": {"bool + any": "b"}}, "*=": {"gives": "new array"}}
     s = make("b -> u8; f32", tiers=["array", "scalar"], ops=ops)
     for operands in (("bool", "float32"), ("uint8", "bool:0d"), ("bool", 1.5), ("bool", "bool")):
         assert said(s, *operands, op="*") == "bool"
@@ -43,7 +43,7 @@ def test_an_array_of_a_dtype_that_absorbs_decides_alone() -> None:
 
 
 def test_an_operation_computes_in_what_to_says() -> None:
-    to = {"b, u8": "f32", "i16": "f*", "i8": "i16"}
+    to = {"b, u8": "f32", "i16": "default float", "i8": "i16"}
     s = make(CHAIN, defaults={"float": "f64"}, ops={"divide": {"takes": "float", "computes": to}})
     assert said(s, "uint8", "bool", op="divide") == "float32"
     assert said(s, "uint8", "int16", op="divide") == "float64"
@@ -53,7 +53,7 @@ def test_an_operation_computes_in_what_to_says() -> None:
     p = s.explain("uint8", "uint8", op="divide")
     assert (p.node, p.compute, p.dtype) == (tl.dtype("uint8"), tl.dtype("float32"), tl.dtype("float32"))
     assert steps(s, "uint8", "bool", op="divide")[-1] == ("ops", "divide", ("uint8",), "float32")
-    by_kind = make(CHAIN, ops={"divide": {"takes": "all", "computes": {"int": "f32", "u8": "f64"}}})
+    by_kind = make(CHAIN, ops={"divide": {"takes": "all", "computes": {"integer": "f32", "u8": "f64"}}})
     assert said(by_kind, "uint8", "uint8", op="divide") == "float64"
     assert said(by_kind, "int8", "int8", op="divide") == "float32"
 
@@ -68,7 +68,7 @@ def test_an_operation_gives_the_dtype_at_which_operands_joined() -> None:
 
 def test_an_operation_gives_single_dtypes_another_result() -> None:
     s = make(CHAIN, defaults={"int": "i32"}, ops={"truth": {"gives": {"u8": "u8", "complex": "real"}},
-                                                  "any": {"gives": "i*"}})  # fmt: skip
+                                                  "any": {"gives": "default int"}})  # fmt: skip
     assert said(s, "uint8", op="all") == "uint8"
     assert said(s, "complex64", op="all") == "float32"
     assert said(s, "int8", op="all") == "bool"
@@ -101,13 +101,13 @@ def test_an_int_is_made_another_dtype_before_it_becomes_one() -> None:
 
 
 def test_the_steps_of_an_operation_that_changes_nothing_are_those_of_promotion() -> None:
-    s = make(CHAIN, ops={"in-place": {"takes": "all", "into": "category"}})
+    s = make(CHAIN, ops={"in-place": {"takes": "all", "gives": "left, no higher category"}})
     assert steps(s, "int16", "uint8", op="+=") == [("order", None, ("int16", "uint8"), "int16")]
     assert steps(s, "uint8", "int8", op="+=") == [
         ("order", None, ("uint8", "int8"), "int16"),
         ("ops", "in-place", ("int16", "uint8"), "uint8"),
     ]
-    alike = make(CHAIN, ops={"arithmetic": {"meet": "alike"}})
+    alike = make(CHAIN, ops={"arithmetic": {"joins": "same dtype"}})
     assert steps(alike, "int8", "int16", op="add")[-1] == ("ops", "arithmetic", ("int8", "int16"), None)
 
 

@@ -7,26 +7,26 @@ import typelattice as tl
 
 
 def test_an_operand_may_count_as_another_before_it_meets_the_rest() -> None:
-    solve = {"solve": {"takes": "all", "before": {"bool, int": "f64"}}}
+    solve = {"solve": {"takes": "all", "counts-as": {"bool, integer": "f64"}}}
     s = make(CHAIN, **NUMPYLIKE, ops=solve)
     assert said(s, "int8", "float32", op="add") == "float32"
     assert said(s, "int8", "float32", op="solve") == said(s, "int8", "int8", op="solve") == "float64"
     assert said(s, "float32", "complex64", op="solve") == "complex64"
     p = s.explain("int8", "float32", op="solve")
-    assert "before" in p.rule.quoted[0]
-    assert "int8 counts as float64 before its operands meet" in str(p)
+    assert "counts-as" in p.rule.quoted[0]
+    assert "int8 first becomes float64" in str(p)
     assert [str(cast.source) for cast in p.casts] == ["int8", "float32"]
 
 
 def test_a_python_scalar_counts_so_too_where_it_is_told_apart_nowhere() -> None:
-    ops = {"atan2": {"before": {"int": "f64"}, "takes": "all"}}
+    ops = {"atan2": {"counts-as": {"integer": "f64"}, "takes": "all"}}
     alike = make(CHAIN, defaults={"int": "i32", "float": "f64"}, ops=ops)
     apart = make(CHAIN, **NUMPYLIKE, ops=ops)
     assert [said(s, 1, "float32", op="atan2") for s in (alike, apart)] == ["float64", "float32"]
 
 
 def test_what_an_operand_counts_as_is_told_and_leaves_it_its_tier() -> None:
-    ops = {"atan2": {"before": {"int": "f64"}, "takes": "all"}}
+    ops = {"atan2": {"counts-as": {"integer": "f64"}, "takes": "all"}}
     s = make(CHAIN, tiers=["array", "0d"], defaults={"int": "i32", "float": "f64"}, ops=ops)
     assert said(s, "int8:0d", "float32", op="atan2") == "float32"
     assert said(s, "int8", "float32:0d", op="atan2") == said(s, 1, "float32", op="atan2") == "float64"
@@ -36,7 +36,7 @@ def test_what_an_operand_counts_as_is_told_and_leaves_it_its_tier() -> None:
 
 def test_a_weak_operand_that_counts_as_its_own_dtype_is_weak_no_longer() -> None:
     keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
-    s = make(JAXLIKE, **keys, ops={"add": {"before": {"int": "i32"}}})
+    s = make(JAXLIKE, **keys, ops={"add": {"counts-as": {"integer": "i32"}}})
     assert said(s, "int32:weak", "int32:weak", op="subtract") == "int32*"
     assert said(s, "int32:weak", "int32:weak", op="add") == "int32"
     told = ("ops", "add", ("int32",), "int32")
@@ -46,7 +46,7 @@ def test_a_weak_operand_that_counts_as_its_own_dtype_is_weak_no_longer() -> None
 
 def test_an_order_of_its_own_is_all_that_counts_there() -> None:
     order = "u8, i8 -> i16, f16 -> f32"
-    own = {"takes": "all", "order": order}
+    own = {"takes": "all", "joins": order}
     pairs = {"overrides": {"u8 + f16, f*": "f32"}, "refusals": {"i8 + i16": "they do not meet"}}
     keys = {"tiers": ["array", "scalar"], "defaults": {"float": "f16"}, "combine": "fold"}
     s = make(order, **keys, ties={"i16, f16": "i16"}, **pairs, ops={"multiply": own})
@@ -55,18 +55,18 @@ def test_an_order_of_its_own_is_all_that_counts_there() -> None:
     assert elsewhere == ["int16", "float32", "float32", "- they do not meet"]
     both = "- int16 and float16 both lie above, and no tie is recorded"
     assert [said(s, *pair, op="multiply") for pair in asked] == [both, "float16", "float16", "int16"]
-    alike = make("u8, i8 -> i16", combine="comparable", ops={"multiply": {**own, "order": "u8, i8 -> i16"}})
+    alike = make("u8, i8 -> i16", combine="comparable", ops={"multiply": {**own, "joins": "u8, i8 -> i16"}})
     assert said(alike, "uint8", "int8", op="add").startswith("- neither represents all values of the other")
     assert said(alike, "uint8", "int8", op="multiply") == "int16"
     chain = "u8 -> i16 -> i32"
-    wider = make(chain, after={"i16": "i32"}, ops={"multiply": {"takes": "all", "order": chain}})
+    wider = make(chain, after={"i16": "i32"}, ops={"multiply": {"takes": "all", "joins": chain}})
     p = wider.explain("uint8", "int16", op="multiply")
     assert (str(p.steps[0].node), str(p.dtype)) == ("int16", "int32")  # at which they meet, what comes out
 
 
 def test_what_operands_and_answers_count_as_is_told_of_an_order_of_its_own_too() -> None:
     keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32, i64"}, "before": {"u8": "i16"}}
-    ops = {"multiply": {"takes": "all", "order": "i16 -> i32 -> i64 -> f32"}}
+    ops = {"multiply": {"takes": "all", "joins": "i16 -> i32 -> i64 -> f32"}}
     s = make("i16 -> i32 -> i64 -> f32", **keys, after={"i64": "f32"}, ops=ops)
     assert steps(s, "uint8", "int64", op="multiply") == [
         ("before", "uint8", ("uint8",), "int16"),
@@ -77,12 +77,12 @@ def test_what_operands_and_answers_count_as_is_told_of_an_order_of_its_own_too()
     assert "on entry      uint8 counts as int16\n" in told
     assert "on the answer int64 becomes float32\n" in told
     assert steps(s, 2**40, 1, op="multiply")[0] == ("defaults", "int", ("i*",), "int64")
-    refused = make("u8; i8", before={"u4": "u8"}, ops={"multiply": {"takes": "all", "order": "u8; i8"}})
+    refused = make("u8; i8", before={"u4": "u8"}, ops={"multiply": {"takes": "all", "joins": "u8; i8"}})
     assert [x[0] for x in steps(refused, "uint4", "int8", op="multiply")] == ["before", "ops"]
 
 
 def test_an_operation_may_have_an_order_of_its_own() -> None:
-    ops = {"matmul": {"takes": "all", "order": "u8 -> i8 -> f16"}}
+    ops = {"matmul": {"takes": "all", "joins": "u8 -> i8 -> f16"}}
     s = make("u8; i8; f16; f32", ops=ops)
     assert said(s, "uint8", "int8", op="matmul") == "int8"
     assert said(s, "uint8", "int8", op="where").startswith("- nothing lies above both")
@@ -90,8 +90,8 @@ def test_an_operation_may_have_an_order_of_its_own() -> None:
     p = s.explain("float16", "uint8", op="matmul")
     assert p.dtype is tl.dtype("float16")
     assert steps(s, "float16", "uint8", op="matmul")[0] == ("ops", "matmul", ("float16", "uint8"), "float16")
-    assert "order" in p.rule.quoted[0]
-    assert "its operands meet in an order of its own" in str(p)
+    assert "joins" in p.rule.quoted[0]
+    assert "its operands join in an order of the operation's own" in str(p)
 
 
 def test_what_comes_in_and_what_goes_out_may_be_mapped() -> None:
@@ -119,7 +119,7 @@ def test_a_dtype_may_come_in_as_a_kind_and_a_kind_go_out_as_a_dtype() -> None:
     assert steps(s, True, float)[-1] == ("after", "f*", ("f*",), "float16")
 
 
-MAKING_ARRAYS = {"append": {"arrays": "all"}, "kron": {"takes": "all", "arrays": "first"}}
+MAKING_ARRAYS = {"append": {"counts-as": "array"}, "kron": {"takes": "all", "counts-as": "array if first"}}
 OF_THREE_TIERS = {"tiers": ["array", "0d", "scalar"], "defaults": {"int": "i32", "float": "f64"}}
 
 
@@ -143,7 +143,7 @@ def test_an_array_that_an_operation_makes_is_told_and_is_weak_no_longer() -> Non
     alike = make(CHAIN, **NUMPYLIKE, ops=MAKING_ARRAYS)  # which does not tell 0-d arrays apart
     assert steps(alike, "int8", "int16:0d", op="append")[0][0] == "order"
     p = s.explain("int8", 1, op="append")
-    assert "1 is made an array of int32 before its operands meet" in str(p)
+    assert "1 first becomes an array of int32" in str(p)
     assert "made an array" not in str(s.explain("int8", 1, op="kron"))
     assert "append" in p.rule.quoted[0]
     weak = make(JAXLIKE, weak="width", defaults={"int": "i32"}, tiers=["array", "scalar"], ops=MAKING_ARRAYS)
@@ -160,10 +160,22 @@ def test_the_dtype_of_an_array_that_an_operation_makes_has_to_hold_the_value() -
 
 def test_an_array_that_an_operation_makes_casts_to_loops_as_one() -> None:
     loops = {"takes": "all", "loops": "i16, i32"}
-    s = make(CHAIN, **OF_THREE_TIERS, ops={"outer": loops, "kron": {**loops, "arrays": "all"}})
+    s = make(CHAIN, **OF_THREE_TIERS, ops={"outer": loops, "kron": {**loops, "counts-as": "array"}})
     assert [said(s, "int8", 1, op=op) for op in ("outer", "kron")] == ["int16", "int32"]
 
 
 def test_a_scalar_of_a_kind_without_a_default_dtype_is_made_no_array() -> None:
-    s = make(CHAIN, tiers=["array", "scalar"], ops={"append": {"arrays": "all"}})
+    s = make(CHAIN, tiers=["array", "scalar"], ops={"append": {"counts-as": "array"}})
     assert said(s, "int8", 1, op="append") == "int8"
+
+
+def test_arrays_of_python_numbers_have_a_default_dtype_where_numbers_have_none() -> None:
+    standard = tl.system("array-api")
+    assert standard.explain(1.5).dtype is None
+    made = (
+        *("zeros(3)", "eye(3)", "arange(5)", "arange(5.)", "asarray(2.5)", "asarray([1, 2])"),
+        "linspace(0, 1, 5)",
+    )
+    found = [str(tl.program(text).under("array-api").dtype) for text in made]
+    assert found == ["float64", "float64", "int64", "float64", "float64", "int64", "float64"]
+    assert str(standard.promote(0, 0.5, op="arange").dtype) == "float64"

@@ -5,7 +5,7 @@ import pytest
 from small_systems import CHAIN, DIAMOND, make, said, steps
 
 import typelattice as tl
-from typelattice.engine.steps import Incomparable, Joined, Rejected
+from typelattice.engine.decisions import Incomparable, Joined, Rejected
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from small_systems import CHAIN, NUMPYLIKE, make, said, steps
 
-LOOPS = {"add": {"takes": "all", "loops": "i16, f32", "own": "u8"}}
+LOOPS = {"add": {"takes": "all", "loops": {"search": "i16, f32", "own": "u8"}}}
 
 
 def test_loops_of_a_class_may_be_taken_away() -> None:

@@ -1,4 +1,5 @@
 """What `result_type` remembers, and what it must not."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from small_systems import CHAIN, make
 import typelattice as tl
 from typelattice.engine.system import MOST_REMEMBERED
 from typelattice.operands.objects import FINDERS, PLAIN, ObjectReader, forget
-from typelattice.operands.operand import of
+from typelattice.operands.operand import operand_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ def plain_arrays() -> Iterator[None]:
     module = Plain.__module__.partition(".")[0]
     PLAIN.add(Plain)
     reader = ObjectReader(
-        lambda x: of(x.dtype, tier="array" if x.ndim else "0d"), lambda cls: attrgetter("dtype", "ndim")
+        lambda x: operand_of(x.dtype, tier="array" if x.ndim else "0d"),
+        lambda cls: attrgetter("dtype", "ndim"),
     )
     FINDERS.append(lambda root: reader if root == module else None)
     forget()

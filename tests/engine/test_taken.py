@@ -1,52 +1,56 @@
 """Which operands an operation takes: by dtype, by kind, by place, by dimensions, in pairs."""
+
 from __future__ import annotations
 
 import pytest
 from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said, steps
 
 import typelattice as tl
-from typelattice.engine.steps import Operated
+from typelattice.engine.decisions import Operated
 from typelattice.facts.operations import NAMES
 from typelattice.files.reader import parse
 
 
 def test_pairs_that_an_operation_refuses_are_of_arrays_and_of_scalars_apart() -> None:
-    said_of_add = {"takes": "all", "refuses": ["bool + signed, i*", "unsigned + i16"]}
+    said_of_add = {
+        "takes": "all",
+        "refusals": {"bool + signed, py.int": "not here", "unsigned + i16": "not here"},
+    }
     s = make(CHAIN, **NUMPYLIKE, ops={"add": said_of_add})
     reason = s.explain("int8", "bool", op="add").reason
-    assert reason == "add does not let int8 meet bool"
-    assert s.explain("bool", 1, op="add").reason == "add does not let bool meet 1"
+    assert reason == "add does not let int8 meet bool: not here"
+    assert s.explain("bool", 1, op="add").reason == "add does not let bool meet 1: not here"
     assert steps(s, "bool", 1, op="add")[-1] == ("ops", "add", ("bool", "i*"), None)
     assert said(s, "int8", True, op="add") == "int16"  # which is no array
     assert said(s, "uint8", 1, op="add") == "uint8"
-    assert said(s, "uint8", "int16:0d", op="add") == "- add does not let uint8 meet int16:0d"
+    assert said(s, "uint8", "int16:0d", op="add") == "- add does not let uint8 meet int16:0d: not here"
     assert said(s, "uint8", "int8", op="add") == "int16"
     assert said(s, "bool", "int8", op="subtract") == "int16"
-    cleared = make(CHAIN, **NUMPYLIKE, ops={"arithmetic": said_of_add, "add": {"refuses": []}})
+    cleared = make(CHAIN, **NUMPYLIKE, ops={"arithmetic": said_of_add, "add": {"refusals": {}}})
     assert said(cleared, "bool", "int8", op="add") == "int16"
-    assert said(cleared, "bool", "int8", op="multiply") == "- multiply does not let bool meet int8"
+    assert said(cleared, "bool", "int8", op="multiply") == "- multiply does not let bool meet int8: not here"
 
 
 def test_a_pair_may_be_refused_in_one_order_alone() -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"add": {"refuses": ["signed then float, f*"]}})
-    assert said(s, "int8", "float32", op="add") == "- add does not let int8 stand before float32"
-    assert said(s, "int8", 1.5, op="add") == "- add does not let int8 stand before 1.5"
+    s = make(CHAIN, **NUMPYLIKE, ops={"add": {"refusals": {"signed then float, py.float": "not here"}}})
+    assert said(s, "int8", "float32", op="add") == "- add does not let int8 stand before float32: not here"
+    assert said(s, "int8", 1.5, op="add") == "- add does not let int8 stand before 1.5: not here"
     assert said(s, "float32", "int8", op="add") == "float32"
     assert s.explain("int8", "float32", op="add").rule.quoted == s.explain("int8", 1.5, op="add").rule.quoted
 
 
 def test_a_dtype_may_meet_itself_alone() -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"where": {"refuses": ["u8 + other, i*"]}})
+    s = make(CHAIN, **NUMPYLIKE, ops={"where": {"refusals": {"u8 + different, py.int": "not here"}}})
     assert said(s, "uint8", "uint8", op="where") == "uint8"
     assert said(s, "uint8", "uint8:0d", op="where") == "uint8"
     for x, y in (("uint8", "int8"), ("int8", "uint8")):
-        assert said(s, x, y, op="where") == f"- where does not let {x} meet {y}"
-    assert said(s, "uint8", 1, op="where") == "- where does not let uint8 meet 1"
+        assert said(s, x, y, op="where") == f"- where does not let {x} meet {y}: not here"
+    assert said(s, "uint8", 1, op="where") == "- where does not let uint8 meet 1: not here"
     assert said(s, "int8", "int16", op="where") == "int16"
 
 
 def test_an_operation_may_need_dimensions_in_one_system_alone() -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"index": {"dimensions": 1}})
+    s = make(CHAIN, **NUMPYLIKE, ops={"index": {"scalars": "none, nor 0d"}})
     p = s.explain("int8:0d", op="argmax")
     assert p.reason == "argmax takes no 0-d array: every operand has at least 1 dimension"
     assert (p.decision.key, p.decision.entry) == ("ops", "index")
@@ -74,7 +78,7 @@ order = "b -> i8 -> f32"
 
 
 def test_alike_operands_meet_at_the_dtype_of_each() -> None:
-    s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"ordering": {"meet": "alike"}})
+    s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"ordering": {"joins": "same dtype"}})
     assert (
         said(s, "int8", "int8", op="less")
         == said(s, "int8", 1, op="less")
@@ -98,19 +102,23 @@ def test_a_dtype_may_be_left_out_of_what_an_operation_computes_in() -> None:
 
 
 def test_an_operand_may_be_refused_by_itself_whatever_it_meets() -> None:
-    s = make(CHAIN, ops={"subtract": {"takes": "all", "each": "numeric but u8"}})
+    s = make(CHAIN, ops={"subtract": {"takes": {"computed": "all", "each": "numeric but u8"}}})
     assert said(s, "int8", "int16", op="subtract") == "int16"
     assert said(s, "bool", "int16", op="subtract") == "- subtract takes no bool"
     assert said(s, "int16", True, op="subtract") == "- subtract takes no bool"
     assert said(s, "uint8", "int16", op="subtract") == "- subtract takes no uint8"
     assert said(s, "uint8", "int16", op="add") == "int16"
     assert steps(s, "int16", "uint8", op="subtract") == [("ops", "subtract", ("uint8",), None)]
-    integers = make(CHAIN, ops={"subtract": {"takes": "all", "each": "int"}})
+    integers = make(CHAIN, ops={"subtract": {"takes": {"computed": "all", "each": "integer"}}})
     assert said(integers, "int16", "float32", op="subtract") == "- subtract takes no float"
 
 
 def test_a_group_of_operations_is_said_once_and_its_classes_and_operations_count_more() -> None:
-    storage = {"computing": {"each": "all but u8"}, "comparison": {"each": "all"}, "sum": {"each": "all"}}
+    storage = {
+        "computing": {"takes": {"each": "all but u8"}},
+        "comparison": {"takes": {"each": "all"}},
+        "sum": {"takes": {"each": "all"}},
+    }
     s = make(CHAIN, ops=storage)
     for op in ("add", "prod", "less", "sort"):
         assert said(s, *["uint8"] * NAMES[op].least, op=op) == f"- {op} takes no uint8"
@@ -123,9 +131,9 @@ def test_a_group_of_operations_is_said_once_and_its_classes_and_operations_count
     ("scalars", "alone", "left", "right"),
     [
         ("any", "int32", "int8", "int8"),
-        ("beside", "- add takes a Python scalar only beside an array", "int8", "int8"),
+        ("beside an array", "- add takes a Python scalar only beside an array", "int8", "int8"),
         (
-            "right",
+            "on the right",
             "- add takes a Python scalar only on the right of an array",
             "- add takes a Python scalar only on the right of an array",
             "int8",
@@ -163,7 +171,7 @@ def test_a_python_scalar_may_be_the_last_operand_only(operands: tuple[object, ..
 
 
 def test_an_operation_of_one_operand_beside_an_array_takes_no_python_scalar() -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"computing": {"scalars": "beside"}})
+    s = make(CHAIN, **NUMPYLIKE, ops={"computing": {"scalars": "beside an array"}})
     assert said(s, 1.5, op="sqrt") == "- sqrt takes a Python scalar only beside an array"
 
 

@@ -1,11 +1,12 @@
 """What counts by its kind only: Python scalars and arrays without dimensions beside arrays."""
+
 from __future__ import annotations
 
 import pytest
 from small_systems import CHAIN, NUMPYLIKE, make, said, steps
 
 import typelattice as tl
-from typelattice.engine.steps import Lowered
+from typelattice.engine.decisions import Lowered
 
 
 @pytest.mark.parametrize(
@@ -170,22 +171,25 @@ def test_a_further_default_is_a_step() -> None:
 
 
 def test_of_literals_alone_the_first_has_the_dtype() -> None:
-    keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32, i64"}, "fit": {"int": "join"}}
-    s = make("i8 -> i32 -> i64", first=True, **keys)
+    keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32, i64"}, "fit": {"int": "least dtype"}}
+    s = make("i8 -> i32 -> i64", first_is_array=True, **keys)
     assert said(s, 1, 2**40, op="where") == "int32"
     assert said(s, 2**40, 1, op="where") == said(s, "int8", 2**40, op="where") == "int64"
 
 
 def test_a_scalar_that_comes_first_counts_as_an_array() -> None:
     order, keys = "i32; f32; c64", {"tiers": ["array", "scalar"], "defaults": {"int": "i32", "float": "f32"}}
-    assert said(make(order, **keys, first=True), int, float) == "- no rule takes int32 to a Python float"
+    assert (
+        said(make(order, **keys, first_is_array=True), int, float)
+        == "- no rule takes int32 to a Python float"
+    )
     assert said(make(order, **keys), int, float) == "- nothing lies above both"
-    assert said(make(order, **keys, first=True), float, int) == "float32"
-    assert said(make(order, **keys, first=True), int, "float32") == "float32"  # among scalars alone
-    assert said(make(order, **keys, first=True), 2**31, int) == "int32"
-    p = make(order, **keys, first=True).explain(2**31, int, op="add")
+    assert said(make(order, **keys, first_is_array=True), float, int) == "float32"
+    assert said(make(order, **keys, first_is_array=True), int, "float32") == "float32"  # among scalars alone
+    assert said(make(order, **keys, first_is_array=True), 2**31, int) == "int32"
+    p = make(order, **keys, first_is_array=True).explain(2**31, int, op="add")
     assert p.reason == "2147483648 is out of range for int32"
-    for_add = make(order, **keys, ops={"add": {"arrays": "first"}})
+    for_add = make(order, **keys, ops={"add": {"counts-as": "array if first"}})
     assert said(for_add, 1.5, "int32", op="add") == "- nothing lies above both"
     assert said(for_add, "float32", 1, op="add") == "float32"
     assert said(for_add, 1, "float32", op="add") == "- nothing lies above both"

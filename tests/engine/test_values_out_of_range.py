@@ -1,4 +1,5 @@
 """What becomes of a Python number that its dtype does not hold."""
+
 from __future__ import annotations
 
 import math
@@ -6,29 +7,35 @@ import math
 from small_systems import CHAIN, NUMPYLIKE, VALUES, fate, make, said
 
 import typelattice as tl
-from typelattice.engine.steps import Misfit
+from typelattice.engine.decisions import Misfit
 
 
 def test_a_value_may_have_to_fit_where_operands_join() -> None:
-    divides = {"takes": "all", "computes": {"int": "f32"}}
     fit = {"int": "raise", "float": "inf"}
     here, joined = (
-        make(CHAIN, **NUMPYLIKE, fit=fit, ops={"divide": {**divides, **more}})
-        for more in ({}, {"adopts": "joined"})
+        make(
+            CHAIN,
+            **NUMPYLIKE,
+            fit=fit,
+            ops={"divide": {"takes": "all", "computes": {"integer": "f32", **more}}},
+        )
+        for more in ({}, {"scalars": "joined"})
     )
     assert said(here, "int8", 300, op="divide") == said(joined, "int8", 3, op="divide") == "float32"
     assert said(joined, "int8", 300, op="divide") == "- 300 is out of range for int8"
 
 
 def test_integers_may_have_to_be_counted_by_a_float() -> None:
-    s = make(CHAIN, **NUMPYLIKE, fit={"int": "counted raise", "float": "inf"})
+    s = make(CHAIN, **NUMPYLIKE, fit={"int": "raise, raise if inexact", "float": "inf"})
     assert said(s, "float32", 2**24, op="add") == "float32"
     assert said(s, "float32", 2**24 + 1, op="add") == f"- {2**24 + 1} is out of range for float32"
     assert said(s, "float32", 1e39, op="add") == "float32"
     assert said(s, "int16", 7, op="add") == "int16"
-    alone = make(CHAIN, **NUMPYLIKE, fit={"int": "default counted wrap"})
+    alone = make(CHAIN, **NUMPYLIKE, fit={"int": "wrap, raise beyond default dtype, raise if inexact"})
     assert said(alone, "float32", 2**24 + 1, op="add") == f"- {2**24 + 1} is out of range for float32"
-    small = make("i32; f8_e4m3fn", tiers=["array", "scalar"], fit={"int": "counted raise", "float": "inf"})
+    small = make(
+        "i32; f8_e4m3fn", tiers=["array", "scalar"], fit={"int": "raise, raise if inexact", "float": "inf"}
+    )
     assert said(small, "float8_e4m3fn", 300, op="add") == "float8_e4m3fn"
     assert said(small, "float8_e4m3fn", 500, op="add") == "- 500 is out of range for float8_e4m3fn"
 
@@ -76,7 +83,7 @@ def test_a_value_becomes_what_the_policy_says() -> None:
 
 
 def test_a_value_beyond_the_default_dtype_raises_first_where_the_policy_says_so() -> None:
-    s = make(CHAIN, **VALUES, fit={"int": "default wrap"})
+    s = make(CHAIN, **VALUES, fit={"int": "wrap, raise beyond default dtype"})
     assert [fate(s, "int8", v) for v in (30, 300)] == [[("fits", None, "int8")], [("wrap", 44, "int8")]]
     assert fate(s, "int8", 40_000) == fate(s, "float32", 40_000) == [("raise", None, "int16")]
     assert fate(s, "float32", 1e300) == [("unsaid", None, "float32")]
@@ -107,11 +114,37 @@ def test_a_scalar_that_stands_for_a_dtype_has_to_fit_its_own_default() -> None:
 
 def test_a_scalar_that_comes_first_has_to_fit_its_default_and_no_other_does() -> None:
     keys = {**NUMPYLIKE, "fit": {"int": "wrap"}}
-    s = make(CHAIN, **keys, first=True)
+    s = make(CHAIN, **keys, first_is_array=True)
     assert fate(s, 2**40, 1) == [("raise", None, "int32"), ("fits", None, "int32")]
     assert fate(s, 1, 2**40) == [("fits", None, "int32"), ("wrap", 0, "int32")]
     assert fate(s, 2**40, "int8") == [("wrap", 0, "int8")]  # beside an array it is a scalar
     assert fate(make(CHAIN, **keys), 2**40, 1) == [("wrap", 0, "int32"), ("fits", None, "int32")]
-    for_add = make(CHAIN, **keys, ops={"add": {"arrays": "first"}})
+    for_add = make(CHAIN, **keys, ops={"add": {"counts-as": "array if first"}})
     assert said(for_add, 2**40, "int8", op="add") == "- 1099511627776 is out of range for int32"
     assert fate(for_add, "int8", 2**40, op="add") == fate(for_add, 2**40, "int8") == [("wrap", 0, "int8")]
+
+
+def test_what_becomes_of_a_value_may_be_said_of_single_dtypes() -> None:
+    """As PyTorch's `where` does: a half float takes -1e9, and -1 is the greatest unsigned number."""
+    fit = {"int": "raise", "float": "raise", "f16": "inf", "u8": "wrap negatives"}
+    s = make("u8 -> i16; f16 -> f32", **VALUES, ops={"where": {"fit": fit}})
+    assert said(s, "float16", -1e9, op="where") == "float16"
+    assert said(s, "float32", 1e39, op="where") == "- 1e+39 is out of range for float32"
+    assert fate(s, "uint8", -255, op="where") == [("wrap", 1, "uint8")]
+    assert said(s, "uint8", -256, op="where") == "- -256 is out of range for uint8"
+    assert said(s, "uint8", 256, op="where") == "- 256 is out of range for uint8"
+    assert said(s, "int16", -(2**15) - 1, op="where") == "- -32769 is out of range for int16"
+
+
+def test_numpys_clip_takes_bounds_beyond_the_dtype() -> None:
+    for system in ("numpy", "numpy@2.4", "dask"):
+        p = tl.system(system).promote("uint8", -1, 300, op="clip")
+        assert (str(p.dtype), [f.becomes for f in p.fits]) == ("uint8", [0, 255])
+    earlier = tl.system("numpy@2.0").explain("uint8", -1, 300, op="clip")
+    assert earlier.reason == "-1 is out of range for uint8"
+
+
+def test_torch_assigns_no_int_beyond_int64() -> None:
+    torch = tl.system("torch")
+    assert "has to lie within int64" in str(torch.explain("float32", 2**63, op="setitem").reason)
+    assert str(torch.promote("uint64", 2**63, op="where").dtype) == "uint64"

@@ -4,7 +4,7 @@ from __future__ import annotations
 from small_systems import make, said, steps
 
 import typelattice as tl
-from typelattice.explain.english import sections
+from typelattice.explanations.english import sections
 
 
 def test_of_values_a_float_is_as_wide_as_numpy_1_counted_it() -> None:
@@ -15,7 +15,7 @@ def test_of_values_a_float_is_as_wide_as_numpy_1_counted_it() -> None:
 
 def test_an_int_beyond_its_array_may_join_it_by_its_value() -> None:
     order = "b -> u8 -> u16 -> u32 -> i64; b -> i8 -> i16 -> i32 -> i64 -> f64; u8 -> i16; u16 -> i32"
-    s = make(order, tiers=["array", "scalar"], defaults={"int": "i32, i64"}, fit={"int": "join"})
+    s = make(order, tiers=["array", "scalar"], defaults={"int": "i32, i64"}, fit={"int": "least dtype"})
     found = [said(s, "uint8", value) for value in (255, 300, -1, 2**31, 2**70)]
     assert found == ["uint8", "uint16", "int16", "uint32", "uint8"]
     assert [said(s, 128, x, op="add") for x in ("int8", "float64")] == ["int16", "float64"]
@@ -26,7 +26,7 @@ def test_an_int_beyond_its_array_may_join_it_by_its_value() -> None:
 def test_an_int_joins_the_arrays_and_no_lower_tier_and_a_float_takes_it_as_it_is() -> None:
     order = "i8 -> i16 -> i32 -> i64 -> f32 -> f64"
     tiers = ["array", "0d", "scalar"]
-    s = make(order, tiers=tiers, defaults={"int": "i32, i64", "float": "f32"}, fit={"int": "join"})
+    s = make(order, tiers=tiers, defaults={"int": "i32, i64", "float": "f32"}, fit={"int": "least dtype"})
     assert said(s, "int8", "int8:0d", 300) == "int16"
     assert said(s, "float32", 2**24 + 1) == "float32"
     assert said(s, "float32", "int8:0d", 2**24 + 1) == "float32"
@@ -52,17 +52,17 @@ def test_a_python_int_widens_integers_to_64_bits_at_most() -> None:
 def test_a_file_names_the_dtypes_that_a_python_int_makes_of_narrower_ones() -> None:
     order = "i8 -> i16 -> i32 -> i64; u8 -> u16 -> u32 -> i64; u8 -> i16; u16 -> i32"
     keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i64"}}
-    s = make(order, **keys, sets={"short": "u16, i16"}, fit={"int": "join short, i8, u8"})
+    s = make(order, **keys, sets={"short": "u16, i16"}, fit={"int": "least dtype of short, i8, u8"})
     asked = [("int8", 300), ("int8", 2**15), ("int8", 2**16), ("int8", -(2**15) - 1), ("uint8", 300)]
     assert [said(s, *xs) for xs in asked] == ["int16", "int32", "int8", "int8", "uint16"]
     assert [said(s, d, -1) for d in ("uint8", "uint16", "uint32")] == ["int16", "int16", "int64"]
-    found = make(order, **keys, fit={"int": "join"})
+    found = make(order, **keys, fit={"int": "least dtype"})
     assert [said(found, *xs) for xs in asked] == ["int16", "int32", "int32", "int32", "uint16"]
     assert [said(found, d, -1) for d in ("uint8", "uint16", "uint32")] == ["int16", "int32", "int64"]
 
 
 def test_a_variant_may_name_fewer_of_them() -> None:
-    short = tl.system("polars").replace(fit={"int": "join u8, i8"})
+    short = tl.system("polars").replace(fit={"int": "least dtype of u8, i8"})
     assert [said(short, "uint8", value) for value in (127, -1, 300)] == ["uint8", "int8", "uint8"]
 
 
@@ -89,5 +89,5 @@ def test_an_unsigned_dtype_counts_as_a_signed_one_beside_a_negative_int() -> Non
 
 def test_an_unsigned_dtype_without_a_signed_one_of_twice_its_bits_counts_as_itself() -> None:
     order = "b -> u8 -> i32 -> f32"
-    s = make(order, tiers=["array", "scalar"], defaults={"int": "i32"}, fit={"int": "join"})
+    s = make(order, tiers=["array", "scalar"], defaults={"int": "i32"}, fit={"int": "least dtype"})
     assert said(s, "uint8", -1, op="add") == said(s, "uint8", 300, op="add") == "int32"

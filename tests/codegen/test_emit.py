@@ -1,0 +1,216 @@
+"""Generated code compiles without a warning, answers as the engine, and its own test finds a fault."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from random import Random
+from types import ModuleType
+
+import pytest
+from command_line import refused, said
+from hypothesis import given, settings
+from random_orders import Covers, dags
+
+import typelattice as tl
+from typelattice.cli.main import main
+from typelattice.codegen.emit import LANGUAGES, emit
+from typelattice.codegen.tables import EmitError, build_tables
+from typelattice.files.reader import parse
+
+BY_VALUE = ("numpy1", "polars", "python")  # which are refused; Python has no arrays
+OPS = ("add", "divide", "sum", "==")
+DTYPES = ("b", "u8", "i8", "u16", "i16", "i32", "f8_e4m3fn", "f8_e5m2", "bf16", "f16")
+ACCELERATOR = """
+name = "chip"
+title = "Seventeen dtypes of an accelerator"
+tiers = ["array", "scalar"]
+defaults = { bool = "b", int = "i32", float = "f32" }
+order = '''
+b -> u4 -> u8 -> u16 -> u32 -> f32
+b -> i4 -> i8 -> i16 -> i32 -> f32;  u4 -> i8; u8 -> i16; u16 -> i32
+f8_e4m3fn, f8_e5m2 -> bf16 -> f32;  f8_e4m3fn, f8_e5m2 -> f16 -> f32
+f32 -> c64;  f4_e2m1fn -> f8_e4m3fn
+'''
+ties = { "bf16, f16" = "bf16" }
+"""
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+COMPILERS = {  # how the test of a language is made and run, where the compiler is installed
+    "c11": (["gcc", "-std=c11", *STRICT, "test_{}_dtypes.c"], ["./a.out"]),
+    "cpp17": (["g++", "-std=c++17", *STRICT, "test_{}_dtypes.cpp"], ["./a.out"]),
+    "rust": (["rustc", "-D", "warnings", "-o", "a.out", "test_{}_dtypes.rs"], ["./a.out"]),
+    "python": ([sys.executable, "-m", "compileall", "-q", "."], [sys.executable, "test_{}_dtypes.py"]),
+    "typescript": (
+        ["tsc", "--strict", "--noUncheckedIndexedAccess", "--module", "nodenext", "--target", "es2022",
+         "{}_dtypes.test.ts"],
+        ["node", "{}_dtypes.test.js"],
+    ),
+}  # fmt: skip
+
+
+def systems() -> dict[str, tl.System]:
+    return {"jax": tl.system("jax"), "torch": tl.system("torch"), "chip": parse(ACCELERATOR)}
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+
+
+def run_test(folder: Path, lang: str, system: str) -> int:
+    """The exit status of the emitted test; 0 only if it compiled and every answer was right."""
+    compiling, running = ([word.format(system) for word in words] for words in COMPILERS[lang])
+    made = subprocess.run(compiling, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert made.returncode == 0, made.stdout + made.stderr
+    return subprocess.run(running, cwd=folder, capture_output=True, timeout=120).returncode
+
+
+def skip_without(lang: str) -> None:
+    if shutil.which(COMPILERS[lang][0][0]) is None:
+        pytest.skip(f"{COMPILERS[lang][0][0]} is not installed")
+
+
+@pytest.mark.parametrize("lang", COMPILERS)
+@pytest.mark.parametrize("name", ["jax", "torch", "chip"])
+def test_emitted_code_compiles_and_its_own_test_passes(tmp_path: Path, lang: str, name: str) -> None:
+    skip_without(lang)
+    tiers = None if name == "chip" else ("array", "scalar")
+    write(tmp_path, emit(systems()[name], lang, ops=OPS if name == "chip" else (), tiers=tiers))
+    assert run_test(tmp_path, lang, name) == 0
+
+
+@pytest.mark.parametrize("lang", COMPILERS)
+def test_the_emitted_test_finds_a_wrong_cell(tmp_path: Path, lang: str) -> None:
+    skip_without(lang)
+    files = emit(systems()["chip"], lang)
+    (code,) = [name for name in files if name.startswith("chip") and not name.endswith(("json", "test.ts"))]
+    text = files[code]
+    start = text.index("= ", text.lower().index("table_0"))
+    cell, other = ("Some(DType::Bfloat16)", "None") if lang == "rust" else (", 3,", ", 4,")
+    files[code] = text[:start] + text[start:].replace(cell, other, 1)
+    assert files[code] != text
+    write(tmp_path, files)
+    assert run_test(tmp_path, lang, "chip") != 0
+
+
+def module(files: dict[str, str]) -> ModuleType:
+    found = ModuleType("generated")
+    text = next(text for name, text in files.items() if name.endswith("_dtypes.py") and "test" not in name)
+    sys.modules["generated"] = found
+    exec(compile(text, "generated", "exec"), found.__dict__)
+    return found
+
+
+def answered(generated: ModuleType, function: str, *operands: str) -> str | None:
+    found = getattr(generated, function)(*(getattr(generated.DType, x.upper()) for x in operands))
+    return None if found is None else found.name.lower()
+
+
+@settings(max_examples=60, deadline=None)
+@given(dags())
+def test_python_code_of_random_systems_answers_as_the_engine(covers: Covers) -> None:
+    covered = {b for above in covers.values() for b in above}
+    order = "; ".join(
+        f"{DTYPES[a]} -> {', '.join(DTYPES[b] for b in above)}" if above else DTYPES[a]
+        for a, above in covers.items()
+        if above or a not in covered
+    )
+    system = parse(f'name = "mine"\norder = "{order}"')
+    generated = module(emit(system, "python"))
+    for a, b in product(system.dtypes, repeat=2):
+        found = system.explain(a, b).dtype
+        assert answered(generated, "promote", str(a), str(b)) == (found and str(found))
+
+
+@pytest.mark.parametrize("op", ["add", "divide", "matmul", "equal"])
+def test_python_code_of_operations_answers_as_the_engine(op: str) -> None:
+    system = tl.system("jax")
+    generated = module(emit(system, "python", ops=[op], tiers=["array"]))
+    for a, b in product(system.dtypes, repeat=2):
+        p = system.explain(a, b, op=op)
+        assert answered(generated, f"{op}_result", str(a), str(b)) == (p.dtype and str(p.dtype))
+        if p.dtype is not None:
+            assert answered(generated, f"{op}_compute", str(a), str(b)) == (p.compute and str(p.compute))
+
+
+def test_several_operands_are_folded_only_where_that_is_exact() -> None:
+    assert "torch_promote_all" in emit(tl.system("torch"), "c11")["torch_dtypes.h"]
+    numpy = emit(tl.system("numpy"), "c11")["numpy_dtypes.h"]
+    assert "numpy_promote_all" not in numpy
+    assert "// No function promotes several operands: the file has ties" in numpy
+    jax = emit(tl.system("jax"), "c11")["jax_dtypes.h"]
+    assert "jax_promote_all" not in jax and " meet at f*, which becomes float64 only if " in jax
+
+
+@pytest.mark.parametrize("name", [name for name in tl.systems() if name not in BY_VALUE])
+def test_where_operands_are_folded_three_at_once_give_the_same(name: str) -> None:
+    system, dice = tl.system(name), Random(9407)
+    if build_tables(system, tiers=["array"]).no_fold:
+        return
+    for _ in range(600):
+        a, b, c = (dice.choice(system.dtypes) for _ in range(3))
+        both = system.explain(a, b).dtype
+        folded = system.explain(both, c).dtype if both is not None else None
+        assert folded is system.explain(a, b, c).dtype, (a, b, c)
+
+
+def test_indices_never_change_and_new_dtypes_come_last() -> None:
+    first = emit(parse('name = "mine"\norder = "u8 -> i16 -> i32"'), "json")
+    indices = json.loads(first["mine_dtypes.indices.json"])
+    assert indices == {"uint8": 0, "int16": 1, "int32": 2}
+    later = parse('name = "mine"\norder = "u8, i8 -> i32"')
+    second = emit(later, "json", indices=indices)
+    assert json.loads(second["mine_dtypes.indices.json"]) == {**indices, "int8": 3}
+    assert json.loads(second["mine_dtypes.json"])["dtypes"] == {"uint8": 0, "int32": 2, "int8": 3}
+
+
+@pytest.mark.parametrize(
+    ("lang", "names", "why"),
+    [
+        ("cpp17", {"bool": "bool"}, "names, bool: 'bool' is reserved in cpp17; choose another"),
+        ("cpp17", {"int8": "int8_t"}, "names, int8: 'int8_t' is reserved in cpp17; choose another"),
+        ("rust", {"int8": 'x"; evil()'}, "is no identifier; use letters, digits and underscores"),
+        ("python", {"int8": "X", "int16": "X"}, "names: int8 and int16 are both called 'X'; rename one"),
+        ("rust", {"int9": "X"}, "has no dtype 'int9'; it has"),
+    ],
+)
+def test_names_that_a_language_forbids_are_refused(lang: str, names: dict[str, str], why: str) -> None:
+    with pytest.raises(EmitError) as e:
+        emit(tl.system("jax"), lang, names)
+    assert why in str(e.value)
+
+
+@pytest.mark.parametrize("name", ["numpy1", "polars"])
+def test_systems_that_go_by_values_are_refused(name: str) -> None:
+    with pytest.raises(EmitError, match="depend on the values of scalars"):
+        emit(tl.system(name), "c11")
+
+
+def test_operations_of_three_operands_are_refused() -> None:
+    with pytest.raises(EmitError, match="lerp takes 3 operands, and tables are made for one or two"):
+        emit(tl.system("jax"), "c11", ops=["lerp"])
+
+
+def test_the_command_writes_files_and_checks_that_they_are_fresh(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ("emit", "mlx", "--lang", "rust", "-o", str(tmp_path / "made"))
+    assert said(capsys, *line).splitlines()[0] == str(tmp_path / "made" / "mlx_dtypes.rs")
+    assert said(capsys, *line, "--check") == "4 files are up to date\n"
+    path = tmp_path / "made" / "mlx_dtypes.rs"
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert main([*line, "--check"]) == 1
+    assert capsys.readouterr().out == "mlx_dtypes.rs is not up to date; run emit without --check\n"
+    (tmp_path / "made" / "mlx_dtypes.indices.json").write_text('{"int8": 0, "int16": 0}', encoding="utf-8")
+    assert "is not what emit wrote" in refused(capsys, *line)
+    (tmp_path / "names.toml").write_text("[names]\nint8 = 3\n", encoding="utf-8")
+    assert "int8: the name is a int" in refused(capsys, *line, "--names", str(tmp_path / "names.toml"))
+
+
+def test_every_language_has_a_compiler_to_be_tested_with() -> None:
+    assert {*LANGUAGES} - {*COMPILERS} == {"json"}

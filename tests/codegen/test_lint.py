@@ -1,0 +1,169 @@
+"""Tables that are kept by hand are read without running them, and every wrong cell is named by its line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import refused
+
+import typelattice as tl
+from typelattice.cli.main import main
+from typelattice.codegen.emit import emit
+
+NAMES = '[names]\nu1 = "uint8"\ni1 = "int8"\ni2 = "int16"\nf2 = "float16"\n'
+GRID = "kind = 'grid'\nafter = 'lookup ='\naxis = 'u1 i1 i2 f2'\n" + NAMES
+CPP = """// lookup of dtypes
+auto lookup = {
+    /* u1 */ {u1, i2, i2, f2},
+    /* i1 */ {i2, i1, i2, f2},  // {u1}, a comment
+    /* i2 */ {i2, i2, i2, f2},
+    /* f2 */ {f2, f2, f2, f2},
+};
+"""
+PYTHON = """lookup = [  # [u1]
+    [u1, i2, i2, f2],
+    [i2, i1, i2, f2],
+    [i2, i2, i2, f2],
+    [f2, f2, f2, f2],
+]
+"""
+RUST = """match (a, b) {
+    (Int8, UInt8) => Some(Int16),
+    (Int8, Float16 | Int16) if wide() => Some(Float16),
+    (Int8 | UInt8, Int16) => Some(Int16),
+    (Int16, Int16) => Some(Int16),
+    (_, Float16) => Some(Float16),
+    (UInt8, _) => Some(UInt8),
+}
+"""
+ARMS = r"""kind = "pairs"
+after = "match (a, b)"
+entry = '\((?P<left>[^,()]+),(?P<right>[^()]+)\)\s*(?P<guard>if [^=]*)?=>\s*Some\((?P<result>\w+)\)'
+guard = '\bif\b'
+symmetric = true
+[names]
+Int8 = "int8"
+UInt8 = "uint8"
+Int16 = "int16"
+Float16 = "float16"
+"""
+Lint = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.fixture
+def lint(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Lint:
+    monkeypatch.chdir(tmp_path)
+
+    def run(file: str, text: str, form: str, *options: str) -> tuple[int, list[str]]:
+        Path(file).write_text(text, encoding="utf-8")
+        Path("form.toml").write_text(form, encoding="utf-8")
+        status = main(["lint", file, "--form", "form.toml", "--against", "torch", *options])
+        return status, capsys.readouterr().out.splitlines()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "form"),
+    [("a.cpp", CPP, GRID), ("a.py", PYTHON, f"comments = 'python'\n{GRID}")],
+)
+def test_a_right_grid_has_no_difference(lint: Lint, file: str, text: str, form: str) -> None:
+    assert lint(file, text, form) == (0, ["16 cells compared, 0 differ from torch, 0 not read"])
+
+
+def test_each_wrong_cell_is_named_by_its_own_line(lint: Lint) -> None:
+    status, lines = lint("a.cpp", CPP.replace("/* i1 */ {i2, i1", "/* i1 */ {i1,\n i1"), GRID)
+    assert status == 1
+    assert lines[0].startswith("a.cpp:4: int8 with uint8 is int8; int16 by torch.toml, line ")
+    assert lines[0].endswith(", observed int16")
+    assert lines[1:] == ["16 cells compared, 1 differ from torch, 0 not read"]
+
+
+def test_a_known_difference_is_allowed_and_no_other(lint: Lint) -> None:
+    wrong = CPP.replace("/* i1 */ {i2", "/* i1 */ {i1")
+    Path("known.toml").write_text('[allow]\n"int8 + uint8" = "int8"\n', encoding="utf-8")
+    assert lint("a.cpp", wrong, GRID, "--allow", "known.toml")[0] == 0
+    assert lint("a.cpp", wrong.replace("{i1, i1", "{f2, i1"), GRID, "--allow", "known.toml")[0] == 1
+
+
+def test_what_the_code_answers_before_the_table_counts(lint: Lint) -> None:
+    wrong = CPP.replace("/* i1 */ {i2", "/* i1 */ {i1").replace("/* u1 */ {u1, i2", "/* u1 */ {u1, i1")
+    before = GRID.replace("[names]", '[before]\n"int8 + uint8" = "int16"\n[names]')
+    assert lint("a.cpp", wrong, GRID)[0] == 1
+    assert lint("a.cpp", wrong, before)[0] == 0
+
+
+def test_the_first_arm_counts_and_arms_with_guards_are_not_read(lint: Lint) -> None:
+    status, lines = lint("a.rs", RUST, ARMS)
+    assert status == 0
+    assert lines == [
+        "a.rs:3: not read: (Int8, Float16 | Int16) if wide() => Some(Float16)",
+        "15 cells compared, 0 differ from torch, 1 not read",
+    ]
+
+
+def test_covers_are_joined_as_an_order(lint: Lint) -> None:
+    form = "kind = 'covers'\nafter = 'above ='\ncomments = 'python'\n"
+    text = "above = {\n 'uint8': ['int16'], 'int8': ['int16'],\n 'int16': ['float16'], }"
+    assert lint("a.py", text, form) == (0, ["16 cells compared, 0 differ from torch, 0 not read"])
+    status, lines = lint("a.py", text.replace("'int8': ['int16']", "'int8': ['uint8']"), form)
+    assert status == 1
+    assert lines[0].startswith("a.py:2: uint8 with int8 is uint8; int16 by torch.toml")
+
+
+@pytest.mark.parametrize("style", ["markdown", "csv"])
+def test_the_tables_that_we_print_are_read_back(
+    lint: Lint, style: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--dtypes=int8,uint8,float16,uint16", "--codes=names", f"--format={style}")
+    assert main(["table", "--system", "torch", *options]) == 0
+    text = capsys.readouterr().out
+    status, lines = lint(f"a.{'csv' if style == 'csv' else 'md'}", text, "kind = 'grid'\nrefused = '-'\n")
+    assert (status, lines[-1]) == (0, "16 cells compared, 0 differ from torch, 0 not read")
+
+
+def test_emitted_code_lints_clean(lint: Lint) -> None:
+    files = emit(tl.system("torch"), "c11", tiers=["array"])
+    system = tl.system("torch")
+    axis = [str(d) for d in system.dtypes]
+    names = "".join(f'"{i}" = "{name}"\n' for i, name in enumerate(axis))
+    form = f"kind = 'grid'\nafter = 'torch_table_0[{len(axis)}][{len(axis)}] ='\nrefused = '255'\n"
+    form += f"axis = '{' '.join(map(str, range(len(axis))))}'\n[names]\n{names}"
+    status, lines = lint("a.h", files["torch_dtypes.h"], form)
+    assert (status, lines[-1]) == (0, f"{len(axis) ** 2} cells compared, 0 differ from torch, 0 not read")
+
+
+def test_differences_are_data_too(lint: Lint) -> None:
+    wrong = CPP.replace("/* i1 */ {i2", "/* i1 */ {i1")
+    (difference,) = json.loads("\n".join(lint("a.cpp", wrong, GRID, "--format", "json")[1]))["differences"]
+    assert (difference["line"], difference["operands"]) == (4, ["int8", "uint8"])
+    assert (difference["stated"], difference["expected"]) == ("int8", "int16")
+    (run,) = json.loads("\n".join(lint("a.cpp", wrong, GRID, "--format", "sarif")[1]))["runs"]
+    (result,) = run["results"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 4}
+
+
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        ("knd = 'grid'", "unknown key 'knd'"),
+        ("kind = 'tree'", "kind is one of grid, pairs, covers"),
+        (GRID.replace("lookup =", "nowhere"), "there is no 'nowhere', after which the table begins"),
+        (GRID.replace("u1 i1", "u1"), "line 3: the table has 4 rows, the axis 3 words"),
+        (GRID.replace("uint8", "uint9"), "names: unknown dtype 'uint9'"),
+        ("kind = 'pairs'\nentry = '('", "entry or guard is no regular expression"),
+        ("kind = 'pairs'\nentry = 'x'", "with the groups left, right and result"),
+        ("kind = 3", "kind is one of"),
+        ("kind = 'grid'\nnames = 3", "names is a table"),
+    ],
+)
+def test_a_form_that_says_nothing_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, why: str
+) -> None:
+    (tmp_path / "a.cpp").write_text(CPP, encoding="utf-8")
+    (tmp_path / "form.toml").write_text(form, encoding="utf-8")
+    line = ("lint", str(tmp_path / "a.cpp"), "--form", str(tmp_path / "form.toml"), "--against", "torch")
+    assert why in refused(capsys, *line)

@@ -1,0 +1,226 @@
+"""The page of `typelattice explore`: it shows what the engine says, and runs nothing but its script."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+from typelattice.cli.main import main
+from typelattice.engine.answer import Rule
+from typelattice.explanations.english import answer, sections
+from typelattice.explanations.recorded_answer import evidence
+from typelattice.explorer.cells import NO_CELL, PARTS
+from typelattice.explorer.document import Document, document
+from typelattice.explorer.page import page
+from typelattice.files.provenance import Provenance
+from typelattice.files.reader import parse
+
+SYSTEMS, OPS = ("numpy", "torch", "jax-x32", "numpy@2.4"), ("add", "divide", "sqrt")
+HOSTILE = '</script><img src=x onerror="alert(1)">'
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict:
+    return json.loads(document(SYSTEMS, OPS).json())
+
+
+def cells(shown: dict, every: int) -> Iterator[tuple[tl.Promotion, dict]]:
+    """Some of the cells of a document, each with the answer that the engine gives to the same operands."""
+    pools = shown["pools"]
+    for system in shown["systems"]:
+        for op, table in system["tables"].items():
+            rows = [pools["operands"][n][0] for n in table["rows"]]
+            pairs = [(a, b) for a in rows for b in rows] if table["columns"] else [(a,) for a in rows]
+            parts = {name: pools["columns"][table[name]] for name in PARTS}
+            for i in range(0, len(pairs), every):
+                if parts["answer"][i] != NO_CELL:
+                    p = tl.system(system["name"]).explain(*pairs[i], op=op or None)
+                    yield p, {name: column[i] for name, column in parts.items()}
+
+
+def test_every_part_of_a_cell_is_what_the_engine_says(shown: dict) -> None:
+    pools, seen = shown["pools"], 0
+    for p, cell in cells(shown, every=7):
+        seen += 1
+        _, words, kind, weak, _, result = pools["answers"][cell["answer"]]
+        assert words == answer(p) and weak == p.weak, p
+        assert kind == (p.dtype.kind.value if p.dtype else "refused")
+        assert (result == -1) == (p.dtype is None)
+        told = [[heading, *lines] for heading, lines in sections(p)]
+        trail = [pools["sections"][n] for n in pools["trails"][cell["trail"]]]
+        operation = [pools["sections"][cell["operation"]]] if p.op else []
+        assert sorted([*trail, *operation]) == sorted(told), p
+        assert pools["evidence"][cell["evidence"]][2:] == evidence(p), p
+    assert seen > 500
+
+
+def test_the_line_shown_is_that_of_the_rule(shown: dict) -> None:
+    asked = list(cells(shown, every=23))
+    assert len(asked) > 200
+    for p, cell in asked:
+        place, *quoted = shown["pools"]["rules"][cell["rule"]]
+        assert place == str(p.rule), p
+        assert quoted == [f"{n}: {line}" for n, line in zip(p.rule.lines, p.rule.quoted, strict=False)]
+
+
+def test_the_way_shown_leads_from_nodes_of_the_order_to_one_above_them(shown: dict) -> None:
+    compared = 0
+    for p, cell in cells(shown, every=11):
+        nodes, to, lost = shown["pools"]["ways"][cell["way"]]
+        order = {str(n): n for n in p.system.order.nodes}
+        assert {*nodes, *lost} <= {*order}, p
+        if to and not p.system.overrides and len(p.system.tiers) == 1:
+            assert all(p.system.order.le(order[a], order[to]) for a in nodes), p
+            compared += 1
+    assert compared > 50
+
+
+def test_a_cover_is_shown_with_the_line_that_states_it(shown: dict) -> None:
+    text = Path(tl.__file__).parent / "systems" / "numpy.toml"
+    lines = text.read_text(encoding="utf-8").split("\n")
+    numpy = next(s for s in shown["systems"] if s["name"] == "numpy")
+    assert len(numpy["covers"]) == sum(
+        len(tl.system("numpy").order.covers(n)) for n in tl.system("numpy").order.nodes
+    )
+    for a, b, line in numpy["covers"]:
+        codes = re.findall(r"\w+", lines[line - 1])
+        assert tl.dtype(a).code in codes and tl.dtype(b).code in codes
+
+
+def test_tables_that_are_alike_are_written_once(shown: dict) -> None:
+    """NumPy 2.4 answers most of it as 2.5 does: the columns are the same, by their numbers."""
+    numpy, older = (next(s for s in shown["systems"] if s["name"] == name) for name in ("numpy", "numpy@2.4"))
+    assert numpy["tables"]["add"]["answer"] == older["tables"]["add"]["answer"]
+    assert numpy["tables"]["add"]["evidence"] != older["tables"]["add"]["evidence"]
+
+
+def test_the_reasons_for_answers_that_two_releases_share_are_found_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: list[tl.Promotion] = []
+    find = Provenance.rule
+
+    def counted(self: Provenance, p: tl.Promotion) -> Rule:
+        found.append(p)
+        return find(self, p)
+
+    monkeypatch.setattr(Provenance, "rule", counted)
+    document(["numpy", "numpy@2.4"], ops=["add"])
+    assert {p.system.name for p in found} == {"numpy"}
+
+
+@pytest.mark.parametrize("first, second", [("numpy", "numpy@2.0"), ("numpy", "cupy"), ("c", "c-llp64")])
+def test_a_system_is_shown_beside_one_of_the_same_rules_as_it_is_alone(first: str, second: str) -> None:
+    beside, alone = document([first, second], OPS).data, document([second], OPS).data
+    assert spelled_out(beside, 1) == spelled_out(alone, 0)
+
+
+def test_a_file_of_the_same_text_is_named_by_its_own_name(tmp_path: Path) -> None:
+    for name in ("one.toml", "two.toml"):
+        (tmp_path / name).write_text('name = "same"\norder = "i8 -> i16"\n', encoding="utf-8")
+    data = document([tmp_path / "one.toml", tmp_path / "two.toml"], ops=[]).data
+    rules = [{*map(str, spelled_out(data, i)["", "rule"])} for i in (0, 1)]
+    assert all("one.toml" in rule for rule in rules[0] - {"None"})
+    assert all("two.toml" in rule for rule in rules[1] - {"None"})
+
+
+def spelled_out(data: dict, which: int) -> dict:
+    """One system of a document, with what its numbers stand for."""
+    pools, system = data["pools"], data["systems"][which]
+    of = {"answer": "answers", "operation": "sections", "evidence": "evidence", "way": "ways"}
+    of |= {"trail": "trails", "rule": "rules"}
+
+    def shown(part: str, number: int) -> object:
+        if number == NO_CELL:
+            return None
+        value = pools[of[part]][number]
+        return [pools["sections"][n] for n in value] if part == "trail" else value[:5]
+
+    return {
+        (op, part): [shown(part, number) for number in pools["columns"][table[part]]]
+        for op, table in system["tables"].items()
+        for part in PARTS
+    }
+
+
+def test_a_page_holds_its_document_and_asks_no_network() -> None:
+    made = document(["python"], ops=[])
+    text = page(made)
+    packed = re.search(r'id="document">([^<]*)<', text)
+    assert packed and zlib.decompress(base64.b64decode(packed[1])).decode() == made.json()
+    assert not re.search(r"<(?:link|img|iframe|script[^>]*\ssrc)", text)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy and "default-src 'none'" in policy[1] and "connect-src" not in policy[1]
+    script = re.search(r'<script type="module">(.*?)</script>', text, re.DOTALL)
+    assert script and base64.b64encode(sha256(script[1].encode()).digest()).decode() in policy[1]
+
+
+def test_what_a_file_says_cannot_end_an_element_of_the_page() -> None:
+    text = page(Document(document(["python"], ops=[]).data), {"file": "x", "text": HOSTILE, "changes": None})
+    assert HOSTILE not in text and "\\u003c/script>" in text
+
+
+def test_a_file_that_is_no_system_is_shown_with_its_mistake(tmp_path: Path) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text('name = "bad"\norder = "i8 -> nowhere"\n', encoding="utf-8")
+    (entry,) = document([file], ops=[]).data["systems"]
+    assert entry["error"]["line"] == 2 and entry["error"]["cause"].startswith("unknown")
+    assert entry["lines"][1] == 'order = "i8 -> nowhere"'
+
+
+def test_a_system_of_a_program_is_shown() -> None:
+    mine = parse('name = "mine"\norder = "i8 -> i16"', "mine.toml")
+    (entry,) = json.loads(document([mine], ops=[]).json())["systems"]
+    assert entry["covers"] == [["int8", "int16", 2]]
+
+
+def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "page.html"
+    assert main(["explore", "--system", "python", "--op", "add", "-o", str(file)]) == 0
+    size = file.stat().st_size
+    assert capsys.readouterr().out == f"{file}: {size:,} bytes; open it in a browser\n"
+
+
+def test_the_command_says_which_file_is_no_valid_system(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, written = tmp_path / "bad.toml", tmp_path / "page.html"
+    file.write_text('name = "bad"\norder = "i8 -> nowhere"\n', encoding="utf-8")
+    assert main(["explore", "--system", str(file), "--op", "add", "-o", str(written)]) == 0
+    told = "bad.toml, line 2, order: unknown dtype 'nowhere'; the page shows it in its place\n"
+    assert capsys.readouterr().err == f"typelattice: left out: {told}" and written.exists()
+
+
+def test_a_dash_for_a_file_is_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["explore", "--system", "python", "--op", "add", "-o", "-"]) == 0
+    assert capsys.readouterr().out == page(document(["python"], ["add"])) + "\n"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["--op", "nothing"], "unknown operation 'nothing'"),
+        (["--op", "lerp"], "lerp takes 3 operands, and a table has two"),
+        (["--system", "nunpy"], "unknown system 'nunpy'; did you mean numpy or numpy1?"),
+        (["-o", "/nowhere/page.html"], "cannot write '/nowhere/page.html'"),
+        (["--port", "70000", "--edit"], "'70000' is no whole number from 0 to 65535"),
+        (["--port", "8000"], "--port and --no-browser go with --edit"),
+        (["--edit", "-o", "x.html"], "with --edit go --port, --no-browser and one --system to begin as"),
+    ],
+)
+def test_bad_input_is_one_clear_line(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explore", *words]) == 2
+    err = capsys.readouterr().err
+    assert says in err and err.count("\n") == 1

@@ -1,0 +1,32 @@
+"""A bad row of the table of operations is named by file, row and column."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from typelattice.facts import operations
+
+GOOD = "add arithmetic elementwise 2 + __add__\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("sub subtract\n", "row 2: has 2 columns; give name, class, form and operands"),
+        ("add subtract elementwise 2\n", "row 2, column 1: 'add' has a row already; join the two"),
+        ("sub subtract elementwis 2\n", "row 2, column 3: unknown form 'elementwis'; did you mean"),
+        ("sub subtract elementwise two\n", "row 2, column 4: 'two' is no number of operands"),
+        ("sub subtract elementwise 2 -x __add__\n", "row 2, column 6: '__add__' stands in row 1 already"),
+        ("plus arithmetic elementwise 2 add\n", "row of plus: 'add' is another operation's one name"),
+    ],
+)
+def test_a_bad_row_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, rows: str, message: str
+) -> None:
+    table = tmp_path / "operations.txt"
+    table.write_text(GOOD + rows)
+    monkeypatch.setattr(operations, "TABLE", str(table))
+    with pytest.raises(operations.OpError) as caught:
+        operations._table()
+    assert str(caught.value).startswith(f"operations.txt, {message}")

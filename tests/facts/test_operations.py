@@ -1,0 +1,174 @@
+"""Operations: one row each, asked by any of their names, of as many operands as they take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+from typelattice.engine.operations import STANDARD
+from typelattice.facts import operations as facts
+from typelattice.facts.call_forms import FORMS
+from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation, operation
+
+NUMPY = tl.system("numpy")
+
+
+def test_every_name_stands_for_one_operation() -> None:
+    every = (*OPERATIONS.values(), *OPERATORS.values())
+    names = Counter(name for op in every for name in (op.name, *op.names))
+    assert [name for name, n in names.items() if n > 1] == []
+    assert {*names} == {*NAMES}
+
+
+@pytest.mark.parametrize("op", OPERATIONS.values(), ids=lambda op: op.name)
+def test_a_row_has_a_class_of_the_standard_a_form_and_operands(op: Operation) -> None:
+    assert op.of_class in STANDARD
+    assert op.form in FORMS
+    assert 1 <= op.least <= (op.most or op.least)
+
+
+def test_every_class_has_an_operation() -> None:
+    every = (*OPERATIONS.values(), *OPERATORS.values())
+    assert {op.of_class for op in every} == {*STANDARD}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OPERATIONS])
+def test_an_operation_is_asked_by_any_of_its_names(name: str) -> None:
+    op = NAMES[name]
+    operands = ["complex64"] * op.least
+    assert NUMPY.explain(*operands, op=name) == NUMPY.explain(*operands, op=op.name)
+    assert NUMPY.explain(*operands, op=name).op == op.name
+
+
+def test_what_python_and_libraries_call_it() -> None:
+    add = operation("add")
+    assert (add.operator, add.method, add.functions) == ("+", "__add__", ("add",))
+    assert operation("sub").functions == ("subtract", "sub")
+    assert (operation("sqrt").operator, operation("sqrt").method) == (None, None)
+    assert (operation("abs").operator, operation("__abs__").name) == (None, "abs")
+
+
+def test_an_operator_is_an_operation_of_its_own_which_knows_its_function() -> None:
+    assert [operation(name).function for name in ("+", "__add__", "-x", "+=", "isub")] == [
+        "add", "add", "negative", "add", "subtract",
+    ]  # fmt: skip
+    assert operation("__iadd__").name == "+="
+    assert not any(op.name in OPERATIONS for op in OPERATORS.values())
+    assert not {"===", "<=="} & {*OPERATORS}, "comparisons write into nothing"
+    assert [op.name for op in OPERATORS.values() if op.most == 1] == ["+x", "-x", "~"]
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_an_operator_does_what_its_function_does_where_a_file_says_nothing(op: str) -> None:
+    known, system = OPERATORS[op], tl.system("array-api")
+    for dtype in ("bool", "int8", "float32", "complex64"):
+        operands = [dtype] * known.least
+        own, of_function = (system.explain(*operands, op=name).dtype for name in (op, known.function))
+        assert own is of_function, dtype
+
+
+def test_a_file_speaks_of_an_operator_and_of_what_writes_in_place() -> None:
+    system = tl.system("array-api").replace(
+        ops={
+            "+": {"takes": "integer"},
+            "in-place": {"gives": "left, no higher kind"},
+            "-=": {"gives": "new array"},
+        }
+    )
+    asked = ("add", "+", "+=", "-", "-=", "*=")
+    said = {op: system.explain("float32", "float64", op=op).dtype for op in asked}
+    f32, f64 = tl.dtype("float32"), tl.dtype("float64")
+    assert said == {"add": f64, "+": None, "+=": None, "-": f64, "-=": f64, "*=": f32}
+
+
+def test_what_an_operator_gives_is_written_where_it_says_so_itself() -> None:
+    """The bool of `a & b` takes the place of a, and cannot be written into an integer."""
+    ops = {
+        "&": {"takes": "all", "gives": "b"},
+        "&=": {"gives": "new array"},
+        "|": {"takes": "all", "gives": "b"},
+    }
+    system = tl.system("array-api").replace(ops=ops)
+    assert system.explain("int8", "int8", op="&=").dtype is tl.dtype("bool")
+    p = system.explain("int8", "int8", op="|=")
+    assert (p.dtype, p.reason) == (None, "bool cannot be written into int8")
+
+
+@pytest.mark.parametrize(
+    ("operands", "op", "message"),
+    [
+        (3, "add", "add takes 2 operands, not 3; ask it of 2 at a time"),
+        (1, "+", "+ takes 2 operands, not 1; give 1 more"),
+        (2, "sqrt", "sqrt takes 1 operand, not 2; ask it of each"),
+        (4, "where", "where takes 2 or 3 operands, not 4; ask it of 3 at a time"),
+        (1, "where", "where takes 2 or 3 operands, not 1; give 1 more"),
+        (4, "clamp", "clip takes 1 to 3 operands, not 4; ask it of 3 at a time"),
+        (3, "take", "take takes 1 or 2 operands, not 3; ask it of 2 at a time"),
+        (3, "promote_types", "promote_types takes 2 operands, not 3; ask it of 2 at a time"),
+    ],
+)
+def test_another_number_of_operands_is_refused(operands: int, op: str, message: str) -> None:
+    with pytest.raises(tl.OpError) as e:
+        NUMPY.explain(*["int8"] * operands, op=op)
+    assert str(e.value) == message
+
+
+def test_as_many_as_there_are_where_there_is_no_limit() -> None:
+    operands = ("int8", "uint8", "float16", "int16")
+    assert NUMPY.explain(*operands, op="cat").dtype is NUMPY.result_type(*operands)
+    for least, told in ((2, "at least 2 operands"), (1, "at least 1 operand")):
+        assert Operation("f", "join", "several", least, None, (0,), (), None, None, "f").how_many == told
+
+
+def test_an_unknown_operation_names_the_nearest() -> None:
+    with pytest.raises(tl.OpError, match=r"unknown operation 'cumsun'; did you mean cumsum"):
+        NUMPY.explain("int8", op="cumsun")
+    listed = "`typelattice explain --help` lists those known"
+    with pytest.raises(tl.OpError, match=f"^unknown operation 'zzz'; {listed}$"):
+        NUMPY.explain("int8", op="zzz")
+
+
+def test_where_chooses_by_a_condition_that_does_not_promote() -> None:
+    for system, condition in product(map(tl.system, tl.systems()), ("bool", "True")):
+        whole = system.explain(condition, "int8", "int16", op="where")
+        alone = system.explain("int8", "int16", op="where")
+        assert (whole.dtype, whole.weak, whole.reason) == (alone.dtype, alone.weak, alone.reason)
+        assert whole.promoting == alone.operands
+    p = NUMPY.explain("bool", "int8", "float16", op="where")
+    assert (len(p.operands), [str(c.operand) for c in p.casts], p.dtype) == (3, ["int8"], tl.dtype("float16"))
+
+
+def test_indices_do_not_promote_and_are_integers() -> None:
+    p = NUMPY.explain("int8", "int64", op="take")
+    assert (p.dtype, p.casts) == (tl.dtype("int8"), ())
+    with pytest.raises(tl.OpError, match=r"take takes integers for indices, not float32; cast them first"):
+        NUMPY.explain("int8", "float32", op="take")
+
+
+def test_clip_promotes_with_both_bounds() -> None:
+    assert NUMPY.explain("int8", "int16", "float32", op="clip").dtype is tl.dtype("float32")
+    assert NUMPY.explain("int8", op="clip").dtype is tl.dtype("int8")
+
+
+@pytest.mark.parametrize(
+    ("row", "cause"),
+    [
+        ("wobble arithmetic", "row 3: has 2 columns; give name, class, form and operands"),
+        ("wobble arithmetic elementwis 2", "row 3, column 3: unknown form 'elementwis'; did you mean"),
+        ("wobble arithmetic elementwise two", "row 3, column 4: 'two' is no number of operands"),
+        ("add arithmetic elementwise 2", "row 3, column 1: 'add' has a row already; join the two"),
+    ],
+)
+def test_a_bad_row_of_the_table_is_named_by_row_and_column(
+    row: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "operations.txt"
+    table.write_text(f"# name\nadd arithmetic elementwise 2\n{row}\n", encoding="ascii")
+    monkeypatch.setattr(facts, "TABLE", str(table))
+    with pytest.raises(tl.OpError) as e:
+        facts._table()
+    assert str(e.value).startswith(f"operations.txt, {cause}")

@@ -1,0 +1,99 @@
+"""The system files that come along are short, say nothing twice, and are read as anyone's."""
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from small_files import answers
+
+import typelattice as tl
+from typelattice.files import text as source
+from typelattice.files.reader import build, parse
+from typelattice.files.spec import KEYS, read
+from typelattice.files.spec import spec as read_spec
+from typelattice.files.text import FormatError, Text
+from typelattice.files.writer import system_file
+
+FOLDER = Path(source.FOLDER)
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_every_file_names_its_source_and_has_no_line_past_110_columns(name: str) -> None:
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    assert all(len(line) <= 110 or line.startswith("source") for line in text.splitlines())
+    s = tl.system(name)
+    assert (s.name, repr(s)) == (name, f"<system {name}>")
+    assert s.title
+    assert s.source.startswith("https://") or "extends" in text
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_every_file_is_loaded_once_by_name_and_anew_by_path(name: str) -> None:
+    assert tl.system(name) is tl.system(name)
+    by_path = tl.system(FOLDER / f"{name}.toml")
+    assert by_path is not tl.system(name)
+    assert tl.system(str(FOLDER / f"{name}.toml")).name == name
+    assert tl.system(by_path) is by_path
+    assert answers(by_path) == answers(tl.system(name))
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_no_order_restates_what_is_implied(name: str) -> None:
+    order = tl.system(name).order
+    for a in order.nodes:
+        for b in order.covers(a):
+            between = [n for n in order.nodes if n not in (a, b) and order.le(a, n) and order.le(n, b)]
+            assert not between, f"{a} -> {b} is implied by way of {between[0]}"
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_every_key_that_a_file_gives_is_one_that_it_needs(name: str) -> None:
+    """No key that says what the file it extends, or the default, says already."""
+    values = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    base = read(FOLDER / f"{values['extends']}.toml").values if "extends" in values else {}
+    about = ("title", "source", "library")
+    assert [
+        key for key, value in values.items() if key not in about and value == base.get(key, KEYS[key]())
+    ] == []
+
+
+def test_systems_are_sorted_and_each_has_a_file() -> None:
+    names = {path.stem for path in FOLDER.glob("*.toml")}
+    assert tl.systems() == tuple(sorted(name for name in names if "@" not in name))
+    assert names <= {*tl.systems(versions=True)}
+
+
+@pytest.mark.parametrize("name", tl.systems(versions=True))
+def test_what_a_shipped_file_says_of_operations_has_an_effect(name: str) -> None:
+    """Whoever asks a shipped system reads the entries that are asked for only; here are all of them."""
+    shipped = tl.system(name)
+    whole = build(shipped.origin.spec)
+    assert {op: {**said} for op, said in shipped.ops.items()} == {
+        op: {**said} for op, said in whole.ops.items()
+    }
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_a_shipped_file_is_as_good_as_anyones(path: Path) -> None:
+    """A user who copies it, to change a rule, reads it whole and by its path."""
+    assert tl.system(path).name == path.stem
+
+
+def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
+    spec = tl.system("numpy").origin.spec
+    idle = read_spec(Text("numpy.toml", spec.main.text + 'square = { counts-as = "array" }\n'))
+    with pytest.raises(FormatError, match="counts-as says nothing of one operand"):
+        build(idle)
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_a_system_with_another_order_is_written_as_a_file_that_is_read(name: str) -> None:
+    """Single pairs are left out, and ties that settle no pair, so that nothing in the file has no effect."""
+    s = tl.system(name)
+    again = parse(system_file(s, s.order, "again", s.title))
+    assert again.order.nodes == tuple(dict.fromkeys(n for n in again.order.nodes if n in s.order))
+    assert {*again.order.nodes} == {*s.order.nodes}
+    assert (again.overrides, again.refusals) == ({}, {})
+    assert again.ties == s.ties
+    assert ({**again.ops}, again.joins) == ({**s.ops}, s.joins)

@@ -1,0 +1,204 @@
+"""Patches: each cause that was planted is fixed where it is decided, and nothing else of a source changes."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent
+
+import numpy as np
+import pytest
+from known_upcasts import CASES, Case
+
+import typelattice as tl
+from typelattice.cli.main import run as command
+from typelattice.fixing.patch import Patch, fix_script
+from typelattice.fixing.source import FixError, Source
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(tl.__file__).parents[1]))
+    return tmp_path
+
+
+def fixed(folder: Path, code: str, **options: object) -> tuple[Patch, str]:
+    """The patch of a script, and the script with it."""
+    path = folder / "s.py"
+    path.write_text(dedent(code), encoding="utf-8")
+    patch = fix_script("s.py", **options)  # type: ignore[arg-type]
+    before, after = patch.contents.get(path, (path.read_bytes(), path.read_bytes()))
+    assert path.read_bytes() == before == dedent(code).encode()
+    return patch, after.decode()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_known_upcast_is_fixed_at_the_line_that_its_project_changed(case: Case, folder: Path) -> None:
+    code = dedent(case.code) + "\nresult = main()\n"
+    (line,) = (number for number, text in enumerate(code.splitlines(), 1) if case.before in text)
+    to = "float16" if "float16" in case.code else "float32"
+    patch, _ = fixed(folder, code, to=to)
+    assert {each.line for each in patch.fixed} == {line} and not patch.unfixed
+
+
+PLANTED = {  # a widening, and what keeps it narrow
+    "w = np.linspace(0, 1, 8)\ny = x * w": "w = np.linspace(0, 1, 8, dtype=x.dtype)\ny = x * w",
+    "y = x * np.float64(2)": "y = x * 2.0",
+    "y = x * np.float64(k)": "y = x * float(k)",
+    "buf = np.zeros(8)\nbuf[:] = x\ny = buf + 1": "buf = np.zeros(8, dtype=x.dtype)\nbuf[:] = x\ny = buf + 1",
+    "y = x.astype(float) + 1": "y = x.astype(np.result_type(x, np.float32)) + 1",
+    "y = x * WEIGHTS": "y = x * WEIGHTS.astype(x.dtype)",
+    "y = x - [0.5] * 8": "y = x - np.asarray([0.5] * 8, dtype=x.dtype)",
+    "y = x / np.arange(1, 9)": "y = x / np.arange(1, 9).astype(x.dtype)",
+    "y = as_array(x)": "y = as_array(x, dtype=x.dtype)",
+}
+BEFORE = """# -*- coding: utf-8 -*-
+import numpy as np
+
+WEIGHTS = np.hanning(8)  # ünïcode
+
+
+def as_array(a, dtype=np.float64):
+    return np.asarray(a, dtype)
+{}
+
+ONES = np.linspace(1, 2, 8, dtype=np.float32)
+"""
+WORK = """
+
+def {}(x, k=3):
+    z = (x   +  1)  # spaces stay
+{}
+    return y + z, {{ 'as' : "it was" }}
+"""
+
+
+def works(codes: Iterable[str]) -> str:
+    return "".join(WORK.format(f"work_{i}", indented(code)) for i, code in enumerate(codes))
+
+
+def indented(code: str) -> str:
+    return "\n".join(f"    {line}" for line in code.splitlines())
+
+
+def test_planted_widenings_are_fixed_where_they_are_decided(folder: Path) -> None:
+    calls = "".join(f"r{i} = work_{i}(ONES)\n" for i in range(len(PLANTED)))
+    patch, after = fixed(folder, BEFORE.format(works(PLANTED)) + calls)
+    assert not patch.unfixed, str(patch)
+    assert after.splitlines() == (BEFORE.format(works(PLANTED.values())) + calls).splitlines()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_programs_with_planted_widenings_stay_narrow_and_keep_wide_input(
+    seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(seed)
+    steps = ["x = np.sqrt(np.abs(x)) + 0.5", "x = x[::-1] - x.mean()", "x = np.where(x > 0, x, 0.1)"]
+    planted = rng.sample([code.replace("y =", "x =") for code in PLANTED if "\n" not in code], 2)
+    body = "\n".join([*rng.sample(steps, 2), planted[0], rng.choice(steps), planted[1]])
+    work_text = WORK.replace("return y + z", "return x + z").format("work", indented(body))
+    name = f"random_{seed}"
+    (folder / f"{name}.py").write_text(BEFORE.format(work_text), encoding="utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+    work = import_module(name).work
+    x = np.linspace(1, 2, 8, dtype=np.float32)
+    patch = tl.fix(work, x)
+    assert not patch.unfixed and patch.fixed, str(patch)
+    patch.write()
+    del sys.modules[name]
+    work = import_module(name).work
+    assert [work(x)[0].dtype, work(x.astype(np.float64))[0].dtype] == [np.float32, np.float64]
+    assert not tl.fix(work, x).fixed
+
+
+def test_a_change_that_breaks_the_program_is_taken_back_with_its_reason(folder: Path) -> None:
+    code = """
+        import numpy as np
+        def compiled(a):
+            if a.dtype != np.float64:
+                raise TypeError("expected float64")
+            return a.sum()
+        x = np.ones(3, np.float32)
+        total = compiled(x * np.linspace(0, 1, 3))
+    """
+    patch, after = fixed(folder, code)
+    assert not patch.fixed and after == dedent(code)
+    (left,) = patch.unfixed
+    assert left.line == 8 and "TypeError: expected float64" in left.reason
+
+
+def test_a_change_beyond_the_tolerance_is_taken_back(folder: Path) -> None:
+    code = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * (np.ones(3) / 3)\n"
+    assert not fixed(folder, code, tolerance=1e-3)[0].unfixed
+    patch, _ = fixed(folder, code, tolerance=1e-12)
+    assert not patch.fixed and "beyond the tolerance of 1e-12" in patch.unfixed[0].reason
+
+
+def test_what_is_meant_and_what_is_not_the_users_stays(folder: Path) -> None:
+    meant = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * np.ones(3)  # typelattice: meant\n"
+    assert str(fixed(folder, meant)[0]) == "nothing to do: no float is widened"
+
+
+def test_a_program_that_gives_other_values_at_each_run_is_not_patched(folder: Path) -> None:
+    code = "import numpy as np\nx = np.random.default_rng().normal(size=3)\ny = x * np.ones(3, np.float32)\n"
+    with pytest.raises(FixError, match=r"other values at each run \([xy]\): seed it"):
+        fixed(folder, code)
+    with pytest.raises(FixError, match="the program fails without any change: ValueError: no"):
+        fixed(folder, "raise ValueError('no')\n")
+
+
+WIDENS = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * np.ones(3)\n"
+
+
+def test_nothing_is_written_where_a_source_changed_or_cannot_be_written(folder: Path) -> None:
+    path = folder / "s.py"
+    patch, after = fixed(folder, WIDENS)
+    path.write_text(WIDENS + "# since\n")
+    with pytest.raises(FixError, match=r"s\.py has changed since it was run"):
+        patch.write()
+    assert path.read_text() == WIDENS + "# since\n"
+    path.write_text(WIDENS)
+    if os.geteuid():
+        path.chmod(0o444)
+        with pytest.raises(FixError, match="is read-only"):
+            patch.write()
+        path.chmod(0o644)
+    patch.write()
+    assert path.read_text() == after != WIDENS
+
+
+def test_a_source_of_another_encoding_is_refused_by_its_name() -> None:
+    with pytest.raises(FixError, match=r"old\.py is not UTF-8 \(iso-8859-1\): save it as UTF-8"):
+        Source(Path("old.py"), b"# coding: latin-1\nx = '\xfc'\n")
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_and_the_mark_of_utf_8_stay(ends: str, mark: bytes, folder: Path) -> None:
+    path = folder / "s.py"
+    path.write_bytes(mark + WIDENS.replace("\n", ends).encode())
+    ((_, after),) = fix_script("s.py").contents.values()
+    expected = WIDENS.replace("np.ones(3)\n", "np.ones(3, dtype=x.dtype)\n")
+    assert after == mark + expected.replace("\n", ends).encode()
+
+
+def test_the_command_prints_a_diff_and_writes_only_where_it_is_asked_to(folder: Path) -> None:
+    (folder / "s.py").write_text(WIDENS)
+    said = "\n".join(command(["fix", "s.py"]))
+    assert "+y = x * np.ones(3, dtype=x.dtype)" in said
+    assert "safe: all values are equal\n1 change: 48 bytes of wide floats before, 0 bytes after" in said
+    assert (folder / "s.py").read_text() == WIDENS
+    assert "wrote " in "\n".join(command(["fix", "--write", "s.py"]))
+    assert "\n".join(command(["fix", "s.py"])) == "nothing to do: no float is widened"
+
+
+def test_fix_takes_a_function_with_a_name_and_a_file() -> None:
+    with pytest.raises(FixError, match="defined by name in a file"):
+        tl.fix(lambda x: x, 1)
+    with pytest.raises(FixError, match="int8 is no float"):
+        tl.fix(indented, "x", to="int8")

@@ -1,0 +1,56 @@
+"""Python processes that start with their libraries loaded: forked from one that has imported them.
+
+Most of what a short process takes is imports. A test whose subject is what a process imports, how it starts
+or how it ends needs a process of its own (`subprocess`).
+"""
+from __future__ import annotations
+
+import multiprocessing
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+
+LOADED = ["pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.report"]
+
+
+def run_python(
+    module: str, *words: str, folder: Path, variables: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a module in a folder, as `python -m` does, in a forked process."""
+    with tempfile.TemporaryDirectory() as outputs:
+        out, err = Path(outputs, "out"), Path(outputs, "err")
+        given = (module, words, folder, variables, out, err)
+        process = _server().Process(target=_run, args=given)
+        process.start()
+        process.join(timeout=120)
+        if process.exitcode is None:
+            process.kill()
+            raise subprocess.TimeoutExpired([module, *words], 120)
+        return subprocess.CompletedProcess(words, process.exitcode, out.read_text(), err.read_text())
+
+
+@cache
+def _server() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(LOADED)
+    return context
+
+
+def _run(
+    module: str, words: tuple[str, ...], folder: Path, variables: Mapping[str, str], out: Path, err: Path
+) -> None:
+    """Make this process what `python -m` would have started, and run the module."""
+    for path, stream in ((out, 1), (err, 2)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(variables)
+    sys.path[:0] = [str(folder), *variables.get("PYTHONPATH", "").split(os.pathsep)]
+    sys.argv = [module, *words]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)

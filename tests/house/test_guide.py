@@ -1,0 +1,33 @@
+"""CONTRIBUTING.md is followed to the letter: the front end of the tracer, and the generated lists."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from guide import ROOT, copied, python
+
+PROGRAM = """
+from typelattice.tracing.front.block import followed_block
+with followed_block("widening", systems=("torch",)):
+    import widening
+print(widening.total.dtype)
+"""
+
+
+def test_a_front_end_added_as_the_guide_says_follows_a_block(tmp_path: Path) -> None:
+    house = copied(tmp_path / "house", "A new way into the tracer")
+    module = house / "widening.py"
+    module.write_text("import numpy as np\ntotal = np.ones(3, np.float32) + np.ones(3)\n", encoding="utf-8")
+    done = python(house, "-c", PROGRAM)
+    assert done.returncode == 0, done.stderr
+    assert " 1  widening.py:2: np.ones(3, np.float32) + np.ones(3)\n" in done.stdout
+    assert done.stdout.endswith("float64\n")
+
+
+@pytest.mark.parametrize("tool", ["operands", "standard"])
+def test_generated_lists_are_up_to_date(tool: str) -> None:
+    command = [sys.executable, f"tools/{tool}.py", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

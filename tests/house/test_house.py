@@ -1,0 +1,213 @@
+"""The house: rooms import one way and in no circle, the engine needs nothing, no fact is stated twice."""
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import typelattice
+from typelattice.facts.dtypes import CODES, DTYPES
+from typelattice.facts.libraries import libraries
+
+ROOT = Path(typelattice.__file__).parent
+ROOMS = [  # each imports only from itself and from what stands before it
+    "facts", "disk", "rendering", "operands", "engine", "files", "recorded", "explanations", "study",
+    "designer", "namespaces", "calls", "programs", "drawings", "conformance", "codegen", "tracing",
+    "fixing", "explorer", "__init__", "cli", "__main__",
+]  # fmt: skip
+MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
+    "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries",
+    "conformance/pytest", "programs/targets", "tracing/front/pytest", "explorer/server",
+)  # fmt: skip
+# What recorders must not depend on: else they would prove nothing.
+ENGINE = {"engine", "files", "explanations", "study"}
+NOT_NAMES = {"bool", "index", "address"}  # dtypes whose names are words of another meaning too
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def name(path: Path) -> str:
+    """A file as it is called within the package: `rendering/html`, and `rendering` for its `__init__`."""
+    return path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__")
+
+
+def room(module: str) -> str:
+    return module.partition("/")[0]
+
+
+def imports(path: Path) -> set[str]:
+    """The modules that a file imports, anywhere in it and for types only too, by their full names."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: relative import"
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = {i for i in inner if (ROOT.parent / i.replace(".", "/")).with_suffix(".py").is_file()}
+            found |= modules if len(modules) == len(inner) else {*modules, node.module or ""}
+    return found
+
+
+def own(path: Path) -> set[str]:
+    """The modules of the package that a file imports: `rendering/html`; the package itself is `__init__`."""
+    ours = (m for m in imports(path) if m.partition(".")[0] == "typelattice")
+    return {m.removeprefix("typelattice").lstrip(".").replace(".", "/") or "__init__" for m in ours}
+
+
+def test_every_room_and_file_that_is_named_here_exists() -> None:
+    assert {room(name(path)) for path in FILES} == {*ROOMS}
+    named = (*MAY_IMPORT_OTHERS, *COMPARE)
+    assert not [path for path in named if not (ROOT / path).is_dir() and not (ROOT / f"{path}.py").is_file()]
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_rooms_import_one_way(path: Path) -> None:
+    here = ROOMS.index(room(name(path)))
+    upward = {m for m in own(path) if ROOMS.index(room(m)) > here}
+    assert not upward, f"{name(path)} imports {', '.join(sorted(upward))}, which stands after it"
+
+
+def test_nothing_imports_itself_in_a_circle() -> None:
+    """Neither between packages nor within one, imports for types included."""
+    needs = {name(path): own(path) - {name(path)} for path in FILES}
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as e:
+        pytest.fail(f"a circle: {' <- '.join(e.args[1])}")
+
+
+def test_lines_that_ruff_does_not_read_end_where_those_of_python_do() -> None:
+    top = ROOT.parents[1]
+    limit = tomllib.loads((top / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]["line-length"]
+    folders = [top / name for name in ("src", "tools", "tests", "docs", ".ci")]
+    others = {".js", ".css", ".html", ".sh", ""}  # a script of the shell has no ending
+    files = [p for folder in folders for p in folder.rglob("*") if p.suffix in others and p.is_file()]
+    assert len(files) > 20
+    long = [
+        f"{path.relative_to(top)}, line {number}"
+        for path in [top / "Makefile", *files]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > limit
+    ]
+    assert long == []
+
+
+def test_no_module_has_the_name_of_a_public_function() -> None:
+    modules = {room(name(path)) for path in FILES} - {"__init__", "__main__"}
+    assert not modules & set(typelattice.__all__)
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if not name(p).startswith(MAY_IMPORT_OTHERS)], ids=name)
+def test_frameworks_are_named_in_the_files_made_for_them(path: Path) -> None:
+    outside = {m.split(".")[0] for m in imports(path)} - set(sys.stdlib_module_names) - {"typelattice"}
+    assert not outside, f"{name(path)} imports {', '.join(outside)}"
+
+
+# These compare what a system says with what a library does, or state where the two differ.
+COMPARE = (
+    "conformance/compare",
+    "conformance/live",
+    "conformance/pytest",
+    "conformance/watch",
+    "recorded/departure",
+    "recorded/departure_entries",
+    "recorded/departures",
+    "recorded/observed",
+)
+RECORDERS = [
+    path for path in FILES if room(name(path)) in ("conformance", "recorded") and name(path) not in COMPARE
+]
+
+
+@pytest.mark.parametrize("path", RECORDERS, ids=name)
+def test_recorders_do_not_depend_on_the_engine(path: Path) -> None:
+    assert not {room(m) for m in own(path)} & ENGINE
+
+
+def run(program: str) -> str:
+    """What a fresh interpreter prints."""
+    path = f"import sys; sys.path.insert(0, {str(ROOT.parent)!r}); "
+    command = [sys.executable, "-c", path + program]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+
+
+def test_result_type_loads_little_and_the_standard_library_alone(
+    record_property: Callable[[str, str], None],
+) -> None:
+    asked = "import typelattice as tl; tl.system('jax').result_type('int8', 'uint8'); "
+    ours = "(m.__file__ for n, m in sys.modules.items() if n.startswith('typelattice'))"
+    shown = run(f"{asked} print(*{ours}, sep='\\n')")
+    files = [Path(line) for line in shown.splitlines()]
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+    record_property("shown", f"result_type loads {lines:,} lines in {len(files)} files")
+    outside = {m.split(".")[0] for path in files for m in imports(path)} - set(sys.stdlib_module_names)
+    assert outside == {"typelattice"}
+
+
+FRAMEWORKS = {module for known in libraries().values() for module in known.modules}
+USES = [
+    "pass",
+    "tl.systems()",
+    "[tl.system(s) for s in tl.systems()]",
+    "tl.system('jax').explain('int8', 'uint8', op='add').rule",
+    "tl.system('numpy').result_type('uint8', 3, True)",
+    "str(tl.table('jax', op='add'))",
+    "tl.loss(tl.dtype('int64'), tl.dtype('float64'))",
+]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_no_framework_is_imported(use: str) -> None:
+    assert run(f"import typelattice as tl; {use}; print(*sorted({{*sys.modules}} & {FRAMEWORKS}))") == ""
+
+
+def test_one_framework_is_imported_where_it_is_meant() -> None:
+    asked = "import typelattice as tl, numpy; tl.operand(numpy.zeros(3)); "
+    loaded = run(f"{asked} print(*sorted({{*sys.modules}} & {FRAMEWORKS}))")
+    assert loaded.split() in (["numpy"], ["ml_dtypes", "numpy"])
+
+
+def test_a_framework_that_the_program_did_not_import_is_left_alone() -> None:
+    assert run("import typelattice as tl; tl.native('int8', 'jax'); print('jax' in sys.modules)") == "False"
+
+
+def test_public_names_are_all_there_and_nothing_else_is_shown() -> None:
+    assert sorted(dir(typelattice)) == sorted([*typelattice.__all__, "__version__"])
+    assert all(getattr(typelattice, public) is not None for public in typelattice.__all__)
+
+
+def stated(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
+    """(line, dtypes named) of each literal: a string, or the strings right in a list, tuple, set or dict."""
+    docs = {
+        id(n.body[0].value)
+        for n in ast.walk(tree)
+        if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef))
+        and n.body
+        and isinstance(n.body[0], ast.Expr)
+    }
+    names = (set(DTYPES) | {c for c in CODES if len(c) > 1}) - NOT_NAMES
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.lineno, [w for w in re.findall(r"\w+", node.value) if w in names]
+        elif isinstance(node, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
+            items = [*node.keys, *node.values] if isinstance(node, ast.Dict) else node.elts
+            yield node.lineno, [i.value for i in items if isinstance(i, ast.Constant) and i.value in names]
+
+
+TOLD_APART = [p for p in FILES if not name(p).startswith("conformance/libraries")]
+
+
+@pytest.mark.parametrize("path", TOLD_APART, ids=name)
+def test_code_holds_no_lists_of_dtypes(path: Path) -> None:
+    """Up to three names are an example or a rule; more are a list, which belongs into data."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    lists = [(line, names) for line, names in stated(tree) if len(set(names)) > 3]
+    assert not lists, f"{name(path)}, line {lists[0][0]}: {', '.join(lists[0][1])}"

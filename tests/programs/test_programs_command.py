@@ -1,0 +1,90 @@
+"""Programs on the command line: what `explain` tells of one, and what it refuses."""
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import typelattice as tl
+from typelattice.cli.main import main
+
+
+def test_command_marks_where_systems_part(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "a*2.0 + b", "a=int8:0d", "b=float16"]) == 0
+    out = capsys.readouterr().out
+    assert "a*2.0 <- the libraries diverge here" in out
+    assert out.count("diverge") == 1
+    assert max(map(len, out.splitlines())) <= 80
+    assert main(["explain", "a*2.0 + b", "a=int8:0d", "b=float16", "--system", "jax"]) == 0
+    out = capsys.readouterr().out
+    assert "a*2.0 + b: float16" in out
+    assert "jax.toml" in out
+    assert main(["explain", "a+b", "a=int8:0d", "b=int16:0d=300", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["operands"] == {"a": "int8:0d", "b": "int16:0d=300"}
+    assert len(told["answers"]) == len(tl.systems())
+
+
+def test_command_tells_what_the_library_did_where_that_is_not_its_rule(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["explain", "solve(x, y) * 2.0", "x=uint16", "y=int16"]
+    assert main([*asked, "--system", "dask", "--system", "keras"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    of_dask, of_keras = told.split(" with x=uint16, y=int16 under keras")
+    assert "gives float32; the rule says float64; linear algebra announces what a sample" in of_dask
+    assert "solve(x, y) * 2.0: float64 2 fits in float64 rule: numpy.toml, lines 5, 6" in of_dask
+    assert "observed: never asked of keras" in of_keras
+    assert main(asked) == 0
+    out = capsys.readouterr().out
+    step = " ".join(out.partition("\n\nsolve(x, y) * 2.0\n")[0].split())
+    assert " dask (by rule float64)" in step and "keras?" in step and "jax-2019?" not in step
+    assert "? the library was never asked this" in out
+    assert "later steps follow the rule" in " ".join(out.split())
+
+
+def test_an_expression_without_names_is_pythons(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "1 + 2.5", "--system", "numpy"]) == 0
+    assert capsys.readouterr().out.startswith("1 + 2.5 under numpy: Python float\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "match"),
+    [
+        (["a", "b", "a=int8"], "2 programs given, but one is expected"), (["a=int8"], "0 programs"),
+        (["a", "a=int8", "a=int16"], "a is bound twice"),
+        (["a", "a=int8", "--op", "add"], "--op goes with operands"),
+        (["a", "a=int88"], "did you mean int8"), (["a+b", "a=int8"], "b is bound to nothing"),
+    ],
+)  # fmt: skip
+def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", *argv]) == 2
+    told = capsys.readouterr().err
+    assert match in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["x + y"], "typelattice: x is bound to nothing: names need operands, e.g. x=int8\n"),
+        (
+            ["sqrt(x)", "--system", "jax"],
+            "typelattice: x is bound to nothing: names need operands, e.g. x=int8\n",
+        ),
+        (
+            ["x + y", "int8"],
+            "typelattice: 2 programs given, but one is expected; give one program and its names",
+        ),
+        (
+            ["x + y", "x=int8"],
+            "typelattice: y is bound to nothing; bound are x: names need operands, e.g. y=int8\n",
+        ),
+        (["x"], "typelattice: unknown dtype 'x'; a dtype is named as int8, float16 or bfloat16 are\n"),
+    ],
+)
+def test_an_expression_without_operands_is_told_to_have_names(
+    argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", *argv]) == 2
+    assert capsys.readouterr().err.startswith(said)

@@ -1,0 +1,81 @@
+"""The text of an explicit program reads back as a program that computes the same values."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+from library_programs import LibraryProgram, library_of, run_program
+from test_programs_random import comparable, listed
+
+import typelattice as tl
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("array_api_compat")
+
+SEEDS = range(2)
+MADE = [run_program(library_of("numpy"), seed, most=10) for seed in SEEDS]
+
+
+def computed(program: tl.Program, system: str, made: LibraryProgram) -> tuple[Any, ...]:
+    """The results of a program under a system, computed by NumPy."""
+    xp = tl.namespace(system, np)
+    given: dict[str, Any] = {}
+    for name in program.inputs:
+        what = made.inputs[name]
+        dtype, _, lengths = what.removesuffix(":0d").rstrip("]").partition("[")
+        shape = tuple(int(n) for n in lengths.split(",") if n)
+        values = np.arange(1, 1 + np.prod(shape, dtype=int)).reshape(shape)
+        given[name] = float(what) if what[0].isdigit() else xp.asarray(values, dtype=dtype)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return listed(program.run(xp, **given))
+
+
+def explicit_programs(system: str, made: LibraryProgram) -> list[tuple[tl.Program, tuple[Any, ...]]]:
+    """The explicit program of the lines that a system takes and NumPy computes, line by line."""
+    kept, found, used = ["import numpy as np"], [], set[str]()
+    for line in made.lines:
+        if line.error:
+            continue
+        text = "\n".join([*kept, line.text, f"({', '.join(sorted(line.made))},)"])
+        bound = {name: x for name, x in made.inputs.items() if name in used | line.used}
+        try:
+            explicit = tl.program(text, **bound).explicit(system)
+            found.append((explicit, computed(explicit, system, made)))
+        except (tl.TypelatticeError, ArithmeticError, LookupError, TypeError, ValueError):
+            continue  # refused, or not computed by this namespace
+        kept.append(line.text)
+        used |= line.used
+    return found
+
+
+@pytest.mark.parametrize("system", tl.systems())
+def test_an_explicit_program_reads_back_with_its_values(system: str) -> None:
+    for made in MADE:
+        for explicit, values in explicit_programs(system, made)[-1:]:
+            again = tl.program(str(explicit))
+            for x, y in zip(values, computed(again, system, made), strict=True):
+                assert type(x) is type(y), str(explicit)
+                if hasattr(x, "dtype"):
+                    assert x.dtype is y.dtype, str(explicit)
+                    expected, got = comparable(np.asarray(x.bare)), comparable(np.asarray(y.bare))
+                    np.testing.assert_array_equal(got, expected, err_msg=str(explicit))
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ("s = x.sum()\ns /= 2\ns", "float64"),  # a scalar of NumPy, which the operator replaces
+        ("np.flatnonzero(x) * 2.5", "float64"),  # a function that stands for one of several results
+    ],
+)
+def test_calls_that_a_program_keeps_a_note_of_read_back(text: str, dtype: str) -> None:
+    explicit = tl.program(text, x="int16[3]").explicit("numpy")
+    assert str(tl.program(str(explicit)).under("array-api").dtype) == dtype
+
+
+def test_most_lines_are_computed() -> None:
+    ran = sum(len(explicit_programs("numpy", made)) for made in MADE)
+    assert ran > 6 * len(MADE)

@@ -1,0 +1,197 @@
+"""What libraries did when they were asked stands beside what their rule says, and is found quickly."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kept import calls_of, kept, some
+
+import typelattice as tl
+from typelattice.conformance.compare import compare
+from typelattice.explanations.recorded_answer import evidence
+from typelattice.facts.system_headings import LIBRARIES, heading_of
+from typelattice.operands.notation import parse
+from typelattice.recorded import recording as store
+from typelattice.recorded.answers import answer_of
+from typelattice.recorded.departure import departure_of
+from typelattice.recorded.departures import departures
+from typelattice.recorded.observed import asked_of, observed
+from typelattice.recorded.recording import (
+    RECORDINGS,
+    Call,
+    Recording,
+    RecordingError,
+    encode,
+    opened,
+    recorded,
+)  # fmt: skip
+
+
+def look_up(name: str, op: str, operands: tuple[str, ...]) -> Call | None:
+    """One call of a recording; None if there is no such recording."""
+    recording = opened(name)
+    return recording.call(op, operands) if recording else None
+
+
+EVERY, OPERATIONS = 29, 8  # of the calls, and of the operations of a recording
+HALF, FACTORED = "float16", "eig"  # NumPy has no kernel for it, and its rule does not say so
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_calls_are_looked_up_as_the_whole_recording_has_them_and_depart_as_compared(name: str) -> None:
+    system = tl.system(name)
+    for call in calls_of(name, some(name, kept(name).operations, OPERATIONS), EVERY):
+        assert look_up(name, call.op, call.operands) == call
+        op = None if call.op == "result_type" else call.op
+        o = observed(system.explain(*call.operands, op=op))
+        if o is None:
+            of_python = all(parse(operand).tier == "scalar" for operand in call.operands)
+            of_scalars = ":scalar" in call.question  # an operand does not tell them from 0-d arrays
+            assert call.answer == "!NotAsked" or of_python or of_scalars, str(call)
+        elif o.call.operands == call.operands and call.answer[1:] not in ("NotImplementedError", "hang"):
+            report = compare(system, [call])
+            assert o.departs == bool(report.mismatches), str(call)
+            assert (o.dtype is None) == call.answer.startswith(("!", "py:", "object")), str(call)
+
+
+def test_an_operation_or_an_operand_that_was_not_asked_is_none() -> None:
+    numpy = tl.system("numpy")
+    assert observed(numpy.explain("uint8", "-3", op="hypot")) is None
+    assert observed(tl.system("cupy").explain("int8", "uint8")) is None
+    assert observed(tl.system("jep9407-3").explain("int8", "uint8")) is None
+    assert look_up("nothing", "add", ("int8", "int8")) is None
+    assert look_up("numpy", "nothing", ("int8", "int8")) is None
+
+
+def test_a_number_that_was_not_asked_is_looked_up_as_its_kind_where_it_counts_as_that() -> None:
+    numpy = tl.system("numpy")
+    o = observed(numpy.explain("uint8", "7", op="add"))
+    assert o and o.call.question == "add(uint8, int)" and not o.departs
+    false = observed(numpy.explain("uint8", "False", op="add"))
+    assert false and false.call.question == "add(uint8, True)"
+    exact = observed(numpy.explain("uint8", "300", op="add"))
+    assert exact and exact.call.operands == ("uint8", "300") and exact.dtype is None
+    assert observed(numpy.explain("uint8", "301", op="add")) is None
+    assert observed(numpy.explain("float32", "nan", op="add")) is None
+
+
+def test_an_operator_is_looked_up_as_itself_or_as_its_function_where_it_was_not_asked() -> None:
+    tensorflow, jax = tl.system("tensorflow"), tl.system("jax")
+    of_function, of_operator = (
+        observed(tensorflow.explain("1", "uint8", op=op)) for op in ("add", "+")
+    )
+    assert of_function is not None and of_operator is not None
+    assert (of_function.dtype, of_operator.dtype) == (None, tl.dtype("uint8"))
+    asked = observed(jax.explain("uint8", "300", op="+"))
+    assert asked is not None and asked.call.op == "add"
+    assert "asked as add(uint8, 300)" in evidence(jax.explain("uint8", "300", op="+"))[0]
+    assert observed(jax.explain("uint8", "300", op="+=")) is None
+
+
+def test_a_departure_carries_its_reason_and_its_source() -> None:
+    o = observed(tl.system("numpy").explain(HALF, op=FACTORED))
+    assert o and o.departs and o.dtype is None and o.error and o.error.startswith("TypeError")
+    listed = departure_of(o.call, [parse(HALF)], departures("numpy"))
+    assert listed
+    assert (o.reason, o.source) == (listed.reason, listed.source)
+    agreed = observed(tl.system("torch").explain("int8", "uint8"))
+    assert agreed and (agreed.departs, agreed.reason, agreed.source) == (False, None, None)
+
+
+def test_a_file_of_ones_own_is_compared_with_no_recording_but_one_of_its_name_and_library(
+    tmp_path: Path,
+) -> None:
+    ways = (("mine", "numpy 2.4", False), ("numpy", "", False), ("numpy", "numpy 2", True))
+    for name, library, asked in ways:
+        path = tmp_path / "own.toml"
+        rest = 'title = "T"\norder = "u8 -> i16; i8 -> i16"\n'
+        path.write_text(f'name = "{name}"\nlibrary = "{library}"\n{rest}')
+        assert (observed(tl.system(path).explain("int8", "uint8")) is not None) is asked
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of recordings in place of those that come along."""
+    monkeypatch.setattr(store, "RECORDINGS", tmp_path)
+    opened.cache_clear()
+    yield tmp_path
+    opened.cache_clear()
+
+
+def test_the_message_of_an_exception_is_that_of_the_very_call() -> None:
+    error = observed(tl.system("numpy").explain("uint8", "300", op="add")).error  # type: ignore[union-attr]
+    assert error == "OverflowError: Python integer … out of bounds for …"
+    error = observed(tl.system("numpy").explain("int8", "-1", op="pow")).error  # type: ignore[union-attr]
+    assert error == "ValueError: Integers to negative integer powers are not allowed."
+
+
+def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Path) -> None:
+    known = Recording.load(Path(RECORDINGS) / "numpy.jsonl")
+    add = {operands: answer_of(kept) for operands, kept in known.answers("add").items()}
+    encode(known.head, {}, {"add": add}).save(folder / "numpy.jsonl")
+    o = observed(tl.system("numpy").explain("uint8", "300", op="add"))
+    assert o and o.error == "OverflowError"
+
+
+@pytest.mark.parametrize("name", [name for name in recorded() if "@" in name])
+def test_an_older_release_is_looked_up_where_it_differs_from_the_newest_and_where_not(name: str) -> None:
+    whole, newest = kept(name), kept(name.partition("@")[0])
+    for op in some(name, whole.sections_own(), OPERATIONS):
+        pairs = zip(whole.calls_of(op), newest.calls_of(op), strict=True)
+        for number, (call, now) in enumerate(pairs):
+            if call.answer != now.answer or number % EVERY == 0:
+                assert look_up(name, call.op, call.operands) == call
+
+
+@pytest.mark.parametrize("cut", [100, 5_000, 30_000])
+def test_a_damaged_recording_is_named(folder: Path, cut: int) -> None:
+    text = (Path(RECORDINGS) / "numpy.jsonl").read_text(encoding="utf-8")
+    (folder / "numpy.jsonl").write_text(text[:cut], encoding="utf-8")
+    with pytest.raises(RecordingError, match=r"numpy\.jsonl: line \d+: .*; install typelattice again"):
+        look_up("numpy", "add", ("int8", "int8"))
+        look_up("numpy", "add", ("int8", "int8", "int8"))
+
+
+def test_the_library_is_named_as_it_was_recorded() -> None:
+    recording = Recording.load("keras-jax")
+    assert asked_of(tl.system("keras-jax")) == ", ".join(
+        f"{package} {recording.versions[package]}" for package in ("keras", "jax")
+    )
+
+
+def test_print_tells_what_the_library_did() -> None:
+    p = tl.system("numpy").explain(HALF, op=FACTORED)
+    o = observed(p)
+    assert o and o.reason
+    shown = str(p)
+    assert shown.partition("\n")[0].endswith(f"under numpy: refused when asked, {p.dtype} by rule")
+    assert "\nobserved      numpy 2." in shown
+    words = " ".join(shown.split())
+    assert f"raises {o.error}" in words and o.reason in words
+    never = str(tl.system("polars").explain("int8", "int8", op="hypot"))
+    assert f"never asked of {asked_of(tl.system('polars'))}: this is what the rule says" in never
+    assert "never asked: there is no recording of cupy" in str(tl.system("cupy").explain("int8"))
+    assert "observed" not in str(tl.system("jep9407-3").explain("int8"))
+
+
+@pytest.mark.parametrize("name", ["numpy", "numpy1", "arrow", "polars"])
+def test_a_weak_array_was_never_asked_where_no_array_is_weak(name: str) -> None:
+    system = tl.system(name)
+    assert observed(system.explain("float32:0d", op="sum")) is not None
+    assert observed(system.explain("float32:0d:weak", op="sum")) is None
+
+
+def test_a_reduction_of_a_series_is_a_number_of_python() -> None:
+    p = tl.system("polars-series").explain("int8", op="sum")
+    o = observed(p)
+    assert o and o.dtype is None and not o.error and o.reason and "Python number" in o.reason
+    assert str(p).partition("\n")[0].endswith("a Python int when asked, int64 by rule")
+
+
+def test_what_libraries_stand_for_is_stated_of_systems_that_exist() -> None:
+    groups = {heading_of(name) for name in tl.systems()}
+    assert LIBRARIES in groups and len(groups) == 5
+    stated = Path(tl.__file__).with_name("facts") / "system_headings.txt"
+    rows = [row.split()[1:] for row in stated.read_text(encoding="ascii").splitlines() if row[0] != "#"]
+    assert {name for row in rows for name in row} <= {*tl.systems()}

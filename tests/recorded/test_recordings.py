@@ -1,0 +1,54 @@
+"""Every system gives the recorded answers of its library, but for listed departures, each with a reason."""
+from __future__ import annotations
+
+from pathlib import Path
+from zlib import compress
+
+import pytest
+from kept import calls_of, kept, some
+
+import typelattice as tl
+from typelattice.conformance.compare import Report, compare
+from typelattice.facts.releases import SIGN
+from typelattice.recorded.departures import departures
+from typelattice.recorded.recording import RECORDINGS, recorded
+
+EVERY = 11  # of the calls: all of them are for `make conform`
+OPERATIONS = 8  # of those that an older release answers as the newest does, one is asked of so many
+
+
+def told(found: Report) -> str:
+    """What a system answers otherwise than its library, but for the listed departures; by cause, in words."""
+    assert found.compared > 100
+    groups = found.groups().items()
+    return "\n".join(
+        f"{len(group)} × {cause}, e.g. {'; '.join(map(str, group[:3]))}" for cause, group in groups
+    )
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
+    recording = kept(name)
+    operations = recording.operations
+    if SIGN in name:  # where it answers as the newest release, so do its rules, which are those of the newest
+        operations = {*recording.sections_own(), *some(name, operations, OPERATIONS)}
+    calls = calls_of(name, operations, EVERY)
+    assert told(compare(tl.system(name), calls, departures(name))) == ""
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("name", recorded())
+def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
+    """But for the listed departures. Each of its own is met exactly as often as it says."""
+    found = compare(tl.system(name), kept(name).calls(), departures(name))
+    assert told(found) == ""
+    newest, _, older = name.partition(SIGN)
+    for departure in {*departures(name)} - ({*departures(newest)} if older else set()):
+        assert len(found.listed[departure]) == departure.count, departure
+        assert departure.reason
+        assert departure.source
+
+
+def test_the_recordings_take_less_than_a_megabyte_of_the_wheel() -> None:
+    """A wheel deflates what it holds; whole it has to stay under five megabytes."""
+    assert sum(len(compress(path.read_bytes())) for path in Path(RECORDINGS).glob("*.jsonl")) < 1_000_000

@@ -1,0 +1,141 @@
+"""Counterexamples are true, the smallest there are, and code that the real libraries run."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import product
+
+import pytest
+from kept import kept
+
+import typelattice as tl
+from typelattice.explanations.library_code import as_code, leaves, plain, value
+from typelattice.explanations.library_forms import form
+from typelattice.recorded.recording import recorded
+from typelattice.study.laws import Counterexample
+
+np = pytest.importorskip("numpy")
+CODED = [n for n in tl.systems() if n in recorded() and n != "numpy1" and form(n, tl.system(n).library).setup]
+
+
+def counterexample(system: str, law: str, tier: str = "array") -> Counterexample:
+    found = tl.laws(system, tier)[law].counterexample
+    assert found
+    return found
+
+
+def test_numpy_is_not_associative_as_jep_9407_shows() -> None:
+    """int8, uint8, float16: float32 or float16. The smallest counterexample is of the same three."""
+    shown = counterexample("numpy", "associative")
+    assert {str(o) for o in shown.operands} == {"int8", "uint8", "float16"}
+    assert str(shown) == "(uint8 + int8) + float16 is float32, uint8 + (int8 + float16) is float16"
+    a, b, c = np.int8(1), np.uint8(1), np.float16(1)
+    numpy = tl.system("numpy")
+    x, y, z = map(tl.operand, (a, b, c))
+    found = [o and str(o.dtype) for o in (value(numpy, ((x, y), z)), value(numpy, (x, (y, z))))]
+    assert found == [str(((a + b) + c).dtype), str((a + (b + c)).dtype)] == ["float32", "float16"]
+
+
+def test_counterexample_is_code_of_the_library() -> None:
+    found = counterexample("numpy", "associative")
+    assert found.setup == "import numpy as np"
+    scope: dict[str, object] = {}
+    exec(found.setup, scope)
+    assert [str(eval(code, scope).dtype) for code in found.expressions] == [str(d) for d, _ in found.answers]
+
+
+@pytest.mark.parametrize("name", tl.systems())
+def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
+    system = tl.system(name)
+    for law, v in tl.laws(name).items():
+        assert (v.holds is not False) == (v.failing == 0) == (v.counterexample is None), law
+        if v.counterexample and law != "unique bounds":
+            if v.counterexample.note.startswith("as recorded"):
+                recording = kept(name)
+                told = [recording.answer("result_type", *map(str, term)) for term in v.counterexample.terms]
+                said = [str(d) if d else "refused" for d, _ in v.counterexample.answers]
+                assert said == ["refused" if answer.startswith("!") else answer for answer in told]
+                continue
+            found = [value(system, t) for t in v.counterexample.terms]
+            assert [(o.dtype, o.weak) if o else (None, False) for o in found] == [
+                *v.counterexample.answers
+            ], law
+            assert v.counterexample.answers[0] != v.counterexample.answers[1], law
+
+
+@pytest.mark.parametrize("name", ["numpy", "tinygrad", "mlx", "keras-jax"])
+def test_no_counterexample_of_associativity_is_smaller(name: str) -> None:
+    system, found = tl.system(name), tl.laws(name)
+    size = {o: (o.dtype.bits or 64, i) for i, o in enumerate(found.operands) if o.dtype}
+
+    def fails(*x: tl.Operand) -> bool:
+        return value(system, ((x[0], x[1]), x[2])) != value(system, (x[0], (x[1], x[2])))
+
+    shown = found["associative"].counterexample
+    assert shown
+    three = [*leaves(shown.terms[0])]
+    bits = sum(size[o][0] for o in three)
+    smaller = (x for x in product(found.operands, repeat=3) if sum(size[o][0] for o in x) < bits)
+    assert fails(*three)
+    assert not any(fails(*x) for x in smaller)
+
+
+def test_refusal_equals_refusal_but_no_answer() -> None:
+    """Nothing mixes in Option 0, on both sides alike; torch refuses one side only."""
+    assert tl.laws("jep9407-0")["associative"]
+    left, right = counterexample("torch", "associative").answers
+    assert left[0] is None
+    assert right[0] is not None
+
+
+def test_weak_scalars_make_numpy_depend_on_brackets() -> None:
+    """bool + 1 becomes int64, and stays; 1 + uint8 is uint8."""
+    shown = counterexample("numpy", "associative", "all")
+    assert str(shown) == "(bool + int) + uint8 is int64, bool + (int + uint8) is uint8"
+    assert [str(eval(code, {"np": np}).dtype) for code in shown.expressions] == ["int64", "uint8"]
+
+
+def test_python_adds_its_own_scalars_beside_arrays() -> None:
+    a, i, f = (tl.operand(x) for x in ("int8", "int", "float"))
+    numpy = tl.system("numpy")
+    assert str(value(numpy, (a, (i, i)), python=True)) == "int8"
+    assert as_code(numpy, ((a, (i, f)),), python=True)[1] == ("np.ones(1, 'int8') + (1 + 1.0)",)
+    assert plain((a, (i, f))) == "int8 + (int + float)"
+
+
+def test_what_is_no_librarys_is_written_in_names() -> None:
+    option = tl.system("jep9407-0")
+    assert as_code(option, ((tl.operand("int8"), tl.operand("uint8")),)) == ("", ("int8 + uint8",))
+
+
+RUN = """
+import os, sys, warnings
+warnings.filterwarnings("ignore"); os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import typelattice as tl
+def answer(x):
+    own = x if hasattr(x, "name") else getattr(x, "type", x)
+    d = x.types[0] if hasattr(x, "types") else getattr(x, "dtype", own)
+    name = getattr(d, "name", None) or str(d)
+    ours = {"double": "float64", "float": "float32", "halffloat": "float16", "bool_": "bool"}
+    return ours.get(name, name.split(".")[-1])
+for law, v in tl.laws(sys.argv[1], sys.argv[2]).items():
+    if v.counterexample and v.counterexample.setup:
+        c, scope = v.counterexample, {}
+        exec(c.setup, scope)
+        for code, term, (dtype, weak) in zip(c.expressions, c.terms, c.answers):
+            if isinstance(term, tuple) and any(o.tier != "scalar" for o in term if not isinstance(o, tuple)):
+                try:
+                    said = answer(eval(code, scope))
+                except Exception:
+                    said = "refused"
+                assert said == str(dtype or "refused"), (law, code, said, dtype)
+"""
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("tier", ["array", "all"])
+@pytest.mark.parametrize("name", CODED)
+def test_code_runs_in_the_library(name: str, tier: str) -> None:
+    env = {"PYTHONPATH": "src", "KERAS_BACKEND": "tensorflow" if name == "keras-tensorflow" else "jax"}
+    run = subprocess.run([sys.executable, "-c", RUN, name, tier], env=env, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-600:]

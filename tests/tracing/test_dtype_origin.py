@@ -1,0 +1,70 @@
+"""A dtype that a helper takes from a name is explained by what gave the name its value."""
+
+from __future__ import annotations
+
+import pytest
+from followed import followed_module
+
+from typelattice.tracing.findings.checked_run import check_run
+from typelattice.tracing.findings.dtype_origin import dtype_origin
+from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.report.sentences import cause_sections
+
+HEAD = "import numpy as np\nx = np.ones(3, np.float32)\n"
+DEFAULT = """
+def helper(a, dtype=np.float64):
+    return np.asarray(a, dtype)
+y = x + helper(x)
+"""
+PASSED = """
+def helper(a, *, dtype):
+    return a.astype(dtype)
+y = x + helper(x, dtype=np.float64)
+"""
+POSITIONAL = """
+def helper(a, dtype=None):
+    return np.asarray(a, dtype=dtype)
+y = x + helper(x, np.float64)
+"""
+PROMOTED = """
+def helper(a):
+    dtype = None
+    dtype = np.result_type(a, np.float64)
+    return np.asarray(a, dtype=dtype)
+y = x + helper(x)
+"""
+CONSTANT = """
+WIDE = np.float64
+y = x + np.asarray(x, WIDE)
+"""
+GLOBAL = """
+def helper(a):
+    return a.astype(WIDE)
+WIDE = np.dtype("float64")
+y = x + helper(x)
+"""
+PLAIN = """
+y = x + x.astype(np.float64)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "decided"),
+    [
+        (DEFAULT, ["4: dtype=np.float64 is the default in helper"]),
+        (PASSED, ["6: helper(x, dtype=np.float64)"]),
+        (POSITIONAL, ["4: dtype=None is the default in helper", "6: helper(x, np.float64)"]),
+        (PROMOTED, ["6: dtype = np.result_type(a, np.float64)"]),
+        (CONSTANT, ["4: WIDE = np.float64"]),
+        (GLOBAL, ["6: WIDE = np.dtype('float64')"]),
+        (PLAIN, []),
+    ],
+)
+def test_the_place_that_decides_a_dtype_is_named(code: str, decided: list[str]) -> None:
+    _, run = followed_module(HEAD + code)
+    (cause,) = findings(run).causes
+    checked = check_run(run)
+    found = dtype_origin(checked.steps[cause.first[0]], run.sources)
+    assert [f"{each.location.line}: {each.text}" for each in found] == decided
+    sections = dict(cause_sections(checked, cause))
+    assert sections.get("decided", []) == [f"code.py:{line}" for line in decided]

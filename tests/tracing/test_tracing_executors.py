@@ -1,0 +1,41 @@
+"""Programs that use executors print and return the same with and without the tracer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_tracing_scripts import both
+
+HEAD = """
+import asyncio, concurrent.futures, multiprocessing, sys
+import numpy as np
+def double(x):
+    return x * np.float64(2)
+xs = [np.full(2, i, np.float32) for i in range(4)]
+def executor(pool):
+    with pool: return list(pool.map(double, xs))
+async def gather():
+    return await asyncio.gather(*(asyncio.to_thread(double, x) for x in xs))
+def processes(how):
+    with multiprocessing.get_context(how).Pool(2) as pool: return pool.map(double, xs)
+if __name__ == "__main__":
+    print({})
+    sys.exit(5)
+"""
+EXECUTORS = (
+    "executor(concurrent.futures.ThreadPoolExecutor(2))",
+    "executor(concurrent.futures.ProcessPoolExecutor(2))",
+    "asyncio.run(gather())",
+    "processes('fork')",
+    "processes('spawn')",
+    "processes('forkserver')",
+)
+
+
+@pytest.mark.parametrize("used", EXECUTORS)
+def test_a_program_with_an_executor_does_what_it_does_untraced(tmp_path: Path, used: str) -> None:
+    (tmp_path / "main.py").write_text(HEAD.replace("{}", used), encoding="utf-8")
+    plain, traced = both(tmp_path, "main.py", PYTHONWARNINGS="ignore")
+    assert plain.returncode == traced.returncode == 5, traced.stderr
+    assert plain.stdout == traced.stdout and "array([6., 6.])" in plain.stdout

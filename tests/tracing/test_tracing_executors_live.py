@@ -1,0 +1,108 @@
+"""Programs that compute with the executors of libraries print and return the same with the tracer."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from test_tracing_scripts import both, ran
+
+pytestmark = pytest.mark.live
+
+HEAD = """
+import sys
+import numpy as np
+def double(x):
+    return x * np.float64(2)
+def xs():
+    return [np.full(2, i, np.float32) for i in range(4)]
+"""
+TAIL = """
+if __name__ == "__main__":
+    print(*[f"{np.asarray(each)} {np.asarray(each).dtype}" for each in main()])
+    sys.exit(5)
+"""
+JOBLIB = """
+def main():
+    from joblib import Parallel, delayed
+    return Parallel(n_jobs=2, backend="{}")(delayed(double)(x) for x in xs())
+"""
+DASK = """
+def main():
+    import dask
+    return dask.compute(*map(dask.delayed(double), xs()), scheduler="{}")
+"""
+DISTRIBUTED = """
+def main():
+    from distributed import Client, LocalCluster
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes={}, dashboard_address=None) as cluster:
+        with Client(cluster) as client:
+            return client.gather(client.map(double, xs()))
+"""
+DATA = """
+import torch
+class Data(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, i):
+        return torch.as_tensor(double(np.full(2, i, np.float32)))
+def main():
+    how = "{}"
+    workers = 2 if how else 0
+    loader = torch.utils.data.DataLoader(Data(), num_workers=workers, multiprocessing_context=how or None)
+    return [x[0] for x in loader]
+"""
+TESTS = """
+import numpy as np
+import pytest
+from work import double
+@pytest.mark.parametrize("i", range(4))
+def test(i):
+    assert double(np.full(2, i, np.float32)).dtype == "float64"
+def test_that_fails():
+    assert double(np.float32(1)) == 3
+"""
+PROGRAMS = {
+    "joblib, loky": ("joblib", JOBLIB.replace("{}", "loky")),
+    "joblib, threading": ("joblib", JOBLIB.replace("{}", "threading")),
+    "joblib, multiprocessing": ("joblib", JOBLIB.replace("{}", "multiprocessing")),
+    "dask, synchronous": ("dask", DASK.replace("{}", "synchronous")),
+    "dask, threads": ("dask", DASK.replace("{}", "threads")),
+    "dask, processes": ("dask", DASK.replace("{}", "processes")),
+    "distributed, threads": ("distributed", DISTRIBUTED.replace("{}", "False")),
+    "distributed, processes": ("distributed", DISTRIBUTED.replace("{}", "True")),
+    "DataLoader, no worker": ("torch", DATA.replace("{}", "")),
+    "DataLoader, fork": ("torch", DATA.replace("{}", "fork")),
+    "DataLoader, spawn": ("torch", DATA.replace("{}", "spawn")),
+    "DataLoader, forkserver": ("torch", DATA.replace("{}", "forkserver")),
+}
+
+
+def needed(library: str) -> None:
+    """Skip a test whose library is not installed, and say where it is listed."""
+    if find_spec(library) is None:
+        pytest.skip(f"{library} is not installed; tools/requirements-live.txt lists it")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_executor_does_what_it_does_untraced(tmp_path: Path, name: str) -> None:
+    library, main = PROGRAMS[name]
+    needed(library)
+    (tmp_path / "main.py").write_text(HEAD + main + TAIL, encoding="utf-8")
+    plain, traced = both(tmp_path, "main.py", PYTHONWARNINGS="ignore")
+    assert plain.returncode == traced.returncode == 5, traced.stderr
+    assert plain.stdout == traced.stdout and plain.stdout.count("] float64") == 4
+
+
+def test_pytest_in_two_processes_ends_as_it_does_untraced(tmp_path: Path) -> None:
+    needed("xdist")
+    (tmp_path / "work.py").write_text(HEAD, encoding="utf-8")
+    (tmp_path / "test_work.py").write_text(TESTS, encoding="utf-8")
+    words = ("-m", "pytest", "-n", "2", "-q", "-p", "no:cacheprovider", "test_work.py")
+    plain, traced = both(tmp_path, *words)
+    followed = ran(tmp_path, *words, "-p", "typelattice.tracing.front.pytest", "--dtype-trace=work")
+    for each in (plain, traced, followed):
+        assert each.returncode == 1, each.stdout + each.stderr
+        assert "1 failed, 4 passed" in each.stdout
+    assert "work.py:5: x * np.float64(2)" in followed.stdout

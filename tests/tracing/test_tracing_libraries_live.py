@@ -1,0 +1,146 @@
+"""Small programs over each library, run once and followed: every step comes out as its system says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from followed import followed
+
+import typelattice as tl
+from typelattice.facts.releases import release_of
+from typelattice.tracing.libraries import own_system, version
+
+pytestmark = pytest.mark.live
+
+LINES = """
+a + b; a / 3; i * 2; i / 2; a ** 2; i // 2; i % 2; i / i; 2.5 * a; 1 - i; k + i; k * 2; a - i; i << 1; k & i
+x = a[1:]; x = a[0] + b[1]; -a; abs(i); ~i; a < b; (a < b) & (a > 0); a @ b; a.T; i > 2.5; a == i; i @ k
+xp.sum(i); xp.mean(a); xp.mean(i); xp.std(a); xp.var(b); xp.prod(i); xp.max(a); xp.argmax(a); xp.any(a > 0)
+xp.where(a > 0, a, b); xp.where(a > 0, a, 0); xp.concat([a, b]); xp.concatenate([i, a]); xp.stack([a, b])
+xp.exp(a); xp.sqrt(i); xp.maximum(a, b); xp.minimum(i, 3); xp.abs(i); xp.square(i); xp.floor(a); xp.round(a)
+xp.astype(i, a.dtype); i.astype(a.dtype); xp.reshape(a, (-1, 1)); xp.sort(a); xp.clip(a, 0, 1)
+xp.clip(i, 0, 1); xp.zeros_like(a) + 1; xp.ones(3) + a; xp.arange(3) + i; xp.linspace(0, 1, 3) * a
+xp.sum(a > 0); xp.full((3,), 2) + a
+xp.isnan(a); xp.tanh(a) + xp.log(b); xp.tensordot(a, b, axes=1); xp.logical_and(a < b, a > 0)
+xp.sum(a, dtype=b.dtype)
+xp.cumulative_sum(i); xp.cumsum(a); xp.outer(a, i); xp.asarray([1, 2.5, 3]) + a
+xp.asarray([1, 2, 3]) + i; xp.hypot(a, b)
+x = a + 0; x += 1; x *= 2.5; x = i + 0; x += k; x += 1; x = xp.asarray(a)
+xp.zeros(3, dtype=i.dtype) - i; xp.power(a, i)
+a + [1, 2, 3]; [1.5, 2, 3] * i; xp.add([1, 2, 3], a); xp.concatenate([i, [1, 2]]); xp.stack([a[0], 1.0])
+xp.asarray([a[0], 1.0]); xp.array([a[0], 1]); xp.tensor([a[0], 1.0]); xp.append(a, 1.0)
+xp.where(a > 0, [1, 2, 3], a); xp.r_[a, 1.0, i]; xp.r_[0:3, a]; xp.c_[a, i]; xp.hstack([a, 1.0])
+"""
+
+
+def program() -> Any:
+    """A function of all the lines, each of which is left out where the library refuses it."""
+    lines = [line.strip() for line in LINES.replace("\n", ";").split(";") if line.strip()]
+    body = "".join(f"    try: {line}\n    except Exception: pass\n" for line in lines)
+    return f"def run(xp, a, b, i, k):\n    x = a\n{body}"
+
+
+MODULES = {
+    "array-api-strict": ("array_api_strict", ("float32", "float64")),
+    "array-api-compat over torch": ("array_api_compat.torch", ("float32", "float64")),
+    "dask": ("dask.array", ("float32", "float64")),
+    "jax": ("jax.numpy", ("float16", "float32")),
+    "ndonnx": ("ndonnx", ("float32", "float64")),
+    "mlx": ("mlx.core", ("float16", "float32")),
+    "numpy": ("numpy", ("float16", "float64")),
+    "torch": ("torch", ("float16", "float32")),
+}
+
+OTHERWISE = {  # array-api-compat casts for PyTorch, which refuses these; that is no rule of PyTorch's
+    "array-api-compat over torch": ("xp.minimum(i, 3)", "xp.tensordot(a, b, axes=1)"),
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_step_comes_out_as_the_librarys_system_says(name: str, tmp_path: Any) -> None:
+    module, floats = MODULES[name]
+    xp = pytest.importorskip(module)
+    path = tmp_path / "traced_program.py"
+    path.write_text(program(), encoding="utf-8")
+    spec = import_module("importlib.util").spec_from_file_location("traced_program", path)
+    made = import_module("importlib.util").module_from_spec(spec)
+    spec.loader.exec_module(made)
+    operations = 0
+    cases = [*zip(floats, reversed(floats), ("int8", "uint8"), strict=True)]
+    for a, b, i in cases[:1] if name == "jax" else cases:  # JAX compiles each operation
+        arrays = [xp.ones(3, dtype=getattr(xp, d, d)) for d in (a, b, i, "int16")]
+        run = tl.trace(made.run, xp, *arrays).run
+        wrong = [
+            f"{m.step.text} of {[str(run.seen[p].operand) for p in m.step.parts]} gave {m.seen.operand.dtype}"
+            for m in run.mismatches
+            if m.step.text not in OTHERWISE.get(name, ())
+        ]
+        assert not wrong, "\n".join(wrong)
+        operations += run.operations
+    assert operations > 50
+
+
+def test_a_librarys_own_system_is_that_of_its_own_dtypes() -> None:
+    pytest.importorskip("torch")
+    head = "import numpy as np, torch\nx, t = np.ones(3), torch.ones(3, dtype=torch.bfloat16)\n"
+    assert followed("t + t", head)[1].systems["numpy"].partition("@")[0] == "numpy"
+    pytest.importorskip("ml_dtypes")
+    head = "import numpy as np, ml_dtypes\nx = np.ones(3, ml_dtypes.bfloat16)\n"
+    assert followed("x + x", head)[1].systems["numpy"].partition("@")[0] == "numpy-ml-dtypes"
+
+
+@pytest.mark.parametrize("library", ["mlx", "tinygrad", "numpy", "dask"])
+def test_a_run_goes_by_the_release_that_is_installed(library: str) -> None:
+    """MLX and tinygrad have no __version__."""
+    module = pytest.importorskip(library)
+    found = own_system(library, ())
+    installed = metadata.version(module.__name__)
+    assert version(library) == installed
+    assert found == release_of(found.partition("@")[0], installed)
+
+
+def test_a_scalar_of_numpys_beside_an_array_of_mlxs_counts_as_mlx_says() -> None:
+    pytest.importorskip("mlx.core")
+    run = followed("x * n", "import numpy as np, mlx.core as mx\nx, n = mx.ones(3), np.float64(2)\n")[1]
+    *_, (step, seen) = run
+    assert (step.text, str(seen.operand.dtype)) == ("x * n", "float32")
+    assert not run.mismatches
+    assert str(run.under("mlx").result) == "float32"  # NumPy's scalar stays one under MLX's rules alone
+
+
+def test_what_pandas_computes_is_taken_as_seen() -> None:
+    """No system has its rules."""
+    pytest.importorskip("pandas")
+    lines = "import numpy as np, pandas as pd\ni, s = pd.Index([1, 2]), pd.Series([1.5, 2.5])\n"
+    run = followed("s.to_numpy() + 1", f"{lines}i.append([i]); i[[0, 1]]; s * 2; s.mean()\n")[1]
+    assert not run.mismatches and not run.left_alone and run.opaque >= 4
+    assert [step.op for step, seen in run if step.op and seen.count][-1] == "add"
+
+
+def test_a_library_whose_functions_give_anothers_arrays_has_its_system_too() -> None:
+    """Keras's functions give arrays of its backend."""
+    pytest.importorskip("keras")
+    run = followed("keras.ops.add(x, 1)", "import keras\nx = keras.ops.ones(3)\n")[1]
+    assert "keras" in run.systems and not run.mismatches
+
+
+def test_keras_on_jax_without_64_bits_computes_in_32_bits() -> None:
+    """In a process of its own: Keras reads which backend it has when it is imported."""
+    pytest.importorskip("keras")
+    pytest.importorskip("jax")
+    program = (
+        "from followed import followed\n"
+        "lines = 'h = keras.ops.array(numpy.ones(3)); keras.ops.add(keras.ops.sqrt(h), 1)'\n"
+        "run = followed(lines, 'import keras, numpy\\n')[1]\n"
+        "print(run.systems['keras'], [*run.mismatches], run.seen[-1].operand.dtype)"
+    )
+    folders = os.pathsep.join([str(Path(tl.__file__).parents[1]), str(Path(__file__).parents[1])])
+    env = {**os.environ, "PYTHONPATH": folders, "KERAS_BACKEND": "jax"}
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert done.stdout == "keras-jax [] float32\n", done.stderr

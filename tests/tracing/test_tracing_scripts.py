@@ -1,0 +1,227 @@
+"""A script that is followed finds itself as Python would have started it, and ends as it would have ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import py_compile
+import re
+import signal
+import subprocess
+import sys
+import zipapp
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+
+MAIN = """
+import sys
+import numpy as np
+x = np.ones(3, np.float32) * np.float64(2)
+for name in sorted({*globals()} - {"__loader__", "__spec__", "np", "x", "sys"}):
+    print(name, type(globals()[name]), str(globals()[name])[:100])
+print(__loader__.__class__.__mro__[-5:], __spec__ and (__spec__.name, __spec__.origin), sys.argv, sys.path)
+"""
+
+
+def ran(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """What Python makes of words, in a folder."""
+    variables = {**os.environ, "PYTHONPATH": str(Path(tl.__file__).parents[1]), **settings}
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder, env=variables, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def both(folder: Path, *words: str, **settings: str) -> list[subprocess.CompletedProcess[str]]:
+    """What Python makes of a script, by itself and followed."""
+    return [ran(folder, *before, *words, **settings) for before in ((), ("-m", "typelattice", "trace"))]
+
+
+@pytest.mark.parametrize("safe", ["", "1"])
+@pytest.mark.parametrize("words", [("main.py", "a"), ("app", "a"), ("app.pyz", "-x"), ("-m", "app", "a")])
+def test_the_main_module_is_what_python_makes_it(tmp_path: Path, words: tuple[str, ...], safe: str) -> None:
+    (tmp_path / "app").mkdir()
+    for file in ("main.py", "app/__main__.py"):
+        (tmp_path / file).write_text(MAIN, encoding="utf-8")
+    zipapp.create_archive(tmp_path / "app")
+    plain, followed = both(tmp_path, *words, PYTHONSAFEPATH=safe, PYTHONDONTWRITEBYTECODE="1")
+    if safe and words[0] == "-m":
+        assert plain.returncode and "there is no module app" in followed.stderr
+        return
+    assert plain.returncode == followed.returncode == 0, followed.stderr
+    assert followed.stdout == plain.stdout
+    assert "\n 1  " in followed.stderr and "np.ones(3, np.float32) * np.float64(2)" in followed.stderr
+
+
+def test_compiled_code_is_refused_and_its_source_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("print(1)\n", encoding="utf-8")
+    (tmp_path / "app").mkdir()
+    for made in ("main.pyc", "app/__main__.pyc"):
+        py_compile.compile(str(tmp_path / "main.py"), str(tmp_path / made))
+    for word in ("main.pyc", "app"):
+        plain, followed = both(tmp_path, word)
+        assert (plain.stdout, followed.stdout, followed.returncode) == ("1\n", "", 2)
+        assert "compiled code, of which nothing can be followed; trace the source" in followed.stderr
+
+
+@pytest.mark.parametrize(
+    ("ends", "status"),
+    [("sys.stderr.close()", 0), ("sys.stderr.close(); sys.exit(3)", 3), ("sys.stderr = None", 0)],
+)
+def test_a_script_that_closes_standard_error_keeps_its_status_and_has_its_report(
+    tmp_path: Path, ends: str, status: int
+) -> None:
+    lines = "import sys, numpy as np", "x = np.ones(3, np.float32) * np.float64(2)", "print('done')", ends
+    (tmp_path / "main.py").write_text("\n".join(lines), encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py")
+    assert plain.returncode == followed.returncode == status
+    told = followed.stderr if "None" in ends else followed.stdout.removeprefix(plain.stdout)
+    assert "\n 1  main.py:2: np.ones(3, np.float32) * np.float64(2)" in told
+
+
+def test_a_script_that_closes_both_streams_keeps_its_status(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("import sys\nsys.stdout.close()\nsys.stderr.close()\nsys.exit(3)")
+    assert [done.returncode for done in both(tmp_path, "main.py")] == [3, 3]
+
+
+def test_what_a_script_leaves_for_its_end_runs_where_it_was_interrupted(tmp_path: Path) -> None:
+    lines = "import atexit", "atexit.register(print, 'left')", "raise KeyboardInterrupt"
+    (tmp_path / "main.py").write_text("\n".join(lines), encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py")
+    assert plain.returncode == followed.returncode == -signal.SIGINT
+    assert plain.stdout == followed.stdout == "left\n"
+    assert followed.stderr.startswith(plain.stderr) and followed.stderr.count("Traceback") == 1
+
+
+def test_an_interrupt_while_threads_are_waited_for_leaves_the_report_and_the_status(tmp_path: Path) -> None:
+    lines = (
+        "import os, signal, threading, time, numpy as np",
+        "x = np.ones(3, np.float32) * np.float64(2)",
+        "ended = threading.Event()",
+        "def interrupt():",
+        "    time.sleep(0.5)",
+        "    os.kill(os.getpid(), signal.SIGINT)",
+        "    ended.wait(0.5)",
+        "threading.Thread(target=interrupt).start()",
+    )
+    (tmp_path / "main.py").write_text("\n".join(lines), encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py")
+    assert plain.returncode == followed.returncode == 0
+    assert "\n 1  main.py:2: np.ones(3, np.float32) * np.float64(2)" in followed.stderr
+
+
+POOL = """
+import time
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+def doubled(x):
+    time.sleep(0.1)
+    print(str((x * np.float64(2)).dtype) + "\\n", end="")
+pool = ThreadPoolExecutor(1)
+for _ in range(2):
+    pool.submit(doubled, np.ones(2, np.float32))
+print("end")
+"""
+
+
+def test_a_pool_of_threads_that_is_left_open_does_its_work_and_ends(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(POOL, encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py")
+    assert plain.returncode == followed.returncode == 0
+    assert plain.stdout == followed.stdout == "end\nfloat64\nfloat64\n"
+    assert "main.py:7: x * np.float64(2)" in followed.stderr
+
+
+EXITS = """
+import atexit, sys, threading
+import numpy as np
+from numpy import ones
+def late(what):
+    print(what, threading.main_thread().is_alive(), (ones(3, np.float32) * np.float64(2)).dtype)
+atexit.register(late, "exit function")
+def work():
+    ended.wait()
+    late("thread")
+ended = threading.Event()
+threading.Thread(target=work).start()
+threading._register_atexit(ended.set)  # as joblib's executors end their threads
+threading._register_atexit(late, "before threads are joined")
+sys.modules["__main__"].end = "main"
+atexit.register(lambda: print(sys.modules["__main__"].end, sys.argv))
+atexit.register(lambda: 1 / 0)
+sys.exit(3)
+"""
+
+
+def test_threads_and_exit_functions_run_in_pythons_order_and_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(EXITS, encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py", "a")
+    assert plain.returncode == followed.returncode == 3
+    assert followed.stdout == plain.stdout and plain.stdout.count("float64") == 3
+    told, _, report = followed.stderr.partition("9 operations ran")
+    assert report and re.sub("0x[0-9a-f]+", "", told) == re.sub("0x[0-9a-f]+", "", plain.stderr)
+
+
+REGISTERED = """
+import queue, threading
+import numpy as np
+work = queue.Queue()
+def end(): print("end\\n", end=""); work.put(None)
+def wait():
+    while (x := work.get()) is not None: print(f"{(x * np.float64(2)).dtype}\\n", end="")
+threading._register_atexit(print, "last")
+threading._register_atexit(end)
+threading.Thread(target=wait).start()
+work.put(np.ones(2, np.float32))
+"""
+
+
+def test_threads_end_that_a_module_ends_by_its_own_callback_at_exit(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(REGISTERED, encoding="utf-8")
+    plain, followed = both(tmp_path, "main.py")
+    assert plain.returncode == followed.returncode == 0
+    assert sorted(plain.stdout.split()) == sorted(followed.stdout.split()) == ["end", "float64", "last"]
+
+
+STARTS = """
+import multiprocessing, os, subprocess, sys
+import numpy as np
+def double(x):
+    return x * np.float64(2)
+if __name__ == "__main__":
+    double(np.ones(3, np.float32))
+    how = sys.argv[1]
+    if how == "popen":
+        subprocess.run([sys.executable, "-c", ""], close_fds=False)
+    elif how == "shell":
+        os.system("true")
+    elif how == "raw":
+        if not os.fork():
+            os._exit(0)
+        os.wait()
+        os.waitpid(os.posix_spawn("/bin/sh", ["sh", "-c", ""], os.environ), 0)
+    elif how != "none":
+        with multiprocessing.get_context(how).Pool(2) as pool:
+            pool.map(double, [np.ones(3, np.float32)])
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "many"),
+    [("none", 0), ("popen", 1), ("shell", 1), ("raw", 2), ("fork", 2), ("spawn", 2), ("forkserver", 2)],
+)
+def test_the_report_says_how_many_child_processes_were_not_followed(
+    tmp_path: Path, how: str, many: int
+) -> None:
+    (tmp_path / "main.py").write_text(STARTS, encoding="utf-8")
+    trace = "-m", "typelattice", "trace", "--json", "run.json", "--html", "pages", "main.py", how
+    followed = ran(tmp_path, *trace)
+    assert followed.returncode == 0, followed.stderr
+    assert json.loads((tmp_path / "run.json").read_text())["child_processes"] == many
+    said = f"not followed: {many} child process{'es' * (many > 1)} that the program started"
+    for told in (followed.stderr, (tmp_path / "pages" / "index.html").read_text()):
+        assert (said in " ".join(told.split())) is bool(many), told
+        assert ("child process" in told) is bool(many)

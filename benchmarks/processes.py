@@ -19,6 +19,10 @@ from timing import Row, absent, compared, measured
 PROCESSES = 15
 FRAMEWORKS = ("numpy", "ml_dtypes", "array_api_strict", "tinygrad", "jax")
 HEIGHT, WIDTH = 15, 20  # 300 dtypes: the products of 15 precisions and 20 ranges
+FIRST = {  # what a fresh process asks first -> its code, milliseconds that it may take over a bare Python
+    "result_type": ("import typelattice as tl; tl.system('jax').result_type('int8', 'uint8')", 20),
+    "printed explain": ("import typelattice as tl; print(tl.system('jax').explain('int8', 'uint8'))", 35),
+}
 LARGE = {  # command -> seconds that it may take
     "explain n3_4 n5_2 --system": 0.3,
     "table --system": 2,
@@ -33,16 +37,20 @@ def processes() -> list[Row]:
         "": ["-c", "pass"],
         ours: ["-c", ours],
         cold: ["-m", *cold.split()],
+        **{first: ["-c", code] for first, (code, _) in FIRST.items()},
         **{f"import {m}": ["-c", f"import {m}"] for m in FRAMEWORKS if not absent(m)},
     }
     rounds = [{name: spawn(command) for name, command in commands.items()} for _ in range(PROCESSES)]
     over = {name: median(r[name] - r[""] for r in rounds) for name in commands if name}
-    others = [
-        compared("import", name, over[ours], b, 1) for name, b in over.items() if name not in (ours, cold)
-    ]
+    own = (ours, cold, *FIRST)
+    others = [compared("import", name, over[ours], b, 1) for name, b in over.items() if name not in own]
     return [
         measured("import", "a bare Python", over[ours] * 1e3, 40, "ms"),
         *others,
+        *(
+            measured("first", f"a bare Python: {name}", over[name] * 1e3, goal, "ms")
+            for name, (_, goal) in FIRST.items()
+        ),
         measured("cold", "a bare Python: explain, all systems", over[cold] * 1e3, 200, "ms"),
     ]
 

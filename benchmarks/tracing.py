@@ -17,8 +17,8 @@ from typing import Any
 from processes import spawn
 from timing import REPEATS, Row, absent, compared, measured
 
-from typelattice.tracing.importing import Compiler
-from typelattice.tracing.recorder import Recorder
+from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.recorder import Recorder
 
 LOOPS = {  # what is written in the loop
     "an operator": "x + y",

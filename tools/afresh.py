@@ -1,4 +1,4 @@
-"""Runs tests in this process: as the code stands, or with a mutant imported in place of its module."""
+"""Runs tests in this process, on the code as it is or with a mutant in place of a module."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""Command lines made from a grammar, good ones and broken ones, and the files that they name.
+"""Makes command lines from a grammar, good ones and broken ones, and the files that they name.
 
 A line is first made good and then, one time in two, broken: words are dropped, doubled, or replaced by
 hostile ones; files are broken in the same way.
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from typelattice.facts.operations import NAMES
 from typelattice.files.text import systems
 from typelattice.rendering import FORMATS
 
+_MARKED = r"(?: +\d+ \| .*\n +\| +\^+\n)?"  # the line of a file, and a caret below its wrong word
+ERROR = re.compile(rf"typelattice: .*\n{_MARKED}(?:[^ ].*: .*\n{_MARKED})*")
+"""An error: one line, or the mistakes of a system file."""
 FILES = {
     "mine.toml": """
 name  = "mine"
@@ -33,6 +37,9 @@ costs = ["width"]
 [demands]
 odd = { avoid = "i8 -> f32", weight = 3 }
 """,
+    "table.csv": ",uint8,int16\nuint8,uint8,int16\nint16,int16,int8\n",
+    "form.toml": 'kind = "grid"\nskip = "x"\n[before]\n"uint8 + uint8" = "refused"\n',
+    "names.toml": '[names]\nint16 = "S16"\n',
     "list.toml": """[[departure]]
 ops = "add, pow but +="
 operands = ["i8:weak, i* beyond i8 + any...", "bool then negative i*"]
@@ -40,10 +47,18 @@ reason = "why"
 source = "here"
 count = 3
 """,
-    "it.json": """{"format": 2, "library": "it", "versions": {}, "python": "3", "date": "d", "how": "h",
-"operands": ["int8", "int16"], "answers": ["int8", "int16"], "errors": {},
-"binary": {"add": {"rows": ["!#", "##"]}}, "unary": {"negative": "!#"},
-"seed": 0, "nary": [["result_type", [0, 1, 0], 1]]}""",
+    "run.json": """{"typelattice": "run", "version": 1, "libraries": {"numpy": "numpy"}, "opaque": 0,
+"mismatches": [], "departures": [], "not_followed": {}, "child_processes": 0, "summarised": [], "steps": [
+{"file": null, "line": null, "code": "x", "operands": [], "observed": "float32", "bytes": 4},
+{"file": "s.py", "line": 1, "code": "x * y", "operands": [0], "observed": "float64", "bytes": 8}]}
+""",
+    "it.jsonl": """{"format": 3, "library": "it", "versions": {}, "python": "3", "date": "d", "how": "h",\
+ "operands": ["int8", "int16"], "seed": 0}
+["add", "int8", {"int8": "int8", "int16": "int16"}]
+["add", "int16", {"int16": "int8 int16"}]
+["negative", {"int8": "int8", "int16": "int16"}]
+["result_type", "int8", {"int8": "int8"}]
+""",
 }
 HOSTILE = [
     "", " ", "\t", "\0", "\x1b[31m", "\x1b]0;t\x07", "\u202e", "\ud800", "é", "９", "9" * 5_000,
@@ -156,7 +171,7 @@ def designed(dice: Dice) -> list[str]:
 
 def conformed(dice: Dice) -> list[str]:
     given = options(dice, departures=named("list.toml"), format=named("text", "json"), seed=named("1", "-1"))
-    return [one(dice, "it", "arrow-unify"), "--recording=it.json", "--system=mine.toml", *given]
+    return [one(dice, "it", "arrow-unify"), "--recording=it.jsonl", "--system=mine.toml", *given]
 
 
 def recorded(dice: Dice) -> list[str]:
@@ -178,13 +193,35 @@ def drawn(dice: Dice) -> list[str]:
 
 def traced(dice: Dice) -> list[str]:
     """No script that there is: a program may do anything."""
-    return [one(dice, "nothing.py", "nothing"), *options(dice, system=a_system, json=named("it.json"))]
+    return [one(dice, "nothing.py", "nothing"), *options(dice, system=a_system, json=named("it.jsonl"))]
+
+
+def patched(dice: Dice) -> list[str]:
+    """No script that there is: a program may do anything."""
+    return [one(dice, "nothing.py", "nothing"), *options(dice, to=named("float32", "int8"), write=None)]
 
 
 def watched(dice: Dice) -> list[str]:
     """No library that there is: to ask one takes minutes."""
-    given = options(dice, recording=named("it.json"), limit=named("1", "nan"), format=named("text", "json"))
+    given = options(dice, recording=named("it.jsonl"), limit=named("1", "nan"), format=named("text", "json"))
     return [one(dice, "nothing", "nothing:it", "it:"), *given]
+
+
+def emitted(dice: Dice) -> list[str]:
+    lang = one(dice, "c11", "cpp17", "rust", "python", "typescript", "json")
+    given = options(dice, ops=OP, tiers=TIER, names=named("names.toml", "mine.toml"), check=None)
+    return [one(dice, "mine.toml", "python", "child.toml", "numpy1"), f"--lang={lang}", "-o=made", *given]
+
+
+def linted(dice: Dice) -> list[str]:
+    given = options(dice, allow=named("list.toml", "names.toml"), format=named("text", "json", "sarif"))
+    against = one(dice, "mine.toml", "python", "bad.toml")
+    return ["table.csv", "--form=form.toml", "--against", against, *given]
+
+
+def runs_compared(dice: Dice) -> list[str]:
+    given = options(dice, output=named("made.json"))
+    return [one(dice, "diff", "combine"), "run.json", one(dice, "run.json", "mine.toml"), *given]
 
 
 GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> how often, and what follows it
@@ -198,8 +235,12 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "watch": (1, watched),
     "draw": (2, drawn),
     "trace": (2, traced),
+    "runs": (2, runs_compared),
+    "fix": (2, patched),
     "explore": (1, explored),
     "design": (2, designed),
+    "emit": (4, emitted),
+    "lint": (4, linted),
     "systems": (2, lambda dice: options(dice) or ["mine.toml"]),
     "check": (2, lambda dice: [one(dice, "mine.toml", "child.toml", "python")]),
 }

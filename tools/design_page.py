@@ -1,4 +1,4 @@
-"""Writes docs/design.md and docs/design.svg from docs/design.toml: every figure is solved for, none is typed.
+"""Writes docs/design.md and docs/design.svg from docs/design.toml: every figure is computed.
 
 python tools/design_page.py          # writes the page; half a minute
 python tools/design_page.py --check  # exit 1 if it is not what it would write
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, repairs
-from typelattice.designer.front import AXES, Place, front, place
+from typelattice.designer.front import AXES, Placement, front, place
 from typelattice.engine.system import System
 from typelattice.files.writer import code
 from typelattice.rendering.plot import Mark, Steps, plot
@@ -128,7 +128,7 @@ def bfloat16() -> Iterator[str]:
         yield row(f"Option {n}", split, *cells, arrows(best.completions) if best[0].covers else "none")
 
 
-def verdict(p: Place) -> str:
+def verdict(p: Placement) -> str:
     if p.on:
         return "on the front"
     if p.better:
@@ -139,7 +139,7 @@ def verdict(p: Place) -> str:
     return "beyond, by refusals" if p.counts["lattice"] else "beyond, by ties: no order's joins"
 
 
-def places(found: Sequence[Place]) -> Iterator[str]:
+def places(found: Sequence[Placement]) -> Iterator[str]:
     yield from head("", *HEADS, "place")
     ranked = sorted(
         found, key=lambda p: (p.counts["lattice"], p.counts["width"], p.counts["precision"], p.system.name)
@@ -158,9 +158,9 @@ def fronts(order: str | Path, most: dict[str, int] = {}) -> Iterator[str]:
         )
 
 
-def picture(found: Sequence[Place]) -> str:
+def picture(found: Sequence[Placement]) -> str:
     """The plane of criteria 4 and 5: the front, and all systems, those that refuse pairs hollow."""
-    groups: dict[tuple[int, int], list[Place]] = {}
+    groups: dict[tuple[int, int], list[Placement]] = {}
     for p in found:
         groups.setdefault((p.counts["precision"], p.counts["width"]), []).append(p)
     marks = []

@@ -1,4 +1,4 @@
-"""How often rules are right of everyday calls: those whose operands are of dtypes that most programs have.
+"""Counts how often each rule is right for recorded calls with common dtypes.
 
     python tools/everyday.py             # every recording of a newest release, and all of them together
     python tools/everyday.py numpy@2.4   # these

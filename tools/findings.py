@@ -1,4 +1,4 @@
-"""Writes docs/findings.md from docs/findings.toml: answers are looked up in the recordings, never typed.
+"""Writes docs/findings.md from docs/findings.toml: answers come from the recordings.
 
     python tools/findings.py          # writes the page
     python tools/findings.py --check  # exit 1 if the page is not what it would write
@@ -18,7 +18,7 @@ from typelattice.recorded.recording import Recording
 DOCS = Path(__file__).parents[1] / "docs"
 KINDS = {
     "order": "Results that depend on the order of the operands",
-    "silent": "Choices and losses that nothing says",
+    "silent": "Choices and losses without a warning",
     "document": "Documents that the code contradicts",
     "standard": "Answers that contradict the array API standard",
     "inconsistent": "Libraries that contradict themselves",
@@ -34,10 +34,8 @@ def page() -> str:
     lines = [
         "# Findings",
         "",
-        "What the recordings show that a user of these libraries would want to know. This page is written by",
-        "`tools/findings.py`: every answer below was given by the library, at the version named, "
-        "and looked up in its",
-        "recording.",
+        "These results of the recordings may surprise a user of the libraries. Each answer below is that of",
+        "the library, in the version named, as its recording has it. `tools/findings.py` writes this page.",
     ]
     for kind, heading in KINDS.items():
         chosen = [finding for finding in listed if finding["kind"] == kind]

@@ -1,4 +1,4 @@
-"""Verdicts of forked processes: whether a mutant was killed. A crash of the tool itself is never one."""
+"""Reads from a forked process if a mutant was killed. A crash of the tool itself is no verdict."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,4 @@
-"""Command lines made from a grammar, run one after another: does each end as docs/promises.md says?
+"""Runs random command lines, and checks that each ends as docs/promises.md says.
 
     tools/fuzz.py [--lines N] [--seed N] [--workers N]
 
@@ -22,7 +22,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-from command_lines import GRAMMAR, a_line, prepare
+from command_lines import ERROR, GRAMMAR, a_line, prepare
 
 from typelattice.cli.main import COMMANDS, LONGEST, main
 
@@ -51,15 +51,16 @@ def fault_of(argv: Sequence[str], run: Callable[[Sequence[str]], int] = main) ->
     said, complained = out.getvalue(), err.getvalue()
     if argv[0] == "trace" and status != 2:
         return ""  # a script that ran says and returns what it likes
-    if status not in (0, 1, 2) or (status == 1 and argv[0] != "conform"):
+    if status not in (0, 1, 2) or (status == 1 and argv[0] not in ("conform", "emit", "lint", "runs")):
         return f"exit status {status}"
-    if status == 2 and not (complained.startswith("typelattice: ") and complained.count("\n") == 1):
+    if status == 2 and not ERROR.fullmatch(complained):
         return f"an error that is not one line: {complained!r}"
     if status == 2 and said:
         return f"an error after part of an answer: {said[:99]!r}, {complained!r}"
-    if len(complained) > LONGEST + 20 or not complained.replace("\n", "").isprintable():
+    lines = complained.splitlines()
+    if max(map(len, lines), default=0) > LONGEST + 20 or not all(map(str.isprintable, lines)):
         return f"an error that is too long or cannot be printed: {complained!r}"
-    notes = all(line.startswith("typelattice: left out: ") for line in complained.splitlines())
+    notes = all(line.startswith("typelattice: left out: ") for line in lines)
     if status != 2 and not (said and notes):
         return f"an answer that is none, or has an error: {said[:99]!r}, {complained!r}"
     if not said.replace("\n", "").isprintable():

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/laws.md, each between `<!-- NAME -->` and `<!-- end -->`; other text is kept.
+"""Writes the tables of docs/laws.md, each between `<!-- NAME -->` and `<!-- end -->`.
 
     python tools/laws.py          # writes the page
     python tools/laws.py --check  # exit 1 if a table is not what it would write
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.explain.library_code import plain
+from typelattice.explanations.library_code import plain
 from typelattice.rendering import Grid
 from typelattice.study.criteria import CRITERIA
 from typelattice.study.laws import LAWS
@@ -70,16 +70,16 @@ def options() -> Grid:
     return Grid("", grid.columns, grid.rows, grid.cells, (), "system")
 
 
-def page(text: str) -> str:
-    """The page with its tables made anew."""
+def filled_in(text: str, tables: Mapping[str, Callable[[], str]]) -> str:
+    """Return the text of a page with new tables between its marks."""
     return re.sub(
-        r"(?s)(<!-- (\w+) -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{TABLES[m[2]]()}\n\n{m[3]}", text
+        r"(?s)(<!-- (\w+) -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{tables[m[2]]()}\n\n{m[3]}", text
     )
 
 
 if __name__ == "__main__":
     old = PAGE.read_text(encoding="utf-8")
-    new = page(old)
+    new = filled_in(old, TABLES)
     if sys.argv[1:] == ["--check"]:
         raise SystemExit(0 if new == old else f"{PAGE.name} is stale; run python tools/laws.py")
     PAGE.write_text(new, encoding="utf-8")

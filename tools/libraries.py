@@ -1,4 +1,4 @@
-"""What the registry of libraries says of a virtual environment of ours, for the Makefile and tools/conform.
+"""Lists the packages and recordings of a virtual environment, for the Makefile and tools/conform.
 
     python tools/libraries.py packages live    # what pip installs, a line each
     python tools/libraries.py recordings live  # what is asked there, and how many live calls at most

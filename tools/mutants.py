@@ -1,4 +1,4 @@
-"""Mutation testing of the engine: one small change at a time, in memory; a test has to notice each.
+"""Breaks the engine, one small change at a time, and counts the changes that no test notices.
 
 The tests are collected once, and run once to see which of them run which lines of the engine. Each mutant
 then has a fork of that process, in which its functions take the mutant's code, and the tests that run the

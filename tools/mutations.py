@@ -1,4 +1,4 @@
-"""Small changes to a module's syntax tree, each of which a test should notice."""
+"""Makes small changes to a module's syntax tree. A test should notice each."""
 from __future__ import annotations
 
 import ast

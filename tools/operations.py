@@ -1,4 +1,4 @@
-"""Writes docs/operations.md: every operation, what it is called, how it is called, what it takes and gives.
+"""Writes docs/operations.md: each operation with its names, its form, its operands and its result.
 
 python tools/operations.py          # writes the page
 python tools/operations.py --check  # exit 1 if the page is not what it would write
@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from typelattice.engine.operations import GROUPS, KINDS, STANDARD, Given, Op
+from typelattice.facts.call_forms import FORMS
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.forms import FORMS
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
 PAGE = Path(__file__).parents[1] / "docs" / "operations.md"
@@ -20,13 +20,15 @@ GIVES: dict[Given, str] = {
 }  # fmt: skip
 HEAD = """# Operations
 
-Each has one name, and is asked by any of its names: `--op concatenate` is `--op concat`. Python's operators
-are operations of their own, as some libraries answer `x + y` otherwise than `add(x, y)`: `--op +`, `--op=-x`,
-and of those that write into their left operand `--op +=`. What a file says of `add` holds for `+`, and what
-it says of `+` for `+=`, unless it says otherwise of these. This page is written by `tools/operations.py` from
-two tables: `facts/operations.txt` says which
-operations there are, and `engine/standard.txt` what the array API standard says of each class of them. A
-system's file says where its library departs from the standard ([format.md](format.md)).
+Each operation has one name, and you may ask by any of its names: `--op concatenate` is `--op concat`.
+
+Python's operators are operations of their own, because some libraries treat `x + y` and `add(x, y)`
+differently. Write `--op +`, `--op=-x`, or `--op +=` for an operator that writes into its left operand. The
+rule of `add` in a file holds for `+`, and the rule of `+` for `+=`, unless these have rules of their own.
+
+`tools/operations.py` writes this page from two tables. `facts/operations.txt` lists the operations, and
+`engine/standard.txt` has the rules of the array API standard for each class. A system's file has the
+departures of its library from the standard ([format.md](format.md)).
 """
 
 
@@ -34,10 +36,10 @@ def page() -> str:
     """The whole page."""
     lines = [HEAD, "## Forms of a call", "", "| form | operands |", "|---|---|"]
     lines += [f"| {form} | {meaning} |" for form, meaning in FORMS.items()]
-    lines += ["", "## Classes", "", "What the standard says, where a system's file says nothing.", ""]
+    lines += ["", "## Classes", "", "These rules of the standard hold if a system's file says nothing.", ""]
     lines += [
-        "Classes are of one of two groups: `computing` operations make new values; `moving` ones hand on,",
-        "copy or cast those that there are, or ask for a dtype only.",
+        "There are two groups of classes. `computing` operations make new values. `moving` ones copy or cast",
+        "values, or ask for a dtype only.",
         "",
     ]
     lines += ["| class | group | takes | gives | operations |", "|---|---|---|---|---|"]

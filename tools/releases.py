@@ -1,4 +1,4 @@
-"""Asks several releases of the libraries, each in an environment of its own, and writes down their answers.
+"""Asks several releases of the libraries, each in its own environment, and records their answers.
 
     python tools/releases.py                    # every environment that the registry of libraries lists
     python tools/releases.py numpy-2.0 recent   # these
@@ -103,7 +103,7 @@ def main() -> int:
             "record",
             name,
             "-o",
-            KEPT / f"{name}.json",
+            KEPT / f"{name}.jsonl",
         )
         print(f"{name}: {why or 'recorded'}", flush=True)
         if why:

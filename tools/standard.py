@@ -1,4 +1,4 @@
-"""Writes docs/standard.md: what libraries agree on beyond the array API standard, where they contradict it.
+"""Writes docs/standard.md: where libraries agree beyond the array API standard, and where they contradict it.
 
     python tools/standard.py          # writes the page
     python tools/standard.py --check  # exit 1 if the page is not what it would write
@@ -39,9 +39,9 @@ def page() -> str:
     standard = tl.system("array-api")
     lines = [
         "# For those who write the standard", "",
-        f"What {', '.join(AGREEING)} make of the dtypes of the array API standard ({standard.title}). "
-        "This page is written by",
-        "`tools/standard.py`; the systems equal the libraries' recorded answers.",
+        f"This page compares {', '.join(AGREEING)} on the dtypes of the array API standard",
+        f"({standard.title}). The systems equal the libraries' recorded answers. `tools/standard.py`",
+        "writes this page.",
         "", "## Agreement by tier", "",
         "| operands | pairs | agreed | contested | refused by some |", "|---|---|---|---|---|",
     ]  # fmt: skip
@@ -63,7 +63,7 @@ def page() -> str:
         "",
         "## Contradictions",
         "",
-        "Cells that the standard defines and a library answers otherwise.",
+        "The standard defines these cells, and a library gives another answer.",
         "",
     ]
     lines += ["| system | cells | which |", "|---|---|---|"]

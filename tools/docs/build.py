@@ -17,11 +17,16 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 
+import answers
 import documents
 import gallery
 import links
 import live
 import reference
+
+import typelattice as tl
+from typelattice.explorer.document import USUAL, document
+from typelattice.explorer.page import page as explorer
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -99,6 +104,8 @@ def build(into: Path, pyodide: Path | None) -> int:
     if status:
         return status
     live.serve_beside(html, pyodide)
+    (html / "explore.html").write_text(explorer(document(tl.systems(), USUAL)), encoding="utf-8")
+    answers.write(html)
     outside, broken = links.follow(html)
     (into / "links.txt").write_text("".join(f"{link}\n" for link in outside), encoding="utf-8")
     for link in broken:

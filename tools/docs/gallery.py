@@ -16,8 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.facts.headings import heading_of, headings
 from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.system_headings import heading_of, headings
 from typelattice.files.text import FOLDER
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording, recorded

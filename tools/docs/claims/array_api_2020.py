@@ -7,7 +7,7 @@ import printed
 import typelattice as tl
 from claims import Found, alike, answer, listed, ordered, pairs, some, verdict
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.headings import LIBRARIES, heading_of
+from typelattice.facts.system_headings import LIBRARIES, heading_of
 
 EXACT = (Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED)
 

@@ -1,7 +1,7 @@
-"""Asks the installed libraries what they make of NumPy's arrays and scalars, and writes down the answers.
+"""Asks the installed libraries how they treat NumPy's arrays and scalars, and records the answers.
 
-    python tools/guests.py              # every library whose system says something of NumPy's
-    python tools/guests.py torch mlx    # these
+    python tools/foreign_arrays.py              # every library whose system says something of NumPy's
+    python tools/foreign_arrays.py torch mlx    # these
 
 Each is asked in a process of its own, and its answers are kept in recorded/recordings/guests. What cannot be
 asked is named at the end, and the exit status is 1 then.
@@ -23,14 +23,14 @@ from typelattice.files.text import systems
 from typelattice.recorded.recording import GUESTS, RECORDINGS
 
 GUEST = "numpy"
-NAMES = tuple(name for name in recordings() if name in systems() and GUEST in system(name).guests)
+NAMES = tuple(name for name in recordings() if name in systems() and GUEST in system(name).foreign)
 
 
 def record(name: str) -> None:
     """Writes the recording of one library, asked in this process."""
     asked = library(name)
     if Host(asked, library(GUEST)).operations():  # some answer of promotion alone
-        guests_of(asked, library(GUEST)).save(RECORDINGS / GUESTS / f"{name}.json")
+        guests_of(asked, library(GUEST)).save(Path(RECORDINGS) / GUESTS / f"{name}.jsonl")
 
 
 def main(names: tuple[str, ...]) -> int:

@@ -1,0 +1,142 @@
+"""Writes the outputs of examples in README.md, CONTRIBUTING.md and docs/, and the generated pages.
+
+    python tools/pages.py             # runs every example, writes what differs, then the generated pages
+    python tools/pages.py README.md   # this page alone
+    python tools/pages.py --check     # exit 1 if an output is not what the page shows
+
+A command runs in an empty folder. A block headed `toml mine.toml` or `python f.py` is a file of that name
+there. Where a page shows `...`, any output is right, and it stays.
+"""
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+from typelattice.cli.main import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# The slowest stand last.
+GENERATORS = ("operations", "operands", "standard", "laws", "findings", "drawings", "design_page")
+BLOCK = re.compile(r"(?ms)^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$")
+COLUMNS = "80"
+
+
+def blocks(page: str) -> Iterator[tuple[str, str]]:
+    """(info string, text) of each fenced block of a page's text."""
+    return ((m["info"].strip(), m["text"]) for m in BLOCK.finditer(page))
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """(command, output) of each `$ …` line of a console block."""
+    for part in re.split(r"(?m)^\$ ", text)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output.strip("\n")
+
+
+def same(shown: str, printed: str) -> bool:
+    """Compare an output with what a page shows, where `...` stands for any text."""
+    return doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
+
+
+def printed(command: str) -> str | None:
+    """The output of a command in the current folder; None for a command that is not ours."""
+    words = shlex.split(command)
+    if words[0] == "typelattice":
+        out = StringIO()
+        with redirect_stdout(out), redirect_stderr(out), patch.dict(os.environ, COLUMNS=COLUMNS):
+            main(words[1:])
+        said = out.getvalue()
+    elif words[0] == "pytest":
+        said = _with_plugin(words[1:])
+    else:
+        return None
+    return "\n".join(line.rstrip() for line in said.strip("\n").splitlines())
+
+
+def _with_plugin(words: Sequence[str]) -> str:
+    """The output of pytest in the current folder, with our plug-in and no other."""
+    path = os.pathsep.join([str(ROOT / "src"), os.getcwd()])
+    env = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": COLUMNS}
+    plugin = ["-p", "no:cacheprovider", "-p", "typelattice.tracing.front.pytest"]
+    command = [sys.executable, "-m", "pytest", *plugin, *words]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False).stdout
+
+
+def with_console_outputs(page: str) -> str:
+    """The text of a page, each console output that differs replaced by what its command prints now."""
+
+    def run(block: re.Match[str]) -> str:
+        language, _, name = block["info"].strip().partition(" ")
+        if name and language in ("toml", "python", "cpp") and "." in name:
+            Path(name).write_text(block["text"], encoding="utf-8")
+        if language != "console":
+            return block[0]
+        text = block["text"]
+        for command, shown in commands(text):
+            now = printed(command)
+            if now is not None and not same(shown, now):
+                before = f"$ {command}\n{shown}" if shown else f"$ {command}"
+                text = text.replace(before, f"$ {command}\n{now}")
+        return f"```{block['info']}\n{text}```"
+
+    with TemporaryDirectory() as folder, chdir(folder):
+        return BLOCK.sub(run, page)
+
+
+def with_python_outputs(page: str, name: str) -> str:
+    """The text of a page, each output of a Python example that differs replaced by what it prints now."""
+    lines = page.splitlines(keepends=True)
+    found = doctest.DocTestParser().get_doctest(page, {"__name__": "__main__"}, name, name, 0)
+    replaced: list[tuple[int, int, str]] = []
+
+    class Keeper(doctest.DocTestRunner):
+        """Keeps the new output of an example that fails, with the lines where the old one stands."""
+
+        def report_failure(self, out: object, test: object, example: doctest.Example, got: str) -> None:
+            start = example.lineno + example.source.count("\n")
+            replaced.append((start, start + example.want.count("\n"), got))
+
+    with redirect_stdout(StringIO()), patch.dict(os.environ, COLUMNS=COLUMNS):
+        Keeper(optionflags=doctest.ELLIPSIS).run(found, clear_globs=False)
+    for start, end, got in reversed(replaced):
+        lines[start:end] = [got.replace("\n\n", "\n<BLANKLINE>\n")]
+    return "".join(lines)
+
+
+def fresh(path: Path) -> str:
+    """The text of a page with the outputs of now."""
+    text = with_console_outputs(path.read_text(encoding="utf-8"))
+    return text if path.name == "findings.md" else with_python_outputs(text, path.name)
+
+
+def run(words: Sequence[str]) -> int:
+    """Write the pages that are stale, or name them; the exit status."""
+    check = "--check" in words
+    named = [Path(word).resolve() for word in words if word != "--check"]
+    stale = False
+    for path in named or PAGES:
+        text = fresh(path)
+        if text != path.read_text(encoding="utf-8"):
+            stale = True
+            print(f"{path.relative_to(ROOT)} {'is stale; run make pages' if check else 'written'}")
+            if not check:
+                path.write_text(text, encoding="utf-8")
+    for tool in () if named else GENERATORS:
+        command = [sys.executable, ROOT / "tools" / f"{tool}.py", *(["--check"] if check else [])]
+        stale |= subprocess.run(command, cwd=ROOT, check=False).returncode != 0
+    return int(check and stale)
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

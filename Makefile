@@ -20,8 +20,8 @@ PYODIDE =
 PROGRAMS = 100
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest lint docs browser environments conform everyday releases fuzz bench \
-	array-api-tests programs mutants clean
+.PHONY: help demo test test-newest test-3.14-chroot lint package docs pages tools browser environments \
+	emitted conform everyday releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -35,6 +35,12 @@ test: $(VENV)/test.stamp  ## the tests that need no framework: laws, recordings,
 test-3.%:  ## the same on another Python that is installed: make test-3.13
 	@$(MAKE) --no-print-directory VENV=.venv-3.$* PYTHON="$$(tools/find-python 3.$*)" test
 
+test-3.14-chroot:  ## tests of tracing on Debian's Python 3.14: needs root and debootstrap
+	@mkdir -p build
+	tools/chroot-3.14 build/py314 $(FLAGS) tests/tracing tests/programs/test_programs.py \
+		tests/operands/test_operand_numpy.py \
+		src/typelattice/tracing src/typelattice/programs
+
 test-newest: | .venv-newest  ## the same with the newest releases that pip finds
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
 	.venv-newest/bin/python -m pytest -m 'not live and not browser' $(FLAGS)
@@ -42,15 +48,35 @@ test-newest: | .venv-newest  ## the same with the newest releases that pip finds
 lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/python -m pytest tests/test_namespace_types.py
+	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(VENV)/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(VENV)/bin/python -m pytest tests/namespaces/test_namespace_types.py
+
+package: $(VENV)/package.stamp  ## the source distribution and the wheel, in dist/, checked
+	rm -rf dist
+	$(VENV)/bin/python -m build -q
+	$(VENV)/bin/twine check --strict dist/*
 
 docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the API, a gallery of all systems
 	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)')
+
+pages: $(VENV)/test.stamp  ## write the outputs and pages that are generated and have changed
+	$(VENV)/bin/python tools/pages.py $(FLAGS)
+
+tools:  ## the tools, a line each: what tools/ has, and what it is for
+	@for tool in $$(find tools -maxdepth 1 -type f ! -name '*.txt' ! -name '*.md' | sort); do \
+		printf '  %s\t%s\n' "$$tool" "$$(sed -n '/^"""\|^# /{s/^"""//;s/^# //;s/"""$$//;p;q}' "$$tool")"; \
+	done | expand -t 30
 
 browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has to be installed
 	$(VENV)/bin/python -m pytest -m browser tests/browser $(FLAGS)
 
 environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## make the libraries' and the site's
+
+emitted: $(VENV)/test.stamp  ## compile and run generated code in every language, TypeScript too (needs npm)
+	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5
+	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/codegen $(FLAGS)
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)
@@ -71,14 +97,14 @@ array-api-tests: .venv-suite/ready.stamp  ## the public suite against namespaces
 	tools/array-api-tests '$(SUITE)' .venv-suite/bin/python
 
 programs: .venv-live/ready.stamp  ## random programs against the libraries: 100 on each, or PROGRAMS=1000
-	PYTHONPATH=src .venv-live/bin/python -m pytest tests/test_programs_random_live.py \
-		--programs $(PROGRAMS) $(FLAGS)
+	PYTHONPATH=src .venv-live/bin/python -m pytest tests/programs/test_programs_run_by_libraries_live.py \
+		tests/programs/test_programs_random_live.py --programs $(PROGRAMS) $(FLAGS)
 
 mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do the tests notice?
 	$(VENV)/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-3.* .venv-newest .venv-docs $(LIVE) .venv-releases .venv-suite dist build
+	rm -rf .venv .venv-3.* .venv-newest .venv-docs .venv-node $(LIVE) .venv-releases .venv-suite dist build
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own; NumPy 2.5 runs on none

@@ -1,4 +1,4 @@
-"""Operands become one node: each tier joins its own operands, and a lower tier counts only by its kind."""
+"""Join operands to one node: each tier joins its own operands, and a lower tier counts only by its kind."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,24 +12,24 @@ from typelattice.operands.operand import Operand
 
 
 def combine(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> tuple[Node, DType, bool]:
-    """(the node at which operands join, its dtype, whether that is weak). Raise RefusalError."""
+    """Join the operands. Return (node, dtype, is_weak). Raise RefusalError if no rule joins them."""
     widths = _own_widths(rules, operands)
     if widths:
         node = join_tier(rules, widths, trail)
-        return node, *_settled(rules, node, node.kind is not Kind.BOOL or len(operands) == 1, trail)
+        return node, *_dtype_of_node(rules, node, node.kind is not Kind.BOOL or len(operands) == 1, trail)
     if rules.combine == "value":
         from typelattice.engine import numpy1  # one library alone goes by values
 
         node = numpy1.combine(rules, operands, [enter(rules, o, trail) for o in operands], trail)
     else:
         node = _by_tiers(rules, operands, trail)
-    return node, *_settled(rules, node, False, trail)
+    return node, *_dtype_of_node(rules, node, False, trail)
 
 
 def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
-    """The dtypes of weak operands that join by their widths; empty unless they do.
+    """Return the dtypes of weak operands that join by their widths; nothing if they do not.
 
-    They do so among themselves in a system with `weak = "width"`; one weak array alone does in every system.
+    Weak operands join so in a system with `weak = "width"`. One weak array alone does in every system.
     """
     alone = len(operands) == 1 and operands[0].dtype is not None
     if not (alone or rules.weak == "width") or not all(o.weak for o in operands):
@@ -38,25 +38,23 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
 
 
 def _by_tiers(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> Node:
-    """Each tier's operands joined, then the tiers from the lowest up."""
+    """Join the operands of each tier, then the tiers, the lowest first."""
     scalars_alone = rules.first and all(o.tier == "scalar" for o in operands)
     tiers: dict[str, list[Node]] = {}
     for i, o in enumerate(operands):
         tiers.setdefault(_tier(rules, o, scalars_alone and i == 0), []).append(enter(rules, o, trail))
-    joined = [
-        (tier, join_tier(rules, tiers[tier], trail)) for tier in reversed(rules.tiers) if tier in tiers
-    ]
+    joined = [(tier, join_tier(rules, tiers[tier], trail)) for tier in reversed(rules.tiers) if tier in tiers]
     if len(joined) > 1 and rules.joins and not scalars_alone:
         highest, node = joined[-1]
-        joined[-1] = highest, _outgrown(rules, node, operands, trail)
+        joined[-1] = highest, _join_large_ints(rules, node, operands, trail)
     (lower, node), *higher = joined
     for tier, high in higher:
-        node = _lowered(rules, node, lower, high, trail)
+        node = _join_lower_tier(rules, node, lower, high, trail)
         lower = tier
     return node
 
 
-def _outgrown(rules: Rules, node: Node, operands: Sequence[Operand], trail: list[Decision]) -> Node:
+def _join_large_ints(rules: Rules, node: Node, operands: Sequence[Operand], trail: list[Decision]) -> Node:
     """Join to the node of arrays, by its value, each Python int that they cannot hold.
 
     Ignore an int that no dtype of `joins` holds.
@@ -105,7 +103,7 @@ def _tier(rules: Rules, o: Operand, first: bool) -> str:
     return rules.tiers[0] if plain_bool or first or o.tier not in rules.tiers else o.tier
 
 
-def _lowered(rules: Rules, low: Node, tier: str, high: Node, trail: list[Decision]) -> Node:
+def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, trail: list[Decision]) -> Node:
     """Return the node of a higher tier once a lower tier joins it. Raise RefusalError if no rule applies.
 
     The lower tier adds nothing, unless its kind is higher or the file states the pair. `tier` is its name.
@@ -113,7 +111,7 @@ def _lowered(rules: Rules, low: Node, tier: str, high: Node, trail: list[Decisio
     stated = stated_pair(rules, high, weak(low.kind), trail)
     if stated:
         return stated
-    node = high if low.kind.rank <= high.kind.rank else _raised(rules, low, high)
+    node = high if low.kind.rank <= high.kind.rank else _node_of_higher_kind(rules, low, high)
     step = Lowered((high, low), node)
     if node is None:
         other = f"a Python {low.kind.word}" if tier == "scalar" else f"a 0-d array of {low}"
@@ -124,7 +122,7 @@ def _lowered(rules: Rules, low: Node, tier: str, high: Node, trail: list[Decisio
     return node
 
 
-def _raised(rules: Rules, low: Node, high: Node) -> Node | None:
+def _node_of_higher_kind(rules: Rules, low: Node, high: Node) -> Node | None:
     """Return the node to which a lower tier of a higher kind raises another; None if no rule says.
 
     A float beside a complex scalar goes to the narrowest complex dtype above it, whatever the default is.
@@ -136,8 +134,8 @@ def _raised(rules: Rules, low: Node, high: Node) -> Node | None:
     return tied(rules, high, low) if low in rules.order and high in rules.order else None
 
 
-def _settled(rules: Rules, node: Node, is_weak: bool, trail: list[Decision]) -> tuple[DType, bool]:
-    """The dtype of the answer, and whether it is weak: the map on the answer, then a kind's default dtype."""
+def _dtype_of_node(rules: Rules, node: Node, is_weak: bool, trail: list[Decision]) -> tuple[DType, bool]:
+    """Return (dtype, is_weak) of a node: apply the file's `after` map, then a kind's default dtype."""
     after = rules.after.get(node, node)
     if after is not node:
         trail.append(Replaced((node,), after, repr(node)))

@@ -30,11 +30,11 @@ class Provenance:
         return Blame(self.spec, self.covers, self.build)
 
     def rule(self, p: Promotion) -> Rule:
-        """The lines behind an answer: without them it is another."""
-        return self._blame.rule(p)
+        """Return the lines that decide an answer: without them the system answers otherwise."""
+        return self._blame.deciding_rule(p)
 
     def replace(self, keys: dict[str, object]) -> System:
-        """The system with other values for keys of its file. Raise FormatError."""
+        """Build the system with other values for keys of its file. Raise FormatError."""
         return self.build(self.spec.replaced(keys))
 
     def rebuild(self) -> tuple[Callable[[Spec], System], tuple[Spec]]:
@@ -43,5 +43,5 @@ class Provenance:
 
 
 def _again(build: Callable[[Spec], System], spec: Spec) -> Origin:
-    """The provenance of a system that is built again, as unpickling does."""
+    """Build a system again, as unpickling does, and return its provenance."""
     return build(spec).origin

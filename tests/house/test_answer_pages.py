@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
-from typelattice.explanations.answers import unasked
 from typelattice.recorded.observed import observed
+from typelattice.recorded.unasked import unasked
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 import answers  # type: ignore[import-not-found]

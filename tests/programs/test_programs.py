@@ -8,6 +8,7 @@ from expressions import answers, whole, words
 
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS
+from typelattice.programs.json.plain_data import outcome_data
 from typelattice.programs.source.reader import OPERATORS
 
 np = pytest.importorskip("numpy")
@@ -104,6 +105,17 @@ def test_a_replay_marks_what_the_library_was_never_asked() -> None:
     assert lines[2] == "heaviside(x, x): float32?"
     assert lines[-1] == "? the library was never asked this, and the answer is its rule's"
     assert "?" not in str(tl.program("x + x", x="int8").under("torch"))
+
+
+def test_divergences_and_json_mark_what_the_library_was_never_asked() -> None:
+    p = tl.program("heaviside(x, x)", x="int8")
+    assert str(p.parts("keras", "torch")).splitlines() == [
+        "parts    heaviside(x, x): keras float32?, torch int8",
+        "? the library was never asked this, and the answer is its rule's",
+    ]
+    assert "?" not in str(p.parts("numpy", "torch"))
+    assert [outcome_data(outcome)["never_asked"] for outcome in p.under("keras")] == [False, True]
+    assert [outcome_data(outcome)["never_asked"] for outcome in p.under("torch")] == [False, False]
 
 
 def test_an_error_of_the_namespace_names_the_step() -> None:

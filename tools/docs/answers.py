@@ -15,11 +15,12 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.engine.answer import Promotion
 from typelattice.explanations.english import answer
-from typelattice.explanations.recorded_answer import UNKNOWN_REASON, given, lacking_of
+from typelattice.explanations.recorded_answer import UNKNOWN_REASON, given
 from typelattice.facts.releases import SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse
 from typelattice.recorded.observed import Observed, observed
+from typelattice.recorded.unasked import lacking_of
 from typelattice.study.tables import is_small
 
 # JAX has every everyday dtype; those of less than 8 bits and small floats are few people's.

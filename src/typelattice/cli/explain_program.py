@@ -11,7 +11,6 @@ import typelattice as tl
 from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import Paragraphs
-from typelattice.explanations.answers import UNASKED, UNASKED_NOTE, unasked
 from typelattice.explanations.english import cast_words, fit_words
 from typelattice.explanations.recorded_answer import given, testimony
 from typelattice.facts.libraries import libraries
@@ -21,6 +20,7 @@ from typelattice.programs.json.plain_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Parting, parting
 from typelattice.programs.replay.replay import Outcome
+from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
 from typelattice.rendering.terminal import layout
 
 
@@ -102,14 +102,14 @@ def _said(o: Outcome, name: str) -> tuple[str, str]:
     if seen := o.departure:
         answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else given(seen)
         return answer, f"{name} (by rule {o})"
-    return str(o), f"{name}{UNASKED}" if o.promotion and unasked(o.promotion) else name
+    return str(o), f"{name}{UNASKED}" if o.never_asked else name
 
 
 def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
     """Explain the marks among the results."""
     if any(o.operand and o.operand.dtype and o.operand.weak for o in outcomes):
         yield "* is weak: beside an array it adopts the array's width"
-    if any(o.promotion and unasked(o.promotion) for o in outcomes):
+    if any(o.never_asked for o in outcomes):
         yield UNASKED_NOTE
     if any(o.departure for o in outcomes):
         yield "after a step where a library departs from its rule, later steps follow the rule"
@@ -130,7 +130,7 @@ def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragrap
     yield ""
     for step, o in zip(p.steps, replayed, strict=True):
         if step.op is not None:
-            yield page.folded(f"{_title(step)}: {o}")
+            yield page.folded(f"{_title(step)}: {o.marked}")
             for line in _because(o):
                 yield page.folded(line, margin=2)
 
@@ -166,5 +166,7 @@ def _partings(parted: Parting) -> Paragraphs:
     yield ""
     for d in parted.differences:
         yield page.folded(_title(d.step) + ("" if d.follows else " <- here"))
-        said = ", ".join(f"{name} {o}" for name, o in zip(parted.systems, d.outcomes, strict=True))
-        yield page.folded(said, margin=2)
+        yield page.folded(d.answers(parted.systems), margin=2)
+    if parted.never_asked:
+        yield ""
+        yield page.folded(UNASKED_NOTE)

@@ -10,6 +10,7 @@ from typelattice.facts.suggestions import clipped
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.replay import Outcome
+from typelattice.recorded.unasked import UNASKED_NOTE
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 
 LONGEST = 34  # characters of a step's text
@@ -34,6 +35,7 @@ def program_diagram(replay: Replay) -> Diagram:
     notes += [f"{c.step.text}: the result is cast, {_words(c.source, c.target)}" for c in written]
     unlossy = sum("lossy" not in a.marks for a in arrows if "cast" in a.marks)
     notes += [f"{unlossy} further casts (dashed) lose nothing, or are of Python numbers"] if unlossy else []
+    notes += [UNASKED_NOTE] if any(outcome.never_asked for outcome in outcomes) else []
     notes += [f"refused: {step.text}: {outcome.reason}" for step, outcome in replay.refusals]
     return Diagram(
         f"{_source(replay.program)} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes)
@@ -59,8 +61,8 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
     weak = ("weak",) if outcome.operand and (outcome.operand.weak or outcome.operand.tier == "scalar") else ()
     place = f", {step.location}" if step.location else ""
     why = f": {outcome.reason}" if outcome.reason else ""
-    title = f"{step.text}: {outcome}{why}{place}"
-    return Vertex(str(i), f"{clipped(step.text, LONGEST)}\n{outcome}", 0, kind, (*weak, *marks), title)
+    title = f"{step.text}: {outcome.marked}{why}{place}"
+    return Vertex(str(i), f"{clipped(step.text, LONGEST)}\n{outcome.marked}", 0, kind, (*weak, *marks), title)
 
 
 def _arrow(

@@ -1,4 +1,5 @@
 """The answers of several systems to one question, grouped by answer."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +9,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.english import answer, asked, fate
 from typelattice.explanations.plain_data import data
-from typelattice.explanations.recorded_answer import given, lacking_of
+from typelattice.explanations.recorded_answer import given
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
 from typelattice.facts.suggestions import nearest, short
@@ -18,11 +19,10 @@ from typelattice.files.text import UnknownSystemError
 from typelattice.files.text import systems as all_systems
 from typelattice.operands.notation import parse
 from typelattice.recorded.observed import observed
+from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE, unasked
 from typelattice.rendering import Cell, Grid
 from typelattice.rendering.layout import PLAIN, Layout
 
-UNASKED = "?"  # behind the name of a system whose library was never asked this
-UNASKED_NOTE = f"{UNASKED} the library was never asked this, and the answer is its rule's"
 Row = tuple[str, str, str]  # an answer, a reason for it or nothing, and a system's name
 Groups = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems
 
@@ -152,11 +152,6 @@ def example(answers: Answers) -> str:
 def notes(answers: Answers) -> list[str]:
     """Explain the marks behind names, if there are any."""
     return [UNASKED_NOTE] if any(map(unasked, answers)) else []
-
-
-def unasked(p: Promotion) -> bool:
-    """Tell whether the answer is a rule's alone, though the system's library could have been asked."""
-    return observed(p) is None and bool(p.system.library) and not lacking_of(p)
 
 
 def _by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:

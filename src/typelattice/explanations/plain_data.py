@@ -1,10 +1,12 @@
 """A promotion as plain data: dictionaries, lists, strings and numbers, as JSON can hold them."""
+
 from __future__ import annotations
 
 from typelattice.engine.answer import Cast, Promotion
 from typelattice.engine.decisions import Decision
 from typelattice.engine.fit import ValueFit
 from typelattice.recorded.observed import observed
+from typelattice.recorded.unasked import unasked
 
 
 def data(p: Promotion) -> dict[str, object]:
@@ -25,22 +27,27 @@ def data(p: Promotion) -> dict[str, object]:
         "reason": p.reason,
         "remedy": p.remedy,
         "observed": _observed_data(p),
+        "never_asked": unasked(p),
     }
 
 
 def _observed_data(p: Promotion) -> dict[str, object] | None:
     """The library's recorded answer to this call; null if it was never asked."""
     o = observed(p)
-    return None if o is None else {
-        "asked": o.call.question,
-        "versions": dict(o.versions),
-        "dtype": o.dtype and o.dtype.name,
-        "weak": o.weak,
-        "error": o.error,
-        "departs": o.departs,
-        "reason": o.reason,
-        "source": o.source,
-    }
+    return (
+        None
+        if o is None
+        else {
+            "asked": o.call.question,
+            "versions": dict(o.versions),
+            "dtype": o.dtype and o.dtype.name,
+            "weak": o.weak,
+            "error": o.error,
+            "departs": o.departs,
+            "reason": o.reason,
+            "source": o.source,
+        }
+    )
 
 
 def _step_data(s: Decision) -> dict[str, object]:

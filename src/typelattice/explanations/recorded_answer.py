@@ -1,12 +1,13 @@
 """The recorded answer of a library to the call of a promotion, in English."""
+
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import Hosted
 from typelattice.explanations.english import answer
-from typelattice.facts.dtypes import DType
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.observed import Observed, asked_of, observed, recording_of
+from typelattice.recorded.unasked import lacking_of
 
 UNKNOWN_REASON = "no reason is on record"
 
@@ -30,14 +31,6 @@ def deed(o: Observed) -> str:
     if o.call.answer == TAKEN_OVER:
         return f"gives {o.error}"
     return f"raises {o.error}" if o.error else f"gives {given(o)}"
-
-
-def lacking_of(p: Promotion) -> DType | None:
-    """The first dtype of a refused promotion that the system does not have: nobody can ask for that."""
-    if p.dtype is not None:
-        return None
-    have = p.system.dtypes
-    return next((o.dtype for o in p.promoting if o.dtype and o.dtype not in have), None)
 
 
 def evidence(p: Promotion) -> list[str]:

@@ -98,16 +98,15 @@ class Replay(Sequence[Outcome], Viewed):
         return tuple((step, seen) for step, outcome in pairs if (seen := outcome.departure))
 
     def __str__(self) -> str:
-        from typelattice.explanations.answers import UNASKED, UNASKED_NOTE
         from typelattice.explanations.recorded_answer import deed  # takes long to load
+        from typelattice.recorded.unasked import UNASKED_NOTE
 
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
             where = f"  ({step.location})" if step.location else ""
             why = f": {outcome.reason}" if outcome.reason else ""
             did = f"; {seen.library} {deed(seen)}" if (seen := outcome.departure) else ""
-            mark = UNASKED if outcome.never_asked else ""
-            lines.append(f"{step.text}: {outcome}{mark}{why}{did}{where}")
+            lines.append(f"{step.text}: {outcome.marked}{why}{did}{where}")
         if any(outcome.never_asked for outcome in self.outcomes):
             lines.append(UNASKED_NOTE)
         return "\n".join(lines)

@@ -21,6 +21,10 @@ class Difference:
     outcomes: tuple[Outcome, ...]
     follows: tuple[int, ...]
 
+    def answers(self, systems: Sequence[str]) -> str:
+        """Write the outcome under each of these systems, with `?` behind one that was never asked."""
+        return ", ".join(f"{name} {o.marked}" for name, o in zip(systems, self.outcomes, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Parting:
@@ -42,16 +46,23 @@ class Parting:
         """The steps that differ by themselves: the steps that they use have the same outcomes."""
         return tuple(d for d in self.differences if not d.follows)
 
+    @property
+    def never_asked(self) -> bool:
+        """Return True if a rule alone gives some outcome of a difference."""
+        return any(o.never_asked for d in self.differences for o in d.outcomes)
+
     def __str__(self) -> str:
         if not self.differences:
             return f"{', '.join(self.systems)} agree on every step"
+        from typelattice.recorded.unasked import UNASKED_NOTE  # takes long to load
+
         lines = []
         for d in self.differences:
             where = f" ({d.step.location})" if d.step.location else ""
-            said = ", ".join(
-                f"{name} {outcome}" for name, outcome in zip(self.systems, d.outcomes, strict=True)
-            )
+            said = d.answers(self.systems)
             lines.append(f"{'follows' if d.follows else 'parts  '}  {d.step.text}{where}: {said}")
+        if self.never_asked:
+            lines.append(UNASKED_NOTE)
         return "\n".join(lines)
 
 

@@ -84,10 +84,22 @@ class Outcome:
         >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
         [False, True]
         """
-        from typelattice.explanations.answers import unasked
+        from typelattice.recorded.unasked import unasked
 
         p = self.promotion
         return p is not None and self.refused == (p.dtype is None) and unasked(p)
+
+    @property
+    def marked(self) -> str:
+        """The outcome as pages show it: with `?` behind it if the library was never asked.
+
+        >>> from typelattice import program
+        >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].marked)
+        float32?
+        """
+        from typelattice.recorded.unasked import UNASKED
+
+        return f"{self}{UNASKED}" if self.never_asked else str(self)
 
     def __str__(self) -> str:
         if self.operand is None:
@@ -337,9 +349,7 @@ class _Replay:
     def in_place(self, name: str, operands: Sequence[Operand], tier: Tier, computed: bool) -> Outcome:
         """Return the outcome of `x *= y`. A Python number on the left is replaced and not written into."""
         library = self.system.library.partition(" ")[0]
-        rebound = operands[0].tier == "scalar" or (
-            computed and meaning("rebound", "0d", library) is not None
-        )
+        rebound = operands[0].tier == "scalar" or (computed and meaning("rebound", "0d", library) is not None)
         p = self.system.explain(*operands, op=OPERATIONS[WRITES[name]].operator if rebound else name)
         if p.dtype is None:
             return Outcome(None, p, p.reason)

@@ -72,6 +72,8 @@ def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -
 def _chapter(found: Findings, chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
     yield element("h2", text(heading), id=chapter.name)
+    for note in chapter.notes:
+        yield element("p", text(note))
     for entry in chapter.entries[:MOST]:
         head = element("h3", _linked(found, entry.step, names))
         about = element("p", text(entry.message)) if chapter.brief else sections_list(entry)

@@ -8,6 +8,8 @@ from functools import partial
 from itertools import groupby
 
 from typelattice.calls.step import Opaque, SourceLocation
+from typelattice.programs.program import Replay
+from typelattice.recorded.unasked import UNASKED
 from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.divergences import COSTS, Divergence
@@ -66,13 +68,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Entries of one sort under a heading; `rest` words the entries from a number on that are not shown."""
+    """Entries of one sort under a heading, with notes below the heading.
+
+    `rest` words the entries from a number on that are not shown.
+    """
 
     name: str
     heading: str
     entries: tuple[Entry, ...]
     rest: Callable[[int], str] = field(repr=False)
     brief: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,7 @@ def _chapters(found: Findings) -> Iterator[Chapter]:
             "cast-back", cast_back_heading(len(entries)), entries, _places_after(entries), brief=True
         )
     for system, divergences in found.divergences.items():
-        yield _divergences(found.checked, system, divergences)
+        yield _divergences(found.checked, system, divergences, found.replays[system])
     departures = found.checked.departures
     if departures:
         many = counted(len(departures), "step")
@@ -185,7 +191,9 @@ def _cause(checked: CheckedRun, cause: Cause) -> Entry:
     )
 
 
-def _divergences(checked: CheckedRun, system: str, divergences: Sequence[Divergence]) -> Chapter:
+def _divergences(
+    checked: CheckedRun, system: str, divergences: Sequence[Divergence], replayed: Replay
+) -> Chapter:
     costs = [each.cost for each in divergences]
 
     def by_cost(those: Sequence[str]) -> str:
@@ -197,7 +205,21 @@ def _divergences(checked: CheckedRun, system: str, divergences: Sequence[Diverge
     heading = f"under {system} {counted(len(costs), 'place')} would differ: {by_cost(costs)}"
     entries = tuple(_divergence(checked, each) for each in divergences)
     same = f"under {system} every step comes out alike"
-    return Chapter(f"under-{system}", heading if costs else same, entries, rest)
+    notes = tuple(_never_asked(checked, system, replayed))
+    return Chapter(f"under-{system}", heading if costs else same, entries, rest, notes=notes)
+
+
+def _never_asked(checked: CheckedRun, system: str, replayed: Replay) -> Iterator[str]:
+    """Say at how many operations a rule alone answers for a system, and what the mark of those is."""
+    known: dict[int, bool] = {}  # steps of equal operands share one outcome
+    unasked = operations = 0
+    for step, outcome in zip(checked.steps, replayed, strict=True):
+        if is_operation(step):
+            operations += 1
+            unasked += known.setdefault(id(outcome), outcome.never_asked)
+    if unasked:
+        of = f"{unasked:,} of {counted(operations, 'step')}"
+        yield f"{system} was never asked {of}: its rule answers there, marked {UNASKED}"
 
 
 def _divergence(checked: CheckedRun, each: Divergence) -> Entry:

@@ -17,7 +17,8 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
     """A run: each step with what was observed of it, and what it comes to under each system; what came out
     otherwise than the library's own system says.
 
-    Of a system the dtype is None where it refuses the step, or one before it.
+    Of a system the dtype is None where it refuses the step, or one before it. `never_asked` of a step names
+    the systems whose rule alone answers there.
     """
     otherwise = run.otherwise()
     replays = {replay.name: replay for replay in map(run.under, systems)}
@@ -32,6 +33,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
             "count": seen.count,
             "bytes": seen.bytes,
             "systems": {name: dtype_text(replay[i].operand) for name, replay in replays.items()},
+            "never_asked": [name for name, replay in replays.items() if replay[i].never_asked],
         }
         for i, (step, seen) in enumerate(run)
     ]

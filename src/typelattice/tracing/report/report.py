@@ -44,6 +44,8 @@ def report(
 
 def _chapter(chapter: Chapter, page: Layout, shown: int) -> Iterator[str]:
     yield page.bold(chapter.heading)
+    for note in chapter.notes:
+        yield page.folded(note)
     stub = len(str(min(shown, len(chapter.entries)) if shown > SHOWN else SHOWN)) + 2
     for number, entry in enumerate(chapter.entries[:shown], 1):
         head = f"{place(entry.location)}: {entry.code}"

@@ -10,6 +10,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.explanations.english import loss_words
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
+from typelattice.recorded.unasked import UNASKED
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
@@ -116,8 +117,8 @@ def otherwise_words(checked: CheckedRun, i: int, reasons: Mapping[int, str]) -> 
     """Describe a result that contradicts its library's own system, with the reason if it is known."""
     gave, said = checked.observed(i), checked.said[i]
     if i in reasons:
-        return f"gave {gave}, by the rule {said}: {reasons[i]}"
-    return f"gave {gave}, by our rules {said}"
+        return f"gave {gave}, by the rule {said.marked}: {reasons[i]}"
+    return f"gave {gave}, by our rules {said.marked}"
 
 
 def operands_words(checked: CheckedRun, i: int) -> str:
@@ -233,9 +234,10 @@ def divergence_lines(checked: CheckedRun, divergence: Divergence) -> Iterator[st
     of = operands_words(checked, i)
     said = f"{operation_words(checked.steps[i])}{f' of {of}' if of else ''}"
     if divergence.outcome.operand is None:
-        yield f"{said} is refused: {divergence.outcome.reason}; the run gave {divergence.observed}"
+        mark = UNASKED if divergence.outcome.never_asked else ""
+        yield f"{said} is refused{mark}: {divergence.outcome.reason}; the run gave {divergence.observed}"
     else:
-        yield f"{said} gives {divergence.outcome}; the run gave {divergence.observed}"
+        yield f"{said} gives {divergence.outcome.marked}; the run gave {divergence.observed}"
     for source, target in divergence.lost:
         yield f"{source} to {target}: {'; '.join(loss_words(loss(source, target), source, target))}"
     if divergence.later:

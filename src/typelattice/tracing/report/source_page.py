@@ -121,9 +121,8 @@ def _about(found: Findings, line: Line, names: Mapping[str, str], following: int
         system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
         yield element("p", system + lines)
     for i in line.wrong:
-        said = (
-            f"it gave {found.checked.observed(i)}, by our rules {found.checked.said[i]}: please report this"
-        )
+        ruled = found.checked.said[i].marked
+        said = f"it gave {found.checked.observed(i)}, by our rules {ruled}: please report this"
         yield element("p", text(said), **{"class": "wrong"})
     if line.steps:
         yield element("div", _table(found, line), **{"class": "wide-table"})
@@ -172,7 +171,7 @@ def _table(found: Findings, line: Line) -> str:
         ]
         for replayed in found.replays.values():
             differs = "" if str(replayed[i]) == str(checked.seen[i]) else "differs"
-            cells.append(element("span", text(str(replayed[i])), **{"class": differs}))
+            cells.append(element("span", text(replayed[i].marked), **{"class": differs}))
         rows.append(element("tr", "".join(element("td", cell) for cell in cells), title=step.text))
     head = element("thead", element("tr", "".join(element("th", text(h), scope="col") for h in heads)))
     more = len(line.steps) - STEPS

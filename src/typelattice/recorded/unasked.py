@@ -1,0 +1,23 @@
+"""Calls that a library was never asked, and the mark that shows them."""
+
+from __future__ import annotations
+
+from typelattice.engine.answer import Promotion
+from typelattice.facts.dtypes import DType
+from typelattice.recorded.observed import observed
+
+UNASKED = "?"  # behind an answer, or behind the name of its system
+UNASKED_NOTE = f"{UNASKED} the library was never asked this, and the answer is its rule's"
+
+
+def unasked(p: Promotion) -> bool:
+    """Tell whether the answer is a rule's alone, though the system's library could have been asked."""
+    return observed(p) is None and bool(p.system.library) and not lacking_of(p)
+
+
+def lacking_of(p: Promotion) -> DType | None:
+    """The first dtype of a refused promotion that the system does not have: nobody can ask for that."""
+    if p.dtype is not None:
+        return None
+    have = p.system.dtypes
+    return next((o.dtype for o in p.promoting if o.dtype and o.dtype not in have), None)

@@ -16,7 +16,7 @@ from typelattice.operands.objects import forget
 
 ADAPTERS = Path(tl.__file__).parent / "operands" / "adapters"
 NO_OBJECTS = {"gcc", "python"}  # C has none in a Python program; Python's own are read as they are
-NO_ADAPTER = {"cupy", "max", "triton"}
+NO_ADAPTER = {"max", "triton"}
 
 
 def test_every_library_with_a_system_has_an_adapter_but_for_those_that_are_named() -> None:
@@ -72,6 +72,20 @@ def test_a_symbolic_tensor_of_keras_is_read_by_the_name_of_its_dtype(module: Any
     assert str(tl.operand(KerasTensor((), "bool"))) == "bool:0d"
     with pytest.raises(tl.DTypeError, match=r"^Keras's dtype 'string' is in no promotion table"):
         tl.operand(KerasTensor((2,), "string"))
+
+
+def test_an_array_of_cupy_is_read_by_its_dtype_and_dimensions_and_never_copied(module: Any) -> None:
+    class ndarray:
+        """Has no values that may be read."""
+
+        def __init__(self, ndim: int, dtype: str) -> None:
+            self.ndim, self.dtype = ndim, SimpleNamespace(name=dtype)
+
+    module("cupy", ndarray=ndarray)
+    assert str(tl.operand(ndarray(2, "float16"))) == "float16"
+    assert str(tl.operand(ndarray(0, "int8"))) == "int8:0d"
+    with pytest.raises(tl.DTypeError, match=r"^CuPy's dtype 'structured' is in no promotion table"):
+        tl.operand(ndarray(1, "structured"))
 
 
 def test_dtypes_of_array_api_strict_are_found_by_comparing(module: Any) -> None:

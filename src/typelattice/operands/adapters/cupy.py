@@ -1,0 +1,20 @@
+"""CuPy: arrays, which are never copied to the CPU; their dtypes and scalars are NumPy's."""
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+from typelattice.operands.adapters import known
+from typelattice.operands.adapters.numpy import native as native
+from typelattice.operands.operand import Operand, operand_of
+
+
+def read(x: Any) -> Operand | None:
+    """An array, of which no value is read."""
+    d = getattr(x, "dtype", None)
+    return operand_of(known(d.name, "CuPy"), tier="0d" if x.ndim == 0 else "array") if d is not None else None
+
+
+def mark_of(cls: type) -> Any:
+    """Return a function that marks an array by its dtype and its number of dimensions."""
+    return attrgetter("dtype", "ndim")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import runpy
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +77,30 @@ def main(program: str, out: str) -> None:
         leave(Ended(traced.run, 0, names={"result": traced.result}))
     else:
         leave(run_script(todo.target, todo.argv, todo.packages, todo.as_module, leaving=leave))
+
+
+def serve() -> None:
+    """Run programs, each in a fork of this process, which has imported already what all of them need.
+
+    A line on standard input names the files of the program, of what it gave, and of its two streams, and its
+    folder. The answer is a line with the exit status. It ends with its input.
+    """
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    for line in io.FileIO(os.dup(0), closefd=True):
+        program, out, printed, errors, folder, *modules = pickle.loads(bytes.fromhex(line.decode()))
+        for module in modules:
+            __import__(module)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python 3.12 warns where a library has started threads
+            pid = os.fork()
+        if pid == 0:
+            answers.close()
+            for number, path in enumerate((os.devnull, printed, errors)):
+                os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), number)
+            os.chdir(folder)
+            main(program, out)
+            return
+        answers.write(f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n")
 
 
 def moved(path: str, original: Path, root: Path) -> str:

@@ -202,11 +202,7 @@ class _Fixing:
 
     def check(self) -> Result:
         """Run the program twice. Raises FixError where it fails, or gives other values the second time."""
-        first, second = self.place.run(), self.place.run()
-        for each in (first, second):
-            if isinstance(each, str):
-                raise FixError(f"the program fails without any change: {each}")
-        assert isinstance(first, Result) and isinstance(second, Result)
+        first, second = self.unchanged(), self.unchanged()
         again = difference(first.values, second.values, self.to)
         if not again.none or first.printed != second.printed:
             what = again.name or again.reason or "what it prints"
@@ -214,6 +210,13 @@ class _Fixing:
                 f"the program gives other values at each run ({what}): seed it, then run this again"
             )
         return first
+
+    def unchanged(self) -> Result:
+        """Run the program as it is. Raises FixError where it fails."""
+        ran = self.place.run()
+        if isinstance(ran, str):
+            raise FixError(f"the program fails without any change: {ran}")
+        return ran
 
     def patch(self) -> Patch:
         fixed: list[Fixed] = []

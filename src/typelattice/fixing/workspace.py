@@ -6,22 +6,27 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from select import select
 from shutil import copyfile, copytree
+from signal import SIGKILL
 from tempfile import TemporaryDirectory
 
+from typelattice.facts.libraries import libraries
 from typelattice.fixing.child import Kept, Program, RunInChild
 from typelattice.fixing.source import FixError
 from typelattice.tracing.ground.run import Run
+from typelattice.tracing.libraries import may_be_forked
 
 MOST_FILES = 20_000
 MOST_BYTES = 500_000_000
 LEFT_OUT = {"__pycache__", "node_modules"}
 SECONDS = 600.0
-CHILD = "import sys; from typelattice.fixing.child import main; main(sys.argv[1], sys.argv[2])"
+CHILD = "import sys; from typelattice.fixing.child import main, serve; {}"
+PRELOADED = ("typelattice.tracing.rewrite.rewriting",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,38 +39,88 @@ class Result:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Workspace:
-    """The copy of a folder, and the program to be run in it."""
+    """The copy of a folder, and the program to be run in it.
+
+    The first run has a process of its own from the start. The later ones are forks of one process, which has
+    imported what all of them need.
+    """
 
     program: Program
     folder: Path
+    forked: tuple[str, ...] = ()
+    server: subprocess.Popen[bytes] | None = None
 
     def run(self, widen: bool = False) -> Result | str:
         """Run the program in a process of its own; return the reason where it fails."""
-        todo, out = self.folder / "program.pickle", self.folder / "ran.pickle"
+        names = ("program.pickle", "ran.pickle", "printed", "errors")
+        todo, out, printed, errors = files = [self.folder / name for name in names]
         todo.write_bytes(pickle.dumps(replace(self.program, widen=widen)))
         out.unlink(missing_ok=True)
-        own = str(Path(__file__).parents[2])
-        path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH", ""), own]))
-        here = Path.cwd()
-        original, root = self.program.original, self.program.root
-        inside = root / here.relative_to(original) if here.is_relative_to(original) else root
         try:
-            done = subprocess.run(
-                [sys.executable, "-c", CHILD, str(todo), str(out)],
-                cwd=inside, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
-                errors="replace", stdin=subprocess.DEVNULL, timeout=SECONDS,
-            )  # fmt: skip
+            status = self.in_fork(files) if self.forked else self.in_process(files)
         except subprocess.TimeoutExpired:
             return f"it ran for more than {SECONDS:.0f} seconds"
         ran: RunInChild | None = pickle.loads(out.read_bytes()) if out.is_file() else None
-        if ran is None or ran.status != 0 or done.returncode != 0:
-            said = done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"]
+        text = errors.read_text(encoding="utf-8", errors="replace")
+        if ran is None or ran.status != 0 or status != 0:
+            said = text.strip().splitlines() or [f"it ended with status {status}"]
             return next((line for line in reversed(said) if line.strip()), "")[:300]
-        warnings = [line.partition("Warning: ") for line in done.stderr.splitlines() if "Warning: " in line]
+        if hasattr(os, "fork"):
+            own = (libraries()[name].modules[0] for name in ran.run.systems if may_be_forked(name))
+            self.forked = (*PRELOADED, *own)
+        warnings = [line.partition("Warning: ") for line in text.splitlines() if "Warning: " in line]
         told = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
-        return Result(ran.run, ran.values, done.stdout, told)
+        return Result(ran.run, ran.values, printed.read_text(encoding="utf-8", errors="replace"), told)
+
+    @property
+    def inside(self) -> Path:
+        """The folder in the copy that stands for the current one."""
+        here, original, root = Path.cwd(), self.program.original, self.program.root
+        return root / here.relative_to(original) if here.is_relative_to(original) else root
+
+    def in_process(self, files: Sequence[Path]) -> int:
+        """Run the program in a new process; return its exit status."""
+        todo, out, printed, errors = files
+        with printed.open("wb") as stdout, errors.open("wb") as stderr:
+            words = [sys.executable, "-c", CHILD.format("main(*sys.argv[1:])"), str(todo), str(out)]
+            return subprocess.run(
+                words, cwd=self.inside, env=_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
+                stderr=stderr, timeout=SECONDS,
+            ).returncode  # fmt: skip
+
+    def in_fork(self, files: Sequence[Path]) -> int:
+        """Run the program in a fork of the process that is kept for that; return its exit status."""
+        if self.server is None:
+            self.server = subprocess.Popen(
+                [sys.executable, "-c", CHILD.format("serve()")], cwd=self.inside, env=_environment(),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+        assert self.server.stdin is not None and self.server.stdout is not None
+        todo = [*map(str, files), str(self.inside), *self.forked]
+        self.server.stdin.write(pickle.dumps(todo).hex().encode() + b"\n")
+        self.server.stdin.flush()
+        if not select([self.server.stdout], [], [], SECONDS)[0]:
+            self.close()
+            raise subprocess.TimeoutExpired(todo, SECONDS)
+        answer = self.server.stdout.readline()
+        if not answer:
+            self.close()
+        return int(answer or 1)
+
+    def close(self) -> None:
+        """End the process that is kept, and what runs in its forks."""
+        if self.server is not None:
+            os.killpg(self.server.pid, SIGKILL)
+            self.server.communicate()
+            self.server = None
+
+
+def _environment() -> dict[str, str]:
+    own = str(Path(__file__).parents[2])
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH", ""), own]))
+    return {**os.environ, "PYTHONPATH": path}
 
 
 @contextmanager
@@ -86,7 +141,11 @@ def workspace(program: Program) -> Iterator[Workspace]:
         target = (
             program.target if program.as_module else str(root / Path(program.target).relative_to(original))
         )
-        yield Workspace(replace(program, root=root, target=target), Path(os.path.realpath(folder)))
+        place = Workspace(replace(program, root=root, target=target), Path(os.path.realpath(folder)))
+        try:
+            yield place
+        finally:
+            place.close()
 
 
 def _ignored(folder: str, names: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ A file may define these:
 - `casting`: a function that names the feature that casts operands by itself, such as autocast.
 - `CAST`: the form of a cast in a program.
 - `COMPILER_SWITCH`: the module and the name of the switch of a compiler that reads bytecode.
+- `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
 
 from __future__ import annotations
@@ -59,6 +60,11 @@ def cast_text(library: str, array: str, dtype: str) -> str:
     """Write the cast of an array to a dtype as a program of the library does."""
     form: str = getattr(_file(library), "CAST", "{}.astype({})")
     return form.format(array, dtype)
+
+
+def may_be_forked(library: str) -> bool:
+    """Return True if a process that has imported a library may be forked."""
+    return getattr(_file(library), "MAY_BE_FORKED", False) is True
 
 
 def compiler_switches() -> dict[str, str]:

@@ -7,6 +7,9 @@ from collections.abc import Set
 
 from typelattice.files.reader import system as find_system
 
+MAY_BE_FORKED = True
+"""Its threads end before a fork, and begin again after it."""
+
 
 def system(dtypes: Set[str]) -> str | None:
     """The system's name."""

@@ -17,7 +17,7 @@ from known_upcasts import CASES
 
 import typelattice as tl
 from typelattice.cli.main import run as command
-from typelattice.fixing.patch import Patch, fix_script
+from typelattice.fixing.patch import Patch, fix_script, fix_tests
 from typelattice.fixing.source import FixError, Source
 
 
@@ -158,6 +158,66 @@ def test_a_program_that_gives_other_values_at_each_run_is_not_patched(folder: Pa
         fixed(folder, code)
     with pytest.raises(FixError, match="the program fails without any change: ValueError: no"):
         fixed(folder, "raise ValueError('no')\n")
+
+
+SHARED = """import numpy as np
+
+
+def damped(a):
+    n = a.shape[0]
+    return a * np.linspace(0, 1, n)
+
+
+def scaled(a):
+    return a * np.float64(2)
+"""
+
+
+@pytest.fixture
+def package(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package that is installed in a folder of its own."""
+    path = folder / "site-packages" / "shared" / "__init__.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(SHARED)
+    monkeypatch.setenv("PYTHONPATH", f"{path.parents[1]}{os.pathsep}{os.environ['PYTHONPATH']}")
+    work = folder / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    return path
+
+
+def test_a_named_package_is_patched_though_it_is_installed_and_never_written(package: Path) -> None:
+    script = "import numpy as np\nimport shared\ny = shared.damped(np.ones(3, np.float32))\n"
+    Path("s.py").write_text(script + "assert y.dtype == np.float32\n")
+    patch = fix_script("s.py", packages=["shared"])
+    assert "--- a/shared/__init__.py" in patch.diff and "linspace(0, 1, n, dtype=a.dtype)" in patch.diff
+    assert not patch.unfixed and patch.asserts == "they hold"
+    with pytest.raises(FixError, match="is installed; apply the diff to the sources of its package"):
+        patch.write()
+    assert package.read_text() == SHARED
+
+
+def test_a_test_suite_comes_out_as_before(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take longer than the tests
+    tests = """
+        import numpy as np
+        import shared
+        X = np.ones(3, np.float32)
+        def test_damped():
+            assert shared.damped(X).sum() == 1.5
+        def test_that_wants_it_wide():
+            assert shared.scaled(X).dtype == np.float64
+        def test_that_fails_anyway():
+            assert False
+    """
+    Path("test_shared.py").write_text(dedent(tests))
+    patch = fix_tests(["test_shared.py"], ["shared"])
+    assert [each.after for each in patch.fixed] == ["return a * np.linspace(0, 1, n, dtype=a.dtype)"]
+    assert "test_that_wants_it_wide failed: " in patch.unfixed[0].reason
+    with pytest.raises(FixError, match="no test passes without any change"):
+        fix_tests(["-k", "anyway", "test_shared.py"], ["shared"])
+    with pytest.raises(FixError, match="name the package whose sources may change with --package"):
+        fix_tests(["test_shared.py"], [])
 
 
 WIDENS = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * np.ones(3)\n"

@@ -13,7 +13,7 @@ VALUED = ("--package", "--to", "--tolerance")
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--package", action="append", default=[], metavar="PKG",
-        help="a package whose modules may be changed too, if it lies in the folder; may be given again",
+        help="a package whose modules may be changed too; may be given again",
     )  # fmt: skip
     parser.add_argument(
         "--to",
@@ -29,7 +29,9 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--write", action="store_true", help="write the changes into the sources")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
-    parser.add_argument("command", nargs="*", metavar="SCRIPT ARG", help="a script, and its arguments")
+    parser.add_argument(
+        "command", nargs="*", metavar="SCRIPT ARG", help="a script, or pytest, and its arguments"
+    )
 
 
 def own_words(words: Sequence[str]) -> int:
@@ -46,13 +48,16 @@ def own_words(words: Sequence[str]) -> int:
 
 def run(args: Namespace) -> Paragraphs:
     """Print the patch; exit with 1 if a place was not fixed."""
-    from typelattice.fixing.patch import fix_script
+    from typelattice.fixing.patch import fix_script, fix_tests
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("fix: give a script, or -m and a module (see typelattice fix --help)")
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
-    patch = fix_script(target, argv, args.package, args.module is not None, args.to, args.tolerance)
+    if target == "pytest":
+        patch = fix_tests(argv, args.package, args.to, args.tolerance)
+    else:
+        patch = fix_script(target, argv, args.package, args.module is not None, args.to, args.tolerance)
     yield from str(patch).splitlines()
     if args.write and patch.fixed:
         patch.write()
@@ -63,6 +68,7 @@ def run(args: Namespace) -> Paragraphs:
 
 COMMAND = Command(
     "Prints changes that keep a script's floats narrow; each was run.", arguments, run,
-    ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train"),
+    ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
+     "--package mypkg -- pytest tests"),
     own_words,
 )  # fmt: skip

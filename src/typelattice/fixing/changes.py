@@ -33,12 +33,14 @@ def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) ->
     """List the changes that may stop a cause, the best first; none outside of the given sources.
 
     The dtype is asked for where the wide array is made if that is in the scope in which it widens another,
-    else the array is cast where it widens: a constant of a module stays as wide as it was.
+    or in a function that has another array at hand. Else the array is cast where it widens: a constant of a
+    module stays as wide as it was.
     """
     origin, widening = _Place.of(checked, cause.first[0], sources), _Place.of(checked, cause.at, sources)
     near = origin is not None and widening is not None and origin.scope is widening.scope
     near = near and cause.first[0] != cause.at  # else an operand is to be cast, and the result at worst
     found = [
+        *([] if origin is None or near else _like_array_at_hand(checked, origin)),
         *([] if origin is None or not near else _at_origin(checked, cause, origin, widening, sources)),
         *([] if widening is None else _at_widening(checked, cause, widening)),
         *([] if origin is None or near else _at_origin(checked, cause, origin, widening, sources)),
@@ -179,13 +181,14 @@ def _at_origin(
     near = widening is not None and widening.scope is place.scope
     at_hand = _narrow_names(checked, cause, widening) if near and widening else []
     dtypes = [f"{name}.dtype" for name in at_hand if name.partition(".")[0] in known]
-    asked = _dtype_argument(node) if isinstance(node, ast.Call) else None
+    takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
+    asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
     if isinstance(node, ast.Call) and isinstance(step, Created) and step.dtype is None:
         for dtype in [*dtypes, literal]:
             yield place.change(place.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
         yield from _unwrapped(place, node, literal)
-    elif asked is not None and isinstance(node, ast.Call) and isinstance(step, (Cast, Created)):
+    elif asked is not None and isinstance(node, ast.Call):
         yield from _other_dtype(place, node, asked, literal, dtypes, sources)
     if not isinstance(step, Created):
         inner = [] if cause.first[0] != cause.at else _names(place, _operands(node))
@@ -193,6 +196,20 @@ def _at_origin(
             yield place.change(
                 place.source.replaced(node, cast_text(place.library, place.source.operand_text(node), dtype))
             )
+
+
+def _like_array_at_hand(checked: CheckedRun, place: _Place) -> Iterator[Change]:
+    """List the changes by which a new array has the dtype of one that the function has at hand."""
+    node, step = place.node, checked.steps[place.step]
+    if not isinstance(node, ast.Call) or not isinstance(step, Created):
+        return
+    asked = _dtype_argument(node) if step.dtype is not None else None
+    known = place.source.names_before(node)
+    for name in [name for name in place.source.arrays_at_hand(node) if name in known][:MOST_NAMES]:
+        if asked is not None:
+            yield place.change(place.source.replaced(asked, f"{name}.dtype"))
+        elif step.dtype is None:
+            yield place.change(place.source.with_keyword(node, f"dtype={name}.dtype"))
 
 
 def _narrow_names(checked: CheckedRun, cause: Cause, widening: _Place) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import re
 import runpy
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -23,6 +24,8 @@ MOST_NUMBERS = 1 << 20  # of one array that are kept for a comparison
 MOST_VALUES = 10_000  # arrays and numbers that are kept
 DEEPEST = 4  # lists within lists that are searched
 WIDE = "float64"
+WIDER = {b"float16": b"float64", b"float32": b"float64", b"complex64": b"complex128"}
+NARROW = re.compile(rb"\b(?:" + b"|".join(WIDER) + rb")\b")
 MODULE = "__typelattice_fix__"  # the name of a script's module when a function of it alone is called
 
 
@@ -36,9 +39,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program to be run: a script, a module, or a function of a file with its arguments.
+    """A program to be run: a script, a module, a pytest run, or a function of a file with its arguments.
 
-    `root` is the copied folder and `original` the folder that it is a copy of.
+    `root` is the copied folder and `original` the folder that it is a copy of. `patched` has other contents
+    for files that are not in the copy. `widen` asks for wide input: the arguments of the function, or the
+    dtypes that the script itself names.
     """
 
     target: str
@@ -51,15 +56,23 @@ class Program:
     module: str = ""
     args: bytes = b""
     widen: bool = False
+    tests: bool = False
+    patched: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RunInChild:
-    """The run of a program, its exit status, and its values by name."""
+    """The run of a program, its exit status, and its values by name.
+
+    Of a pytest run, `tests` has the outcome of each test, and `failures` the message of each that failed.
+    """
 
     run: Run
     status: int | None
     values: Mapping[str, Kept]
+    tests: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 def main(program: str, out: str) -> None:
@@ -67,16 +80,26 @@ def main(program: str, out: str) -> None:
     todo: Program = pickle.loads(Path(program).read_bytes())
     sys.path[:] = [moved(entry, todo.original, todo.root) for entry in sys.path]
     sys.dont_write_bytecode = True
+    cache = Path(out).parent / "compiled"
 
     def leave(ended: Ended) -> None:
         Path(out).write_bytes(pickle.dumps(RunInChild(ended.run, ended.status, values_of(ended.names))))
 
-    if todo.function:
+    if todo.tests:
+        from typelattice.tracing.front.tests_run import run_tests  # which needs pytest
+
+        run, found = run_tests(todo.argv, todo.packages, cache, todo.patched)
+        warned = tuple(sorted(found.warnings))
+        ran = RunInChild(run, 0, {}, found.outcomes, found.failures, warned)
+        Path(out).write_bytes(pickle.dumps(ran))
+    elif todo.function:
         function, args, named = _function(todo)
         traced = trace(function, *args, **named)
         leave(Ended(traced.run, 0, names={"result": traced.result}))
     else:
-        leave(run_script(todo.target, todo.argv, todo.packages, todo.as_module, leaving=leave))
+        patched = {**todo.patched, **(_wide_script(todo.target) if todo.widen else {})}
+        given = todo.target, todo.argv, todo.packages, todo.as_module, cache
+        leave(run_script(*given, leaving=leave, patched=patched))
 
 
 def serve() -> None:
@@ -122,6 +145,16 @@ def _function(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping
     if todo.widen:
         args, named = [widened(x) for x in args], {key: widened(x) for key, x in named.items()}
     return found, args, named
+
+
+def _wide_script(path: str) -> dict[str, bytes]:
+    """Write wide dtypes in the text of a script in place of the narrow ones that it names."""
+    return {path: NARROW.sub(lambda found: WIDER[found[0]], Path(path).read_bytes())}
+
+
+def has_wide_form(path: str) -> bool:
+    """Tell whether a script names narrow dtypes."""
+    return Path(path).is_file() and NARROW.search(Path(path).read_bytes()) is not None
 
 
 def dict_as_module(names: Mapping[str, Any]) -> ModuleType:

@@ -17,17 +17,19 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import check_writable, write_bytes
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.fixing.changes import Change, changes
-from typelattice.fixing.child import Program
+from typelattice.fixing.child import Program, has_wide_form
 from typelattice.fixing.comparison import Difference, difference, dtypes_differ, printed_difference
-from typelattice.fixing.source import FixError, Source
+from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.workspace import Result, Workspace, workspace
 from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.front.script import check_package
 from typelattice.tracing.ground.widths import width_of
-from typelattice.tracing.report.words import counted, size
+from typelattice.tracing.report.words import counted, package_path, size
 
 MOST = 1 << 24  # bytes of a source
 TRIES = 24  # changes that are tried for one cause
+EXACT = 1e-12  # relative error that wide input may make more
 ROUNDS = 100  # causes that are fixed at most
 Lines = Mapping[tuple[str, int], int]  # the bytes of wide floats by file and line
 
@@ -63,7 +65,8 @@ class Patch:
     """The changes of a program after which its floats stay narrow.
 
     `contents` has the bytes of each changed file before and after. `bytes` are those of the arrays of wide
-    floats in the run before and after. `difference` compares the values of both runs.
+    floats in the run before and after. `difference` compares the values of both runs. `asserts` says what
+    the changes do to assertions that failed before: "they hold", or the first that fails.
 
     >>> print(Patch((), (), {}, (0, 0), Difference()))
     nothing to do: no float is widened
@@ -74,6 +77,7 @@ class Patch:
     contents: Mapping[Path, tuple[bytes, bytes]] = field(repr=False)
     bytes: tuple[int, int]
     difference: Difference
+    asserts: str = ""
 
     @property
     def safe(self) -> bool:
@@ -94,6 +98,8 @@ class Patch:
         for path, (before, _) in self.contents.items():
             if read_bytes(path, MOST) != before:
                 raise FixError(f"{path} has changed since it was run; run typelattice fix again")
+            if package_path(str(path)) is not None:
+                raise FixError(f"{path} is installed; apply the diff to the sources of its package")
             if not os.access(path, os.W_OK):
                 raise FixError(f"{path} is read-only; make it writable, or apply the diff by hand")
             check_writable(path, len(self.contents[path][1]))
@@ -113,6 +119,8 @@ class Patch:
             yield f"{'safe' if self.safe else 'changes values'}: {self.difference}"
             made, (before, after) = counted(len(self.fixed), "change"), map(size, self.bytes)
             yield f"{made}: {before} of wide floats before, {after} after"
+        if self.asserts:
+            yield f"its assertions failed before; with the changes: {self.asserts}"
         if self.unfixed:
             yield f"not fixed: {counted(len(self.unfixed), 'place')}"
             yield from (f"  {each}" for each in self.unfixed)
@@ -178,6 +186,22 @@ def fix_script(
     return fix_program(program, dtype(to), tolerance)
 
 
+def fix_tests(
+    argv: Sequence[str], packages: Sequence[str], to: object = "float32", tolerance: float | None = None
+) -> Patch:
+    """Find the changes of packages after which floats in their tests stay as narrow as a dtype.
+
+    Each test has to come out as before. Raises FixError.
+    """
+    for package in packages:
+        check_package(package)
+    if not packages:
+        raise FixError("name the package whose sources may change with --package: tests are not changed")
+    here = Path(os.path.realpath(os.curdir))
+    program = Program("pytest", tuple(argv), tuple(packages), False, here, here, tests=True)
+    return fix_program(program, dtype(to), tolerance)
+
+
 def fix_program(program: Program, to: DType, tolerance: float | None = None) -> Patch:
     """Patch a program in a copy of its folder until no change helps any more. Raises FixError."""
     if width_of(to) is None:
@@ -195,31 +219,39 @@ class _Fixing:
         self.root, self.original = place.program.root, place.program.original
         self.before = self.check()
         self.now = self.before
-        self.wide = place.run(widen=True) if place.program.function else ""
+        script = not place.program.function and not place.program.tests and not place.program.as_module
+        widens = place.program.function or (script and has_wide_form(place.program.target))
+        self.wide = place.run(widen=True) if widens else ""
         self.sources: dict[str, Source] = {}
         self.refused: dict[str, str] = {}
         self.contents: dict[str, bytes] = {}
 
     def check(self) -> Result:
         """Run the program twice. Raises FixError where it fails, or gives other values the second time."""
-        first, second = self.unchanged(), self.unchanged()
+        first = self.unchanged()
+        if self.place.program.tests and "passed" not in first.tests.values():
+            raise FixError("no test passes without any change; give pytest's arguments after pytest")
+        second = self.unchanged()
         again = difference(first.values, second.values, self.to)
-        if not again.none or first.printed != second.printed:
-            what = again.name or again.reason or "what it prints"
+        if not again.none or first.printed != second.printed or first.tests != second.tests:
+            what = again.name or again.reason or ("its tests" if first.tests else "what it prints")
             raise FixError(
                 f"the program gives other values at each run ({what}): seed it, then run this again"
             )
         return first
 
     def unchanged(self) -> Result:
-        """Run the program as it is. Raises FixError where it fails."""
+        """Run the program as it is, without its assertions if one fails. Raises FixError where it fails."""
         ran = self.place.run()
+        if isinstance(ran, str) and ran.startswith("AssertionError") and self.place.asserts:
+            self.place.make_asserts(False)
+            ran = self.place.run()
         if isinstance(ran, str):
             raise FixError(f"the program fails without any change: {ran}")
         return ran
 
     def patch(self) -> Patch:
-        fixed: list[Fixed] = []
+        fixed: list[tuple[Fixed, Change]] = []
         unfixed: dict[tuple[str, int, str], Unfixed] = {}
         for _ in range(ROUNDS):
             found = self.read_sources(findings(self.now.run))
@@ -229,21 +261,47 @@ class _Fixing:
             if cause is None:
                 break
             kept = self.try_changes(found, cause)
-            if isinstance(kept, Fixed):
+            if isinstance(kept, tuple):
                 fixed.append(kept)
             else:
                 unfixed[self.key(found, cause)] = kept
+        smallest = self.without_needless(fixed)
         contents = {
-            self.origin(file): (before, Path(file).read_bytes())
+            self.origin(file): (before, self.sources[file].content)
             for file, before in self.contents.items()
-            if Path(file).read_bytes() != before
+            if file in self.sources and self.sources[file].content != before
         }
         left = {self.key(found, c) for c in found.causes}
+        asserts = ""
+        if not self.place.asserts and fixed:
+            self.place.make_asserts(True)
+            ran = self.place.run()
+            asserts = ran if isinstance(ran, str) else "they hold"
         wide = tuple(sum(self.wide_lines(findings(each.run)).values()) for each in (self.before, self.now))
         return Patch(
-            tuple(fixed), tuple(each for key, each in unfixed.items() if key in left), contents,
-            (wide[0], wide[1]), _worse(self.before, self.now, self.to),
+            smallest, tuple(each for key, each in unfixed.items() if key in left), contents,
+            (wide[0], wide[1]), _worse(self.before, self.now, self.to), asserts,
         )  # fmt: skip
+
+    def without_needless(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
+        """Take back each change without which as little is wide: a later one did its work."""
+        wide = sum(self.wide_lines(findings(self.now.run)).values())
+        kept = [*fixed]
+        for each in reversed(fixed[:-1]):  # nothing came after the last one
+            source = self.sources[each[1].file]
+            later = [one[1] for one in kept[kept.index(each) + 1 :]]
+            undone = _undone(source, each[1], later)
+            if undone is None:
+                continue
+            self.place.put(each[1].file, undone)
+            ran = self.place.run()
+            lines = self.wide_lines(findings(ran.run)) if isinstance(ran, Result) else {}
+            if isinstance(ran, Result) and sum(lines.values()) <= wide and not self.breaks(ran):
+                self.sources[each[1].file], self.now = Source(source.path, undone), ran
+                kept.remove(each)
+            else:
+                self.place.put(each[1].file, source.content)
+        return tuple(one for one, _ in kept)
 
     def concerns(self, cause: Cause) -> bool:
         """Tell whether a cause makes floats wider than the goal."""
@@ -254,10 +312,10 @@ class _Fixing:
         return (step.location.file, step.location.line, step.text) if step.location else ("", 0, step.text)
 
     def read_sources(self, found: Findings) -> Findings:
-        """Read the files of a run that lie in the copy; the others are not the user's to change."""
+        """Read the files that were followed: those of the program, and of the packages that were named."""
         for file in found.checked.run.sources:
-            inside = Path(file).is_absolute() and Path(file).is_relative_to(self.root)
-            if file in self.sources or file in self.refused or not inside or not Path(file).is_file():
+            known = file in self.sources or file in self.refused
+            if known or not Path(file).is_absolute() or not Path(file).is_file():
                 continue
             try:
                 self.sources[file] = Source(self.origin(file), read_bytes(file, MOST))
@@ -269,10 +327,11 @@ class _Fixing:
         return found
 
     def origin(self, file: str) -> Path:
-        """Map a file of the copy to the user's."""
-        return self.original / Path(file).relative_to(self.root)
+        """Map a file of the copy to the user's; any other file is where it is."""
+        inside = Path(file).is_relative_to(self.root)
+        return self.original / Path(file).relative_to(self.root) if inside else Path(file)
 
-    def try_changes(self, found: Findings, cause: Cause) -> Fixed | Unfixed:
+    def try_changes(self, found: Findings, cause: Cause) -> tuple[Fixed, Change] | Unfixed:
         """Try the changes of a cause one by one, and keep the first that passes."""
         file, line, code = self.key(found, cause)
         path = self.origin(file) if file in self.sources else Path(file)
@@ -290,15 +349,15 @@ class _Fixing:
                 assert patched.tree
             except (SyntaxError, ValueError):
                 continue
-            Path(change.file).write_bytes(content)
+            self.place.put(change.file, content)
             ran = self.place.run()
             refusal = ran if isinstance(ran, str) else self.refusal(ran, before, change)
             if not refusal and not isinstance(ran, str):
                 self.sources[change.file], self.now = patched, ran
                 old, new = (_line(text, change.line) for text in (source.content, content))
-                return Fixed(self.origin(change.file), change.line, old, new)
+                return Fixed(self.origin(change.file), change.line, old, new), change
             reason = f"tried {_line(content, change.line)!r}: {refusal}"
-            Path(change.file).write_bytes(source.content)
+            self.place.put(change.file, source.content)
         return Unfixed(path, line, code, reason or "no change of its source is known")
 
     def refusal(self, ran: Result, before: Lines, change: Change) -> str:
@@ -311,25 +370,35 @@ class _Fixing:
             return f"a wide float comes up at {_shown(self.origin(file))}:{line}"
         if sum(now.values()) >= sum(before.values()):
             return "as much is wide as before"
+        return self.breaks(ran) or self.narrows_wide_input()
+
+    def breaks(self, ran: Result) -> str:
+        """Say what differs from the run before but for the widths; return "" where nothing does."""
         if ran.warnings != self.before.warnings:
             other = next(iter({*ran.warnings} ^ {*self.before.warnings}), "another number of warnings")
             return f"it does not warn as before: {other}"
+        for test, outcome in self.before.tests.items():
+            if ran.tests.get(test) != outcome:
+                return f"{test} {ran.tests.get(test, 'is gone')}: {ran.failures.get(test, '')}"
         worst = _worse(self.before, ran, self.to)
         if worst.reason:
             return worst.reason
         if self.tolerance is not None and worst.relative > self.tolerance:
             return f"{worst}, beyond the tolerance of {self.tolerance:g}"
-        return self.narrows_wide_input()
+        return ""
 
     def narrows_wide_input(self) -> str:
-        """Run the function with wide arguments; say where its results are no longer as wide."""
-        if isinstance(self.wide, str):  # it is a script, or fails with wide arguments anyway
+        """Run the program with wide input; say where its results are no longer as wide."""
+        if isinstance(self.wide, str):  # it has no wide input, or fails with it anyway
             return ""
         ran = self.place.run(widen=True)
         if isinstance(ran, str):
             return f"with wide input: {ran}"
         other = dtypes_differ(self.wide.values, ran.values)
-        return f"with wide input {other} is {ran.values[other].dtype}" if other else ""
+        if other:
+            return f"with wide input {other} is {ran.values[other].dtype}"
+        worse = difference(self.wide.values, ran.values, dtype("float64"))
+        return f"with wide input {worse.reason or worse}" if worse.reason or worse.relative > EXACT else ""
 
     def wide_lines(self, found: Findings) -> Lines:
         """Count the bytes of floats wider than the goal, by file and line."""
@@ -350,6 +419,20 @@ def _worse(before: Result, after: Result, to: DType) -> Difference:
     return max(both, key=lambda each: (bool(each.reason), each.relative))
 
 
+def _undone(source: Source, change: Change, later: Sequence[Change]) -> bytes | None:
+    """Take a change back of a source to which later ones were made; None where one of them lies within it."""
+    edits: list[Edit] = []
+    for edit in change.edits:
+        start, end = edit.start, edit.start + len(edit.text.encode())
+        for after in (e for each in later if each.file == change.file for e in each.edits):
+            if (after.start < end and start < after.end) or start < after.start < end:
+                return None
+            grown = len(after.text.encode()) - (after.end - after.start)
+            start, end = (start + grown, end + grown) if after.end <= start else (start, end)
+        edits.append(Edit(start, end, edit.old))
+    return source.edited(edits)
+
+
 def _line(content: bytes, line: int) -> str:
     lines = content.splitlines()
     return lines[line - 1].decode("utf-8").strip() if line <= len(lines) else ""
@@ -357,6 +440,9 @@ def _line(content: bytes, line: int) -> str:
 
 def _shown(path: Path) -> str:
     here = Path(os.path.realpath(os.curdir))
+    installed = package_path(str(path))
+    if installed is not None:
+        return installed.as_posix()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 

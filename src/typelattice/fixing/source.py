@@ -17,6 +17,8 @@ from typelattice.rendering.grid import printable
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Tuple)
 """Expressions after which `.astype(...)` may stand without parentheses; tuples bring their own."""
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
+OF_ARRAYS = {"shape", "ndim", "dtype", "size", "T"}
+"""Attributes that a function asks of an array."""
 MARK = b"\xef\xbb\xbf"  # that a file is UTF-8, at its beginning
 
 
@@ -26,11 +28,15 @@ class FixError(TypelatticeError, ValueError):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """A replacement of the bytes from `start` to `end`; an insertion where both are equal."""
+    """A replacement of the bytes from `start` to `end`; an insertion where both are equal.
+
+    `old` is the text that was there.
+    """
 
     start: int
     end: int
     text: str
+    old: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +124,22 @@ class Source:
                 found.add(inner.id)
         return found
 
+    def arrays_at_hand(self, node: ast.expr | ast.stmt) -> list[str]:
+        """The names that the function around a node has asked for a shape or the like, last first."""
+        scope = self.scope(node)
+        if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return []
+        asked = [
+            (inner.lineno, inner.value.id)
+            for inner in ast.walk(scope)
+            if isinstance(inner, ast.Attribute)
+            and isinstance(inner.value, ast.Name)
+            and inner.attr in OF_ARRAYS
+            and inner.lineno <= node.lineno
+            and self.scope(inner) is scope
+        ]
+        return [*dict.fromkeys(name for _, name in sorted(asked, reverse=True))]
+
     def aliases(self) -> Iterator[tuple[str, str]]:
         """Each name that an import binds, with the module that it stands for."""
         for node in ast.walk(self.tree):
@@ -138,7 +160,7 @@ class Source:
 
     def replaced(self, node: ast.expr, text: str) -> Edit:
         """The edit that puts a text in the place of an expression."""
-        return Edit(*self.span(node), text)
+        return Edit(*self.span(node), text, self.text(node))
 
     def with_keyword(self, call: ast.Call, keyword: str) -> Edit:
         """The edit that adds a keyword argument to a call."""

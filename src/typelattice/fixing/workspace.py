@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from select import select
 from shutil import copyfile, copytree
@@ -26,17 +26,26 @@ MOST_BYTES = 500_000_000
 LEFT_OUT = {"__pycache__", "node_modules"}
 SECONDS = 600.0
 CHILD = "import sys; from typelattice.fixing.child import main, serve; {}"
-PRELOADED = ("typelattice.tracing.rewrite.rewriting",)
+PRELOADED = (
+    ("typelattice.tracing.rewrite.rewriting",),
+    ("typelattice.tracing.rewrite.rewriting", "typelattice.tracing.front.tests_run"),
+)
+"""What the runs of a program need; what a pytest run needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A run of a program: what was followed, its values, what it printed and warned of."""
+    """A run of a program: what was followed, its values, what it printed and warned of.
+
+    Of a pytest run, `tests` has the outcome of each test, and `failures` the message of each that failed.
+    """
 
     run: Run
     values: Mapping[str, Kept]
     printed: str
     warnings: tuple[str, ...]
+    tests: Mapping[str, str]
+    failures: Mapping[str, str]
 
 
 @dataclass(eq=False)
@@ -50,13 +59,15 @@ class Workspace:
     program: Program
     folder: Path
     forked: tuple[str, ...] = ()
+    patched: dict[str, bytes] = field(default_factory=dict)
     server: subprocess.Popen[bytes] | None = None
+    asserts: bool = True
 
     def run(self, widen: bool = False) -> Result | str:
         """Run the program in a process of its own; return the reason where it fails."""
         names = ("program.pickle", "ran.pickle", "printed", "errors")
         todo, out, printed, errors = files = [self.folder / name for name in names]
-        todo.write_bytes(pickle.dumps(replace(self.program, widen=widen)))
+        todo.write_bytes(pickle.dumps(replace(self.program, widen=widen, patched=self.patched)))
         out.unlink(missing_ok=True)
         try:
             status = self.in_fork(files) if self.forked else self.in_process(files)
@@ -69,10 +80,18 @@ class Workspace:
             return next((line for line in reversed(said) if line.strip()), "")[:300]
         if hasattr(os, "fork"):
             own = (libraries()[name].modules[0] for name in ran.run.systems if may_be_forked(name))
-            self.forked = (*PRELOADED, *own)
+            self.forked = (*PRELOADED[self.program.tests], *own)
         warnings = [line.partition("Warning: ") for line in text.splitlines() if "Warning: " in line]
         told = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
-        return Result(ran.run, ran.values, printed.read_text(encoding="utf-8", errors="replace"), told)
+        said_out = "" if self.program.tests else printed.read_text(encoding="utf-8", errors="replace")
+        return Result(ran.run, ran.values, said_out, ran.warnings or told, ran.tests, ran.failures)
+
+    def put(self, file: str, content: bytes) -> None:
+        """Give a file another content: in the copy, or for the runs alone if it is not in the copy."""
+        if Path(file).is_relative_to(self.program.root):
+            Path(file).write_bytes(content)
+        else:
+            self.patched[file] = content
 
     @property
     def inside(self) -> Path:
@@ -80,11 +99,21 @@ class Workspace:
         here, original, root = Path.cwd(), self.program.original, self.program.root
         return root / here.relative_to(original) if here.is_relative_to(original) else root
 
+    @property
+    def python(self) -> list[str]:
+        """The interpreter, with the option that leaves assertions out if they are not to be made."""
+        return [sys.executable, *([] if self.asserts else ["-O"])]
+
+    def make_asserts(self, asserts: bool) -> None:
+        """Make the assertions of the program from now on, or leave them out."""
+        self.close()
+        self.asserts, self.forked = asserts, ()
+
     def in_process(self, files: Sequence[Path]) -> int:
         """Run the program in a new process; return its exit status."""
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
-            words = [sys.executable, "-c", CHILD.format("main(*sys.argv[1:])"), str(todo), str(out)]
+            words = [*self.python, "-c", CHILD.format("main(*sys.argv[1:])"), str(todo), str(out)]
             return subprocess.run(
                 words, cwd=self.inside, env=_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
                 stderr=stderr, timeout=SECONDS,
@@ -94,7 +123,7 @@ class Workspace:
         """Run the program in a fork of the process that is kept for that; return its exit status."""
         if self.server is None:
             self.server = subprocess.Popen(
-                [sys.executable, "-c", CHILD.format("serve()")], cwd=self.inside, env=_environment(),
+                [*self.python, "-c", CHILD.format("serve()")], cwd=self.inside, env=_environment(),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         assert self.server.stdin is not None and self.server.stdout is not None
@@ -139,7 +168,9 @@ def workspace(program: Program) -> Iterator[Workspace]:
         root = Path(os.path.realpath(folder)) / original.name
         copytree(original, root, symlinks=True, ignore=_ignored, copy_function=_copied)
         target = (
-            program.target if program.as_module else str(root / Path(program.target).relative_to(original))
+            program.target
+            if program.as_module or program.tests
+            else str(root / Path(program.target).relative_to(original))
         )
         place = Workspace(replace(program, root=root, target=target), Path(os.path.realpath(folder)))
         try:

@@ -54,12 +54,14 @@ def run_script(
     cache: Path | None = None,
     leaving: Callable[[Ended], None] | None = None,
     ends_process: bool = False,
+    patched: Mapping[str, bytes] = {},
 ) -> Ended:
     """Run a script to its end, however that comes. Raises ScriptError, FileError.
 
     Nothing returns from `os._exit`: if the script calls it, `leaving` gets the run first. If this process
     ends with the script (`ends_process`), its threads and its exit functions are followed too, and what the
     script left in `sys` stays. Otherwise the caller goes on: threads and exit functions are left to it.
+    `patched` has other contents for some files.
     """
     for package in packages:
         check_package(package)
@@ -71,7 +73,7 @@ def run_script(
     module.__dict__.update(__builtins__=builtins, __cached__=None)
     if sys.version_info < (3, 14):
         module.__annotations__ = {}
-    tracing = Tracing(packages, cache)
+    tracing = Tracing(packages, cache, patched)
     tracing.start()
     path = [*sys.path]
     _leave_out_own_folder()

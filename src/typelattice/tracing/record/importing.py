@@ -7,7 +7,7 @@ import hashlib
 import marshal
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -33,13 +33,20 @@ and the functions that were left alone."""
 
 
 class Compiler:
-    """A compiler of rewritten source for a recorder. `cache` is a folder for compiled code, or None."""
+    """A compiler of rewritten source for a recorder.
 
-    def __init__(self, recorder: Recorder, cache: Path | None = None) -> None:
-        self.recorder, self.cache = recorder, cache
+    `cache` is a folder for compiled code, or None. `patched` has the contents of files that are compiled in
+    place of what the files hold.
+    """
+
+    def __init__(
+        self, recorder: Recorder, cache: Path | None = None, patched: Mapping[str, bytes] = {}
+    ) -> None:
+        self.recorder, self.cache, self.patched = recorder, cache, patched
 
     def code(self, name: str, path: str, data: bytes) -> CodeType | None:
         """Return the rewritten code of a module. If it must run unchanged, record why and return None."""
+        data = self.patched.get(path, data)
         with gc_paused():
             try:
                 check_release()
@@ -170,9 +177,7 @@ class Finder(MetaPathFinder):
             recorder.left_alone[name] = f"{which} loads it its own way"
         return spec
 
-    def _other(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None
-    ) -> ModuleSpec | None:
+    def _other(self, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
         """Return the spec that the other finders give; None if they find no module."""
         for finder in sys.meta_path:
             if finder is self or isinstance(finder, Finder):

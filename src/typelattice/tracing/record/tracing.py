@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -17,11 +17,14 @@ class Tracing:
 
     Modules that were imported before are not followed. The run's `left_alone` names them, and the packages
     of which no module was imported. `cache` is a folder for compiled code; without it, nothing is written.
+    `patched` has other contents for some files.
     """
 
-    def __init__(self, packages: Sequence[str], cache: Path | None = None) -> None:
+    def __init__(
+        self, packages: Sequence[str], cache: Path | None = None, patched: Mapping[str, bytes] = {}
+    ) -> None:
         self.recorder = Recorder()
-        self.compiler = Compiler(self.recorder, cache)
+        self.compiler = Compiler(self.recorder, cache, patched)
         self.finder = Finder(packages, self.compiler)
 
     def start(self) -> None:

@@ -86,7 +86,7 @@ def main(program: str, out: str) -> None:
         Path(out).write_bytes(pickle.dumps(RunInChild(ended.run, ended.status, values_of(ended.names))))
 
     if todo.tests:
-        from typelattice.tracing.front.tests_run import run_tests  # which needs pytest
+        from typelattice.tracing.front.pytest_run import run_tests  # which needs pytest
 
         run, found = run_tests(todo.argv, todo.packages, cache, todo.patched)
         warned = tuple(sorted(found.warnings))

@@ -28,7 +28,7 @@ SECONDS = 600.0
 CHILD = "import sys; from typelattice.fixing.child import main, serve; {}"
 PRELOADED = (
     ("typelattice.tracing.rewrite.rewriting",),
-    ("typelattice.tracing.rewrite.rewriting", "typelattice.tracing.front.tests_run"),
+    ("typelattice.tracing.rewrite.rewriting", "typelattice.tracing.front.pytest_run"),
 )
 """What the runs of a program need; what a pytest run needs."""
 

@@ -17,7 +17,7 @@ ORDER = [  # from low to high
 OWN = {"m8": {"kind": "float", "bits": 8, "max": 64.0, "precision": 5, "min_exponent": 0, "specials": "szn"}}
 ASKED = [
     op.name for op in OPERATIONS.values()
-    if op.form in ("elementwise", "choice", "several", "indexed", "reduction", "along")
+    if op.form in ("elementwise", "choice", "list", "indexed", "reduction", "along")
 ]  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def drawn_file(dice: random.Random) -> str:
     draws: dict[str, Callable[[], object]] = {
         "tiers": lambda: dice.choice([["array", "scalar"], ["array", "0d", "scalar"], ["array", "0d"]]),
         "combine": lambda: dice.choice([*COMBINE]),
-        "weak": lambda: dice.choice(["width", "kind"]),
+        "weak-join": lambda: dice.choice(["width", "kind"]),
         "defaults": lambda: {
             "int": dice.choice(["i32", "i64", "i32, i64"]),
             "float": dice.choice(["f32", "f64"]),

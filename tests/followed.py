@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.run_data.run import Run
 
 
 def followed_module(text: str, name: str = "code") -> tuple[dict[str, Any], Run]:

@@ -48,7 +48,7 @@ SHAPED = {
 LEFT_OUT = {  # what gives dtypes, several arrays or arbitrary values, and what writes, which lines do
     "setitem", "result_type", "promote_types", "empty_like", "isin", "nextafter",
 }  # fmt: skip
-FORMS = ("elementwise", "reduction", "along", "choice", "several", "whole", "indexed")
+FORMS = ("elementwise", "reduction", "along", "choice", "list", "whole", "indexed")
 # The inverse of a matrix of ones, its spectrum and the like have no values to compare.
 CLASSES_LEFT_OUT = ("linear", "matrix-power", "spectrum", "eigen", "norm", "rank")
 OPERATORS = [op for op in OPERATIONS.values() if op.operator and op.name not in LEFT_OUT]

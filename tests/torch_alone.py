@@ -12,7 +12,7 @@ import pytest
 import typelattice as tl
 from typelattice.calls.step import Opaque
 from typelattice.tracing.front.script import run_script
-from typelattice.tracing.ground.run import Run
+from typelattice.tracing.run_data.run import Run
 
 pytestmark = pytest.mark.live
 torch = pytest.importorskip("torch")
@@ -40,7 +40,7 @@ def test_methods_that_write_in_place_are_steps_that_later_ones_take() -> None:
     assert found["x.mul_(2.5).exp_()"] == ("setitem", "float32", 1) and found["x + 1"][0] == "add"
     assert "x.requires_grad_(False)" not in found
     at = {step.text: i for i, step in enumerate(run.program.steps) if run.seen[i].count}
-    assert run.program.steps[at["x + 1"]].parts[0] == at["x.mul_(2.5).exp_()"]
+    assert run.program.steps[at["x + 1"]].inputs[0] == at["x.mul_(2.5).exp_()"]
     assert [str(o) for o in run.under("jax")][at["x + 1"]] == "float32"
 
 

@@ -7,8 +7,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.run_data.run import Run
 
 
 def write(folder: Path, name: str, text: str) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, repairs
-from typelattice.designer.front import AXES, Placement, front, place
+from typelattice.designer.pareto_front import AXES, Placement, front, place
 from typelattice.engine.system import System
 from typelattice.files.writer import code
 from typelattice.rendering.plot import Mark, Steps, plot

@@ -3,7 +3,7 @@
     python tools/foreign_arrays.py              # every library whose system says something of NumPy's
     python tools/foreign_arrays.py torch mlx    # these
 
-Each is asked in a process of its own, and its answers are kept in recorded/recordings/guests. What cannot be
+Each is asked in a process of its own, and its answers are kept in recorded/recordings/foreign. What cannot be
 asked is named at the end, and the exit status is 1 then.
 """
 
@@ -15,22 +15,22 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from typelattice.conformance.guests import Host, guests_of
+from typelattice.conformance.foreign_arrays import Host, record_foreign_arrays
 from typelattice.conformance.registry import library
 from typelattice.facts.libraries import recordings
 from typelattice.files.reader import system
 from typelattice.files.text import systems
-from typelattice.recorded.recording import GUESTS, RECORDINGS
+from typelattice.recorded.recording import FOREIGN, RECORDINGS
 
-GUEST = "numpy"
-NAMES = tuple(name for name in recordings() if name in systems() and GUEST in system(name).foreign)
+OWNER = "numpy"
+NAMES = tuple(name for name in recordings() if name in systems() and OWNER in system(name).foreign)
 
 
 def record(name: str) -> None:
     """Writes the recording of one library, asked in this process."""
     asked = library(name)
-    if Host(asked, library(GUEST)).operations():  # some answer of promotion alone
-        guests_of(asked, library(GUEST)).save(Path(RECORDINGS) / GUESTS / f"{name}.jsonl")
+    if Host(asked, library(OWNER)).operations():  # some answer of promotion alone
+        record_foreign_arrays(asked, library(OWNER)).save(Path(RECORDINGS) / FOREIGN / f"{name}.jsonl")
 
 
 def main(names: tuple[str, ...]) -> int:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from typelattice.study.criteria import Criteria, criteria
     from typelattice.study.diffs import Diff, diff
     from typelattice.study.laws import Laws, laws
-    from typelattice.study.scope import BeyondReachError
+    from typelattice.study.operand_domain import BeyondReachError
     from typelattice.study.tables import Table, table
     from typelattice.tracing.front.function import Traced, TraceError, trace, why
     from typelattice.tracing.report.result_words import ResultError, Why
@@ -81,7 +81,7 @@ _LATER = {
         "rendering": ("render",),
         "rendering.diagram": ("DrawingError",),
         "rendering.drawing": ("Drawing",),
-        "study.scope": ("BeyondReachError",),
+        "study.operand_domain": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
         "study.criteria": ("Criteria", "criteria"),
         "study.diffs": ("Diff", "diff"),

@@ -12,7 +12,7 @@ from small_orders import DESIGNS, partial, split
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.designer import design, repairs
-from typelattice.designer.front import place
+from typelattice.designer.pareto_front import place
 from typelattice.study.criteria import criteria
 
 

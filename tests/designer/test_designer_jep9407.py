@@ -9,7 +9,7 @@ from small_orders import DESIGNS, KEPT, split
 
 import typelattice as tl
 from typelattice.designer import Completion, design
-from typelattice.designer.front import front, place
+from typelattice.designer.pareto_front import front, place
 
 
 def the_one(found: object) -> str:

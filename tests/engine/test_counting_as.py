@@ -35,7 +35,7 @@ def test_what_an_operand_counts_as_is_told_and_leaves_it_its_tier() -> None:
 
 
 def test_a_weak_operand_that_counts_as_its_own_dtype_is_weak_no_longer() -> None:
-    keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
+    keys = {"weak-join": "width", "defaults": {"int": "i32", "float": "f32"}}
     s = make(JAXLIKE, **keys, ops={"add": {"counts-as": {"integer": "i32"}}})
     assert said(s, "int32:weak", "int32:weak", op="subtract") == "int32*"
     assert said(s, "int32:weak", "int32:weak", op="add") == "int32"
@@ -146,7 +146,9 @@ def test_an_array_that_an_operation_makes_is_told_and_is_weak_no_longer() -> Non
     assert "1 first becomes an array of int32" in str(p)
     assert "made an array" not in str(s.explain("int8", 1, op="kron"))
     assert "append" in p.rule.quoted[0]
-    weak = make(JAXLIKE, weak="width", defaults={"int": "i32"}, tiers=["array", "scalar"], ops=MAKING_ARRAYS)
+    weak = make(
+        JAXLIKE, weak_join="width", defaults={"int": "i32"}, tiers=["array", "scalar"], ops=MAKING_ARRAYS
+    )
     assert [said(weak, 1, 2, op=op) for op in ("where", "append")] == ["int32*", "int32"]
 
 

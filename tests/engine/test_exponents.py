@@ -53,7 +53,7 @@ def test_integers_of_one_tier_may_be_ignored_beside_some_dtypes_alone() -> None:
 
 def test_a_python_bool_is_the_integer_that_it_is_in_a_constant_exponent_alone() -> None:
     order = f"b -> i*\n{JAXLIKE}"
-    keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
+    keys = {"weak-join": "width", "defaults": {"int": "i32", "float": "f32"}}
     constant = make(order, **keys, ops={"power": {"takes": "all", "exponent": {"ignored": "0d, scalar"}}})
     assert said(constant, "int8:weak", True, op="pow") == "int8*"
     assert said(constant, "int8:weak", "bool:0d", op="pow") == "int32*"

@@ -7,7 +7,9 @@ from small_systems import CHAIN, JAXLIKE, make, said, steps
 
 def test_a_weak_result_may_have_to_be_of_the_default_dtype() -> None:
     divides = {"takes": "all", "weak-result": {"float": "default dtype or error"}}
-    s = make(JAXLIKE, weak="width", defaults={"int": "i32", "float": "f32"}, ops={"floor_divide": divides})
+    s = make(
+        JAXLIKE, weak_join="width", defaults={"int": "i32", "float": "f32"}, ops={"floor_divide": divides}
+    )
     refused = "- floor_divide gives no weak float16, but a weak float32 alone"
     assert said(s, "float16:weak", "float16:weak", op="floor_divide") == refused
     assert said(s, "float32:weak", "float16:weak", op="floor_divide") == "float32*"
@@ -73,7 +75,7 @@ def test_one_weak_operand_keeps_its_width() -> None:
 
 
 def test_weak_operands_among_themselves_by_width() -> None:
-    s = make(f"b -> i*\n{JAXLIKE}", weak="width", defaults={"int": "i32", "float": "f32"})
+    s = make(f"b -> i*\n{JAXLIKE}", weak_join="width", defaults={"int": "i32", "float": "f32"})
     assert said(s, "int8:weak", "int16:weak") == "int16*"
     assert said(s, "int8:weak", int) == "int32*"
     assert said(s, "int8:weak", "uint8:weak") == "int16*"
@@ -84,7 +86,7 @@ def test_weak_operands_among_themselves_by_width() -> None:
     assert said(s, "bool:weak", "bool:weak") == "bool"
     assert said(s, int) == "int32*"
     assert [x[2] for x in steps(s, "int8:weak", "int16:weak")] == [("int8", "int16")]
-    without = make(f"b -> i*\n{JAXLIKE}", weak="width", defaults={"int": "i32"})
+    without = make(f"b -> i*\n{JAXLIKE}", weak_join="width", defaults={"int": "i32"})
     assert said(without, "int8:weak", float) == "- a Python float alone has no dtype here"
 
 
@@ -100,7 +102,7 @@ def test_weak_nodes_of_a_width_and_defaults_as_nodes() -> None:
 
 def test_a_weak_result_may_lose_its_weakness_in_an_operation() -> None:
     order = f"b -> i*\n{JAXLIKE}"
-    keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
+    keys = {"weak-join": "width", "defaults": {"int": "i32", "float": "f32"}}
     assert said(make(order, **keys), "int8:weak", op="negative") == "int8*"
     assert (
         said(make(order, **keys, ops={"negative": {"weak-result": "strong"}}), "int8:weak", op="negative")
@@ -123,7 +125,7 @@ def test_a_weak_result_may_lose_its_weakness_in_an_operation() -> None:
 
 def test_weakness_may_be_lost_by_what_is_computed_in() -> None:
     order = f"b -> i*\n{JAXLIKE}"
-    keys = {"weak": "width", "defaults": {"int": "i32", "float": "f32"}}
+    keys = {"weak-join": "width", "defaults": {"int": "i32", "float": "f32"}}
     power = {
         "takes": "all",
         "exponent": {"ignored": "0d, scalar"},
@@ -145,7 +147,7 @@ def test_weakness_may_be_lost_by_what_is_computed_in() -> None:
 def test_a_weak_base_stays_weak_beside_a_weak_exponent_alone() -> None:
     s = make(
         f"b -> i*\n{JAXLIKE}",
-        weak="width",
+        weak_join="width",
         ops={"power": {"takes": "all", "exponent": {"ignored": "array, scalar"}}},
     )
     assert said(s, "float32:weak", "int8", op="power") == "float32"

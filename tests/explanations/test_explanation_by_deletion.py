@@ -19,9 +19,9 @@ from typelattice.engine.answer import Rule
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.files import text as source
-from typelattice.files.provenance import Provenance
 from typelattice.files.reader import build
-from typelattice.files.spec import read
+from typelattice.files.system_definition import read
+from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.text import FormatError
 
 FOLDER = Path(source.FOLDER)
@@ -78,7 +78,7 @@ def without(name: str, rule: Rule) -> tl.System | None:
 def without_covers(name: str, rule: Rule) -> tl.System | None:
     """The system with all its dtypes, but without what the lines of a rule say of one above another."""
     system, kept = tl.system(name), dict[Node, list[Node]]()
-    assert isinstance(system.origin, Provenance)
+    assert isinstance(system.origin, SystemOrigin)
     lines = {(rule.file, n) for n in rule.lines}
     if lines.isdisjoint(system.origin.covers):
         return None
@@ -111,9 +111,9 @@ def with_others(name: str, key: str) -> tuple[tl.System, ...]:
 
 def single(name: str) -> list[Rule]:
     """Each line of a system's files."""
-    spec, files = read(FOLDER / f"{name}.toml"), list[Rule]()
-    while spec.base:
-        text, spec = spec.main, spec.base
+    definition, files = read(FOLDER / f"{name}.toml"), list[Rule]()
+    while definition.base:
+        text, definition = definition.main, definition.base
         files += [Rule(text.file, "", (n,)) for n, _ in enumerate(text.text.splitlines(), 1)]
     return files
 
@@ -133,7 +133,7 @@ def stays(p: tl.Promotion) -> bool:
 
 def named(rule: Rule, p: tl.Promotion) -> bool:
     """Whether lines of the order name a dtype that decided; nothing does of one that the system lacks."""
-    assert isinstance(p.system, tl.System) and isinstance(p.system.origin, Provenance)
+    assert isinstance(p.system, tl.System) and isinstance(p.system.origin, SystemOrigin)
     covers = p.system.origin.covers
     there = {node for n in rule.lines for node, _ in covers.get((rule.file, n), ())}
     wanted = {node for step in p.steps for node in step.nodes}

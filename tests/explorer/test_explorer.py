@@ -17,11 +17,11 @@ from typelattice.cli.main import main
 from typelattice.engine.answer import Rule
 from typelattice.explanations.english import answer, sections
 from typelattice.explanations.recorded_answer import evidence
-from typelattice.explorer.cells import NO_CELL, PARTS
+from typelattice.explorer.answer_encoding import NO_CELL, PARTS
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page
-from typelattice.files.provenance import Provenance
 from typelattice.files.reader import parse
+from typelattice.files.system_origin import SystemOrigin
 
 SYSTEMS, OPS = ("numpy", "torch", "jax-x32", "numpy@2.4"), ("add", "divide", "sqrt")
 HOSTILE = '</script><img src=x onerror="alert(1)">'
@@ -106,13 +106,13 @@ def test_the_reasons_for_answers_that_two_releases_share_are_found_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found: list[tl.Promotion] = []
-    find = Provenance.rule
+    find = SystemOrigin.rule
 
-    def counted(self: Provenance, p: tl.Promotion) -> Rule:
+    def counted(self: SystemOrigin, p: tl.Promotion) -> Rule:
         found.append(p)
         return find(self, p)
 
-    monkeypatch.setattr(Provenance, "rule", counted)
+    monkeypatch.setattr(SystemOrigin, "rule", counted)
     document(["numpy", "numpy@2.4"], ops=["add"])
     assert {p.system.name for p in found} == {"numpy"}
 

@@ -100,7 +100,7 @@ def test_dropping_and_adding_covers_gives_the_order_that_was_meant(data: st.Data
     assert {(x, y) for x in again.nodes for y in again.covers(x)} == {*covers}
 
 
-class Asker:
+class InProcessLibrary:
     """Asks an application as a browser would."""
 
     def __init__(self, file: Path) -> None:
@@ -136,11 +136,11 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ask(file: Path) -> Asker:
-    return Asker(file)
+def ask(file: Path) -> InProcessLibrary:
+    return InProcessLibrary(file)
 
 
-def test_the_page_is_served_to_its_own_address(ask: Asker) -> None:
+def test_the_page_is_served_to_its_own_address(ask: InProcessLibrary) -> None:
     status, text = ask()
     assert status == "200 OK" and "connect-src 'self'" in text
 
@@ -171,11 +171,13 @@ def test_the_page_is_served_to_its_own_address(ask: Asker) -> None:
         ("../look", {"text": TEXT}, {}, "404"),
     ],
 )
-def test_other_requests_are_refused(ask: Asker, what: str, body: object, environ: dict, status: str) -> None:
+def test_other_requests_are_refused(
+    ask: InProcessLibrary, what: str, body: object, environ: dict, status: str
+) -> None:
     assert ask(what, body, **environ)[0].startswith(status)
 
 
-def test_an_edit_says_which_joins_laws_and_costs_change(ask: Asker) -> None:
+def test_an_edit_says_which_joins_laws_and_costs_change(ask: InProcessLibrary) -> None:
     told = ask.reply("edit", text=TEXT, drop=[["int16", "int32"]])
     assert ["int16", "int32"] in told["changes"]["lost"]
     assert "no bound" in [name for name, _, _ in told["changes"]["costs"]]
@@ -184,7 +186,9 @@ def test_an_edit_says_which_joins_laws_and_costs_change(ask: Asker) -> None:
     assert not back["changes"]["lost"] and not back["changes"]["laws"] and not back["changes"]["costs"]
 
 
-def test_a_text_that_is_no_system_comes_back_with_its_mistake_unsaved(ask: Asker, file: Path) -> None:
+def test_a_text_that_is_no_system_comes_back_with_its_mistake_unsaved(
+    ask: InProcessLibrary, file: Path
+) -> None:
     bad = TEXT.replace("u8 -> i16", "u8 -> nowhere")
     told = ask.reply("look", text=bad)
     assert told["document"]["systems"][0]["error"]["line"] == 4
@@ -192,26 +196,26 @@ def test_a_text_that_is_no_system_comes_back_with_its_mistake_unsaved(ask: Asker
     assert file.read_text(encoding="utf-8") == TEXT
 
 
-def test_repairs_are_edits(ask: Asker) -> None:
+def test_repairs_are_edits(ask: InProcessLibrary) -> None:
     text = 'name = "mine"\norder = "i8 -> i16, f16; u8 -> i16, f16; i16 -> f32; f16 -> f32"'
     first = ask.reply("repairs", text=text)["repairs"][0]
     told = ask.reply("edit", text=text, add=first["add"], drop=first["drop"])
     assert told["changes"]["without"] == []
 
 
-def test_another_system_is_shown_beside(ask: Asker) -> None:
+def test_another_system_is_shown_beside(ask: InProcessLibrary) -> None:
     told = ask.reply("look", text=TEXT, beside=["numpy"])
     assert [s["name"] for s in told["document"]["systems"]] == ["mine", "numpy"]
     assert "unknown system 'nunpy'" in ask.reply("look", text=TEXT, beside=["nunpy"])["error"]
 
 
-def test_a_text_is_saved_in_the_named_file_alone(ask: Asker, file: Path) -> None:
+def test_a_text_is_saved_in_the_named_file_alone(ask: InProcessLibrary, file: Path) -> None:
     new = TEXT.replace("u8 -> i16\n", "")
     assert ask.reply("save", text=new)["saved"] == str(file)
     assert file.read_text(encoding="utf-8") == new and [*file.parent.iterdir()] == [file]
 
 
-def test_a_change_made_elsewhere_is_not_written_over(ask: Asker, file: Path) -> None:
+def test_a_change_made_elsewhere_is_not_written_over(ask: InProcessLibrary, file: Path) -> None:
     file.write_text("# theirs\n" + TEXT, encoding="utf-8")
     told = ask.reply("save", text=TEXT.replace("u8 -> i16\n", ""))
     assert told["conflict"] and "was changed elsewhere; copy your text" in told["error"]

@@ -121,7 +121,7 @@ def test_as_many_as_there_are_where_there_is_no_limit() -> None:
     operands = ("int8", "uint8", "float16", "int16")
     assert NUMPY.explain(*operands, op="cat").dtype is NUMPY.result_type(*operands)
     for least, told in ((2, "at least 2 operands"), (1, "at least 1 operand")):
-        assert Operation("f", "join", "several", least, None, (0,), (), None, None, "f").how_many == told
+        assert Operation("f", "merge", "list", least, None, (0,), (), None, None, "f").how_many == told
 
 
 def test_an_unknown_operation_names_the_nearest() -> None:

@@ -17,7 +17,7 @@ from typelattice.recorded.recording import recorded
 PACKAGE = ROOT / "src" / "typelattice"
 ROOMS = ("conformance/libraries", "explanations/libraries", "namespaces/libraries", "operands/adapters")
 HEADING = "A library that we lack"
-NO_LIBRARY = {"__init__", "base", "computing", "array_api"}  # what libraries have in common
+NO_LIBRARY = {"__init__", "framework", "computing", "array_api"}  # what libraries have in common
 
 GADGET = '''"""A made-up library, whose arrays have a dtype and nothing else."""
 

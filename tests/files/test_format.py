@@ -9,14 +9,14 @@ from small_files import MINE, answers
 import typelattice as tl
 from typelattice.facts.dtypes import CODES, weak
 from typelattice.files.reader import parse
-from typelattice.files.spec import spec as read_spec
+from typelattice.files.system_definition import definition as read_spec
 from typelattice.files.text import FormatError, Text
 
 
 def test_a_file_of_two_keys_is_enough() -> None:
     s = parse('name = "a"\norder = "i8"')
     assert (s.title, s.source, s.library) == ("", "", "")
-    assert (s.combine, s.tiers, s.first, s.weak) == ("join", ("array",), False, "kind")
+    assert (s.combine, s.tiers, s.first, s.weak_join) == ("join", ("array",), False, "kind")
     assert not (
         s.ties
         or s.overrides

@@ -10,8 +10,8 @@ from small_files import answers
 import typelattice as tl
 from typelattice.files import text as source
 from typelattice.files.reader import build, parse
-from typelattice.files.spec import KEYS, read
-from typelattice.files.spec import spec as read_spec
+from typelattice.files.system_definition import KEYS, read
+from typelattice.files.system_definition import definition as read_spec
 from typelattice.files.text import FormatError, Text
 from typelattice.files.writer import system_file
 
@@ -68,7 +68,7 @@ def test_systems_are_sorted_and_each_has_a_file() -> None:
 def test_what_a_shipped_file_says_of_operations_has_an_effect(name: str) -> None:
     """Whoever asks a shipped system reads the entries that are asked for only; here are all of them."""
     shipped = tl.system(name)
-    whole = build(shipped.origin.spec)
+    whole = build(shipped.origin.definition)
     assert {op: {**said} for op, said in shipped.ops.items()} == {
         op: {**said} for op, said in whole.ops.items()
     }
@@ -81,8 +81,8 @@ def test_a_shipped_file_is_as_good_as_anyones(path: Path) -> None:
 
 
 def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
-    spec = tl.system("numpy").origin.spec
-    idle = read_spec(Text("numpy.toml", spec.main.text + 'square = { counts-as = "array" }\n'))
+    definition = tl.system("numpy").origin.definition
+    idle = read_spec(Text("numpy.toml", definition.main.text + 'square = { counts-as = "array" }\n'))
     with pytest.raises(FormatError, match="counts-as says nothing of one operand"):
         build(idle)
 

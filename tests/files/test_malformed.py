@@ -19,7 +19,7 @@ from typelattice.facts.dtypes import CODES
 from typelattice.files import text as source
 from typelattice.files.order_entries import LIMIT_COVERS, LIMIT_STATEMENTS
 from typelattice.files.reader import build, parse, system
-from typelattice.files.spec import LIMIT_EXTENDS, spec
+from typelattice.files.system_definition import LIMIT_EXTENDS, definition
 from typelattice.files.text import LIMIT_BYTES, FormatError, Text, UnknownSystemError
 from typelattice.files.vocabulary import LIMIT_ENTRIES, LIMIT_NODES, Words
 
@@ -128,7 +128,7 @@ def test_all_mistakes_of_a_file_are_reported_in_order_and_marked() -> None:
 def test_a_wrong_word_in_a_file_that_is_read_on_demand_is_an_error_with_its_place() -> None:
     """A file that comes with typelattice is read so; its mistake is no bare ValueError."""
     text = f'{MINE}order = "i8 -> i16"\n[ops]\nadd = {{ takes = "all" }}\nsub = {{ takes = "al" }}\n'
-    found = build(spec(Text("mine.toml", text)), shipped=True)
+    found = build(definition(Text("mine.toml", text)), shipped=True)
     assert found.explain("int8", "int16", op="add").dtype is CODES["i16"]
     with pytest.raises(FormatError) as caught:
         _ = found.ops["sub"]

@@ -18,7 +18,7 @@ from typelattice.files.operation_entries import KEYS as OPERATION_KEYS
 from typelattice.files.operation_entries import SIDES
 from typelattice.files.own_dtypes import FACTS
 from typelattice.files.reader import COMBINE
-from typelattice.files.spec import KEYS
+from typelattice.files.system_definition import KEYS
 from typelattice.tracing.report.plain_data import run_data
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))

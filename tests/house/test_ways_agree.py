@@ -16,7 +16,7 @@ from drawn_files import ASKED, drawn_file
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.files.spec import KEYS
+from typelattice.files.system_definition import KEYS
 from typelattice.operands.operand import operand_of
 
 np = pytest.importorskip("numpy")
@@ -81,7 +81,7 @@ def as_function(system: tl.System, call: Call) -> Answer | None:
         return None
     op = OPERATIONS[call.op]
     names = "abc"[: len(call.operands)]
-    given = f"[{', '.join(names)}]" if op.form == "several" else ", ".join(names)
+    given = f"[{', '.join(names)}]" if op.form == "list" else ", ".join(names)
     text = f"xp.{op.name}({given})"  # `abs` alone is Python's of a Python number
     if op.form in ("choice", "indexed") and len(names) < (op.most or 0):
         return None
@@ -142,7 +142,7 @@ def in_a_namespace(system: tl.System, call: Call) -> Answer | None:
         return _of_result_type(xp, arrays, p.weak)
     try:
         with np.errstate(all="ignore"):
-            result = getattr(xp, call.op)(*([arrays] if op.form == "several" else arrays))
+            result = getattr(xp, call.op)(*([arrays] if op.form == "list" else arrays))
     except tl.PromotionError:
         return None, False
     except tl.NamespaceError as e:
@@ -180,7 +180,7 @@ def _takes(op: Operation, operands: Sequence[str]) -> bool:
     """Whether a function of namespaces takes numbers, and arrays without dimensions, where these stand."""
     numbers, flat = any(map(_scalar, operands)), any(":0d" in x for x in operands)
     match op.form:
-        case "several" | "indexed":
+        case "list" | "indexed":
             return not numbers and not flat and len(operands) >= op.least + (op.form == "indexed")
         case "along":
             return not flat

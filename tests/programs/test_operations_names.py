@@ -19,7 +19,7 @@ def test_numpys_other_names_give_what_its_own_give() -> None:
 
     def result(name: str, op: Operation, dtype: object) -> Any:
         operand = np.ones(1, dtype)
-        operands = [[operand]] if op.form == "several" else [operand] * op.least
+        operands = [[operand]] if op.form == "list" else [operand] * op.least
         try:
             with np.errstate(all="ignore"):
                 found = getattr(np, name)(*operands)
@@ -51,7 +51,7 @@ def dtype_of(function: Any, op: Operation, operand: object) -> str:
     operands = [operand] * (3 if op.name == "clip" else op.least)
     for axis in ((), (0,)):
         try:
-            found = function(*([operands] if op.form == "several" else operands), *axis)
+            found = function(*([operands] if op.form == "list" else operands), *axis)
         except Exception:
             continue
         return str(getattr(found[0] if isinstance(found, (tuple, list)) else found, "dtype", type(found)))

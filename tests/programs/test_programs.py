@@ -109,11 +109,11 @@ def test_a_replay_marks_what_the_library_was_never_asked() -> None:
 
 def test_divergences_and_json_mark_what_the_library_was_never_asked() -> None:
     p = tl.program("heaviside(x, x)", x="int8")
-    assert str(p.parts("keras", "torch")).splitlines() == [
-        "parts    heaviside(x, x): keras float32?, torch int8",
+    assert str(p.divergences("keras", "torch")).splitlines() == [
+        "diverges  heaviside(x, x): keras float32?, torch int8",
         "? the library was never asked this, and the answer is its rule's",
     ]
-    assert "?" not in str(p.parts("numpy", "torch"))
+    assert "?" not in str(p.divergences("numpy", "torch"))
     assert [outcome_data(outcome)["never_asked"] for outcome in p.under("keras")] == [False, True]
     assert [outcome_data(outcome)["never_asked"] for outcome in p.under("torch")] == [False, False]
 

@@ -14,14 +14,14 @@ from followed import followed
 import typelattice as tl
 from typelattice.calls.step import Input, Opaque, SourceLocation
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.stops import stop
-from typelattice.tracing.ground.run import LeftAlone, Run, Seen
+from typelattice.tracing.findings.narrowing_casts import stop
 from typelattice.tracing.report.annotations import entry_data, github, sarif
 from typelattice.tracing.report.html import write
 from typelattice.tracing.report.markup import text
 from typelattice.tracing.report.model import RULES, report_of
 from typelattice.tracing.report.report import report
-from typelattice.tracing.steps.as_written import operation_words
+from typelattice.tracing.run_data.run import LeftAlone, Run, Seen
+from typelattice.tracing.steps.name_in_source import operation_words
 
 
 def run_of(folder: Path, source: str, own: str = "numpy", **bound: str) -> Run:
@@ -248,7 +248,7 @@ def test_an_opaque_step_that_widens_is_a_cause_of_which_no_rule_is_known(tmp_pat
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float32[3]")
     at = run.program.step("x - mean")
     step = run.program.steps[at]
-    opaque = Opaque("blur", tl.operand("float64"), step.parts, text="blur(x)", location=step.location)
+    opaque = Opaque("blur", tl.operand("float64"), step.inputs, text="blur(x)", location=step.location)
     steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
     seen = tuple(
         replace(s, operand=tl.operand("float64")) if i >= at and s.operand.dtype else s
@@ -264,7 +264,9 @@ def test_a_list_that_meets_a_float_is_what_to_make_an_array_of(tmp_path: Path) -
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
     at = run.program.step("x - mean")
     step = run.program.steps[at]
-    opaque = Opaque("subtract", tl.operand("float64"), step.parts[:1], text=step.text, location=step.location)
+    opaque = Opaque(
+        "subtract", tl.operand("float64"), step.inputs[:1], text=step.text, location=step.location
+    )
     steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
     told = " ".join("\n".join(report(replace(run, program=replace(run.program, steps=steps)), ())).split())
     assert "subtract of float32 and a list or the like gives float64" in told
@@ -281,7 +283,7 @@ def test_what_needs_a_refused_step_is_no_refusal_of_its_own(tmp_path: Path) -> N
     run = run_of(tmp_path, source, x="float32[9]", n="int32[9]", u="uint32[9]")
     at = run.program.step("bits * x")
     step = run.program.steps[at]
-    opaque = Opaque("blur", run.seen[at].operand, step.parts, text="blur(bits)", location=step.location)
+    opaque = Opaque("blur", run.seen[at].operand, step.inputs, text="blur(bits)", location=step.location)
     steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
     run = replace(run, program=replace(run.program, steps=steps))
     (divergence,) = found_in(run, "torch").divergences["torch"]

@@ -10,11 +10,11 @@ from followed import followed_module
 
 from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.stops import Stop, stop
-from typelattice.tracing.ground.run import Run
+from typelattice.tracing.findings.narrowing_casts import NarrowingCasts, stop
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.report import report
+from typelattice.tracing.run_data.run import Run
 
 
 def followed(code: str) -> Run:
@@ -22,7 +22,7 @@ def followed(code: str) -> Run:
     return followed_module(f"import numpy as np\n{code}\n")[1]
 
 
-def the_cause(code: str) -> tuple[Findings, Cause, Stop]:
+def the_cause(code: str) -> tuple[Findings, Cause, NarrowingCasts]:
     """What is found in a run of one cause, the cause, and what stops it."""
     found = findings(followed(code))
     (cause,) = found.causes
@@ -31,7 +31,7 @@ def the_cause(code: str) -> tuple[Findings, Cause, Stop]:
     return found, cause, stopped
 
 
-def casts(found: Findings, stopped: Stop) -> list[Any]:
+def casts(found: Findings, stopped: NarrowingCasts) -> list[Any]:
     """The source texts of what is cast; of an operand also that of the step that takes it."""
     texts = [step.text for step in found.checked.steps]
     said = [texts[c.of] if c.at is None else (texts[c.of], texts[c.at]) for c in stopped.casts]

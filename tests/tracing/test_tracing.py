@@ -8,7 +8,7 @@ from traced_modules import followed, texts
 
 import typelattice as tl
 from typelattice.calls.step import Call, Input, Number, Opaque, Ref
-from typelattice.tracing.ground.run import Run
+from typelattice.tracing.run_data.run import Run
 
 OPERATIONS = """
     import numpy as np
@@ -74,9 +74,9 @@ def test_a_step_names_the_steps_that_made_its_operands(package: Path) -> None:
     _, run = followed(package, OPERATIONS)
     steps = run.program.steps
     at = {step.text: i for i, step in enumerate(steps) if run.seen[i].count}
-    assert at["x * np.float64(2)"] in steps[at["y += 1"]].parts
-    assert at["y += 1"] in steps[at["y.sum()"]].parts
-    assert steps[at["np.where(y > s, x, y)"]].parts[0] == at["y > s"]
+    assert at["x * np.float64(2)"] in steps[at["y += 1"]].inputs
+    assert at["y += 1"] in steps[at["y.sum()"]].inputs
+    assert steps[at["np.where(y > s, x, y)"]].inputs[0] == at["y > s"]
     place = steps[at["y += 1"]].location
     assert place is not None and (Path(place.file).name, place.line) == ("traced_one.py", 7)
 
@@ -131,7 +131,7 @@ def test_an_input_that_a_function_hands_through_among_others_is_no_new_array(pac
             return same + n
     """
     _, run = followed(package, text, X)
-    assert [(type(step), step.text) for step in run.program.steps if step.op or step.parts] == [
+    assert [(type(step), step.text) for step in run.program.steps if step.op or step.inputs] == [
         (Call, "same + n")
     ]
     assert run.opaque == 0

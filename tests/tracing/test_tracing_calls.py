@@ -22,7 +22,7 @@ def summed(x: Any) -> Any:
     return np.sum(x, dtype=np.float64) + np.zeros_like(x, dtype=np.float64) + np.ones(3, np.float64)
 
 
-def parted(x: Any, y: Any, out: Any) -> Any:
+def diverging(x: Any, y: Any, out: Any) -> Any:
     return np.divmod(x, y, out)
 
 
@@ -80,6 +80,6 @@ def test_what_gives_a_dtype_that_the_code_asks_for_is_said_to() -> None:
 
 
 def test_of_several_results_one_that_is_no_out_has_its_own_dtype() -> None:
-    run = tl.trace(parted, np.arange(3), np.ones(3), np.zeros(3, np.complex128)).run
+    run = tl.trace(diverging, np.arange(3), np.ones(3), np.zeros(3, np.complex128)).run
     (seen,) = [seen for step, seen in run if step.op == "divmod" and seen.count]
     assert str(seen.operand.dtype) == "float64" and not run.mismatches

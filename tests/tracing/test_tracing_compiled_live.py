@@ -10,7 +10,7 @@ import pytest
 import typelattice as tl
 from typelattice.calls.step import Input
 from typelattice.calls.table import graph_operation
-from typelattice.tracing.ground.run import Run
+from typelattice.tracing.run_data.run import Run
 
 pytestmark = pytest.mark.live
 jax = pytest.importorskip("jax")
@@ -21,7 +21,7 @@ def rows(run: Run) -> list[tuple[str | None, str, str, int]]:
     """What ran: operation, text, observed dtype, count. The run holds together, and can be replayed."""
     assert not run.mismatches
     assert len(run.seen) == len(run.program.steps)
-    assert all(part < i for i, step in enumerate(run.program.steps) for part in step.parts)
+    assert all(part < i for i, step in enumerate(run.program.steps) for part in step.inputs)
     run.under("torch")
     return [(step.op, step.text, str(seen.operand.dtype), seen.count) for step, seen in run if seen.count]
 
@@ -61,7 +61,7 @@ def test_a_function_that_was_compiled_before_is_read_from_its_jaxpr() -> None:
         ("multiply", "jnp.mean(z + 2.5) * 2", "float32", 1),
     ]  # fmt: skip
     (product,) = [step for step in run.program.steps if step.text == "x * y"]
-    assert [run.program.steps[i].text for i in product.parts] == ["x", "y"]  # the promotion is no step
+    assert [run.program.steps[i].text for i in product.inputs] == ["x", "y"]  # the promotion is no step
     assert product.location is not None and product.location.file == __file__
 
 
@@ -77,9 +77,9 @@ def test_what_goes_in_and_comes_out_is_linked_and_each_call_is_counted(before: b
     assert run.opaque == 0
     steps = run.program.steps
     made = {step.text: i for i, step in enumerate(steps)}
-    assert steps[made["found * 3"]].parts[0] == made["jnp.mean(z + 2.5) * 2"]
-    entered = steps[made["x * y"]].parts[0]
-    assert made["x + 1"] in (entered, *steps[entered].parts)
+    assert steps[made["found * 3"]].inputs[0] == made["jnp.mean(z + 2.5) * 2"]
+    entered = steps[made["x * y"]].inputs[0]
+    assert made["x + 1"] in (entered, *steps[entered].inputs)
 
 
 def test_tracing_traces_no_function_again() -> None:
@@ -148,13 +148,13 @@ def test_where_a_derivative_is_taken_and_nothing_compiled_steps_take_the_program
     steps = run.program.steps
     at = {step.text: i for i, step in enumerate(steps) if run.seen[i].count}
     product, moved = at['x @ p["w"]'], at['x @ p["w"] + p["b"]']
-    x, w = steps[product].parts
-    own, b = steps[moved].parts
+    x, w = steps[product].inputs
+    own, b = steps[moved].inputs
     assert own == product and len({x, w, b}) == 3
     mean = at['jnp.mean(x @ p["w"] + p["b"])']
-    assert steps[mean].parts == (moved,)
-    assert steps[at["loss * 2"]].parts[0] == mean
-    assert steps[at["row + 1"]].parts[0] == x
+    assert steps[mean].inputs == (moved,)
+    assert steps[at["loss * 2"]].inputs[0] == mean
+    assert steps[at["row + 1"]].inputs[0] == x
 
 
 def controlled(x: Any) -> Any:

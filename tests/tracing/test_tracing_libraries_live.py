@@ -77,7 +77,7 @@ def test_every_step_comes_out_as_the_librarys_system_says(name: str, tmp_path: A
         arrays = [xp.ones(3, dtype=getattr(xp, d, d)) for d in (a, b, i, "int16")]
         run = tl.trace(made.run, xp, *arrays).run
         wrong = [
-            f"{m.step.text} of {[str(run.seen[p].operand) for p in m.step.parts]} gave {m.seen.operand.dtype}"
+            f"{m.step.text} of {[str(run.seen[p].operand) for p in m.step.inputs]}: {m.seen.operand.dtype}"
             for m in run.mismatches
             if m.step.text not in OTHERWISE.get(name, ())
         ]

@@ -8,8 +8,8 @@ import pytest
 from traced_modules import followed, texts
 
 from typelattice.calls.step import Input
-from typelattice.tracing.ground.links import MOST_AT_ONE, Links, StepNumber
-from typelattice.tracing.ground.run import Run
+from typelattice.tracing.run_data.links import MOST_AT_ONE, Links, StepNumber
+from typelattice.tracing.run_data.run import Run
 
 
 def looped(folder: Path, *lines: str) -> Run:
@@ -48,8 +48,8 @@ def test_numpys_scalars_are_linked_though_they_take_no_weak_reference(package: P
     """
     _, run = followed(package, text)
     *_, step = run.program.steps
-    assert [run.program.steps[i].text for i in step.parts] == ["np.ones(3, np.float32).sum()"] * len(
-        step.parts
+    assert [run.program.steps[i].text for i in step.inputs] == ["np.ones(3, np.float32).sum()"] * len(
+        step.inputs
     )
 
 
@@ -96,7 +96,7 @@ def test_steps_and_what_was_seen_of_them_stay_together_where_a_call_is_no_operat
 
 
 def test_links_are_let_go_where_too_many_arrays_live(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("typelattice.tracing.ground.links.MOST_LINKS", 10)
+    monkeypatch.setattr("typelattice.tracing.run_data.links.MOST_LINKS", 10)
     links = Links()
     arrays = [np.ones(1) for _ in range(12)]
     for x in arrays:

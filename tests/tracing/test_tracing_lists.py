@@ -68,7 +68,7 @@ def test_a_list_that_is_assigned_to_elements_is_an_array_that_is_cast_as_it_is_w
     written = run.program.steps[-1]
     assert (written.op, written.text) == ("setitem", "x[:2] = [1.5, 2]")
     assert str(run.under("numpy")[-1]) == "float32" and not run.mismatches
-    assert [run.program.steps[part].text for part in written.parts] == ["np.ones(3, np.float32)", "[1.5, 2]"]
+    assert [run.program.steps[part].text for part in written.inputs] == ["np.ones(3, np.float32)", "[1.5, 2]"]
 
 
 def test_a_long_list_that_is_assigned_to_elements_is_an_opaque_step_by_the_name_of_the_operation() -> None:
@@ -110,9 +110,9 @@ def test_a_number_in_np_r_is_weak_and_one_in_a_list_is_not() -> None:
 def test_what_np_r_joins_is_linked_to_the_steps_that_made_it() -> None:
     _, run = followed("np.r_[x, i] * 2", ARRAYS)
     steps = run.program.steps
-    joined = steps[steps[-1].parts[0]]
+    joined = steps[steps[-1].inputs[0]]
     assert isinstance(joined, Call) and joined.op == "hstack"
-    assert [steps[part].text for part in joined.parts] == ["np.ones(3, np.float32)", "np.ones(3, np.int8)"]
+    assert [steps[part].text for part in joined.inputs] == ["np.ones(3, np.float32)", "np.ones(3, np.int8)"]
 
 
 @pytest.mark.parametrize("many", [2, 33, 64])
@@ -120,7 +120,7 @@ def test_a_call_of_other_arrays_at_the_same_place_is_another_step(many: int) -> 
     head = f"{ARRAYS}def joined(a):\n    return np.concatenate([a] * {many})\nfirst, second = x * 2, x + 1\n"
     _, run = followed("[joined(first), joined(second)]", head)
     steps = [step for step in run.program.steps if step.op == "concat"]
-    texts = [{run.program.steps[i].text for i in step.parts} for step in steps]
+    texts = [{run.program.steps[i].text for i in step.inputs} for step in steps]
     assert texts == [{"x * 2"}, {"x + 1"}] and not run.opaque and not run.mismatches
 
 

@@ -31,8 +31,8 @@ def test_what_map_calls_is_a_counted_step_of_the_line_and_linked(code: str, many
     _, run = followed(code, MAPPED)
     ((at, made, seen),) = [(i, s, n) for i, (s, n) in enumerate(run) if s.op == "map"]
     assert isinstance(made, Opaque) and made.location is not None and made.location.line == 5
-    assert (str(seen.operand.dtype), seen.count) == ("float64", many) and made.text in code and made.parts
-    (last,) = {s.parts[0] for s in run.program.steps if s.op == "add"}
+    assert (str(seen.operand.dtype), seen.count) == ("float64", many) and made.text in code and made.inputs
+    (last,) = {s.inputs[0] for s in run.program.steps if s.op == "add"}
     assert last == at and not run.mismatches
 
 

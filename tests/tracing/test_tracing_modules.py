@@ -10,10 +10,10 @@ from pathlib import Path
 
 from traced_modules import texts, write
 
-from typelattice.tracing.ground.written_operation import WrittenOperation
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 
 def test_a_reloaded_module_is_rewritten_anew(package: Path) -> None:

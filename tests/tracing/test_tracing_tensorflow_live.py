@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import typelattice as tl
-from typelattice.tracing.ground.run import Run
+from typelattice.tracing.run_data.run import Run
 
 pytestmark = pytest.mark.live
 tf = pytest.importorskip("tensorflow")
@@ -42,7 +42,7 @@ def test_a_graph_is_read_and_each_call_counted_and_linked() -> None:
         ("astype", "float64", 3), ("astype", "float32", 3), ("add", "float32", 3), ("multiply", "float32", 1),
     ]  # fmt: skip
     *_, total, last = [i for i, seen in enumerate(run.seen) if seen.count]
-    assert run.program.steps[last].parts[0] == total and run.opaque == 0
+    assert run.program.steps[last].inputs[0] == total and run.opaque == 0
     place = run.program.steps[total].location
     assert place is not None and place.file == __file__ and run.program.steps[total].text == "return z + y"
     assert run.seen[total].bytes == 36

@@ -6,7 +6,7 @@ import sys
 
 from followed import followed_module
 
-from typelattice.tracing.ground.run import Run, is_operation
+from typelattice.tracing.run_data.run import Run, is_operation
 
 THREADS, LINES = 8, 60
 

@@ -20,10 +20,10 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.tracing.ground.kinds import Kinds
-from typelattice.tracing.ground.links import MANY, MOST_AT_ONE, MOST_CONSTANTS, MOST_KEPT
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import MOST_KEYS, Recorder
+from typelattice.tracing.run_data.kinds import Kinds
+from typelattice.tracing.run_data.links import MANY, MOST_AT_ONE, MOST_CONSTANTS, MOST_KEPT
 
 MODULE = '''
 """A module of a program.

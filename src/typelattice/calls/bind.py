@@ -1,6 +1,6 @@
 """Calls bound to their rows of the table, and turned into steps of a program.
 
-Readers of calls need two functions. `call_function(draft, excerpt, "sum", [x, 0], {"dtype": to})` adds the
+Readers of calls need two functions. `call_function(builder, excerpt, "sum", [x, 0], {"dtype": to})` adds the
 steps of a library's function, `call_method` in methods.py those of an array's; `excerpt.owner` is the
 library. `bind` alone tells the arguments apart: operands, dtype, out, and those that a step keeps.
 """
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from typelattice.calls.call_handlers import COMPOSED, MAKERS, asked_dtype, cast_to
 from typelattice.calls.compositions import compose, find_composition
-from typelattice.calls.draft import RESULT, Draft
-from typelattice.calls.makers import COMPOSED, MAKERS, asked_dtype, cast_to
-from typelattice.calls.several import STANDS_FOR, Several, count_of, gives_several
+from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
+from typelattice.calls.program_builder import RESULT, ProgramBuilder
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.calls.table import (
     ANY_NUMBER,
@@ -37,8 +37,14 @@ TYPED = (  # operations that give the dtype that they are asked for, and classes
     "accumulate", "cumulative", "like", "cov", "corrcoef",
 )  # fmt: skip
 COMPUTED_IN = ("arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo")
-ALL_ARE_OPERANDS = ("each", "promotion", "cases")  # forms that take any number of operands
-ALL_TAKE_PART = (*ALL_ARE_OPERANDS, "elementwise", "pair", "choice", "told")  # forms without other arguments
+ALL_ARE_OPERANDS = ("separate", "promotion", "cases")  # forms that take any number of operands
+ALL_TAKE_PART = (
+    *ALL_ARE_OPERANDS,
+    "elementwise",
+    "pair",
+    "choice",
+    "subscripts",
+)  # forms without other arguments
 NEED_ALL = ("choice", "indexed")  # forms of which an expression needs all operands
 
 
@@ -71,7 +77,7 @@ def operand_count(op: Operation | None) -> int | None:
     """Return the number of leading arguments that are operands; None if any by position may be one."""
     if op is None or op.form in ALL_TAKE_PART:
         return None
-    return 1 if op.form == "several" else op.most
+    return 1 if op.form == "list" else op.most
 
 
 def gives_told(op: Operation) -> bool:
@@ -80,60 +86,76 @@ def gives_told(op: Operation) -> bool:
 
 
 def call_function(
-    draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]
-) -> Argument | Several:
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    name: str,
+    args: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+) -> Argument | MultipleResults:
     """Add the steps of a call of a library's function: its result is a step, several, or a plain value.
 
     Raises ProgramError.
     """
-    library = excerpt.owner or draft.owner(excerpt, [x.step for x in args if isinstance(x, Ref)])
-    composed = None if draft.observed else find_composition(name, library, args, keywords)
+    library = excerpt.owner or builder.owner(excerpt, [x.step for x in args if isinstance(x, Ref)])
+    composed = None if builder.observed else find_composition(name, library, args, keywords)
     if composed is not None:
-        return compose(draft, excerpt, *composed, call_function, _call_named)
-    return _call_named(draft, excerpt, name, args, keywords)
+        return compose(builder, excerpt, *composed, call_function, _call_named)
+    return _call_named(builder, excerpt, name, args, keywords)
 
 
 def _call_named(
-    draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]
-) -> Argument | Several:
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    name: str,
+    args: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+) -> Argument | MultipleResults:
     """Add the steps of a function that its name alone tells. Raises ProgramError."""
     library = excerpt.owner
-    given = {key: draft.static(value) for key, value in keywords.items()}
+    given = {key: builder.static(value) for key, value in keywords.items()}
     given = {key: value for key, value in given.items() if value is not None}
     cast = dtype_named(name, library)
     if cast is not None and name not in FUNCTIONS and args:
-        return cast_to(draft, excerpt, args[0], cast)
+        return cast_to(builder, excerpt, args[0], cast)
     if meaning("same", name, library) and args:
         return args[0]
-    return _call_operation(draft, excerpt, meaning("function", name, library) or name, args, given)
+    return _call_operation(builder, excerpt, meaning("function", name, library) or name, args, given)
 
 
 def _call_operation(
-    draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument | Several:
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    name: str,
+    args: Sequence[Argument],
+    given: Mapping[str, Argument],
+) -> Argument | MultipleResults:
     """Add the steps of a function that makes an array, is an operation, or shares the dtypes of some."""
     library = excerpt.owner
     if name in MAKERS:
-        return MAKERS[name](draft, excerpt, bind_maker(draft, excerpt, name, args, given))
+        return MAKERS[name](builder, excerpt, bind_maker(builder, excerpt, name, args, given))
     alike = equivalent(name, library) if args else ()
-    if alike and (draft.observed or name in FUNCTIONS):
-        return _stand_in(draft, excerpt, name, alike, args, given)
+    if alike and (builder.observed or name in FUNCTIONS):
+        return _stand_in(builder, excerpt, name, alike, args, given)
     if name in COMPOSED and args and meaning("composed", name, library):
         plain = {key: value for key, value in given.items() if value is not False}
-        found: Argument | Several = COMPOSED[name](draft, excerpt, args, plain)
+        found: Argument | MultipleResults = COMPOSED[name](builder, excerpt, args, plain)
         if found is not NotImplemented:
             return found
     if name in FUNCTIONS:
-        return build_steps(draft, excerpt, bind(draft, excerpt, name, args, given))
+        return build_steps(builder, excerpt, bind(builder, excerpt, name, args, given))
     if alike:
-        return _stand_in(draft, excerpt, name, alike, args, given)
+        return _stand_in(builder, excerpt, name, alike, args, given)
     known = "the array API standard's, by any name that a library has for them"
     near = nearest(name, (*FUNCTIONS, *MAKERS, *COMPOSED))
     raise excerpt.refuse(f"unknown function {short(name)}{near}; functions are {known}")
 
 
 def bind(
-    draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Argument], given: Mapping[str, Argument]
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    name: str,
+    args: Sequence[Argument],
+    given: Mapping[str, Argument],
 ) -> BoundCall:
     """Bind the arguments of a function that is an operation to the parameters of its row.
 
@@ -149,10 +171,10 @@ def bind(
         if len(args) == 1 and isinstance(args[0], tuple) and meaning("listed", op.name, excerpt.owner):
             args = args[0]
     operands, further = _take_operands(op, row, args)
-    values = _bind_values(draft, excerpt, row, op.name, further, given, op)
-    if values is None:  # more than it takes: the draft refuses so many operands
+    values = _bind_values(builder, excerpt, row, op.name, further, given, op)
+    if values is None:  # more than it takes: the builder refuses so many operands
         operands, values = list(args), {}
-    if op.form in NEED_ALL and len(operands) < (op.most or 0) and not draft.observed:
+    if op.form in NEED_ALL and len(operands) < (op.most or 0) and not builder.observed:
         raise excerpt.refuse(f"{name} takes {op.most} operands in an expression, not {len(operands)}")
     _add_operands(op, row, operands, values)
     if op.form == "promotion":
@@ -160,7 +182,7 @@ def bind(
         if values.get("kind") not in (None, "float", "complex"):
             raise excerpt.refuse(f"{name} knows no such kind; it is 'float' or 'complex'")
     dtype, out = asked_dtype(excerpt, values.pop("dtype", None)), values.pop("out", None)
-    if draft.observed and not isinstance(out, Ref):
+    if builder.observed and not isinstance(out, Ref):
         out = None
     joined = tuple(_take_joined(row, values))
     kept = (*text, *(values.pop(p.name) for p in row.parameters if p.role == "position" and p.name in values))
@@ -168,38 +190,44 @@ def bind(
 
 
 def bind_maker(
-    draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Argument], given: Mapping[str, Argument]
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    name: str,
+    args: Sequence[Argument],
+    given: Mapping[str, Argument],
 ) -> dict[str, Argument]:
     """Bind the arguments of a function that makes an array: each by the name that its row has for it."""
     row = made_of(name)
-    values = _bind_values(draft, excerpt, row, name, args, given)
+    values = _bind_values(builder, excerpt, row, name, args, given)
     if values is None:
         raise excerpt.refuse(f"{name} is given {len(args)} arguments; it takes {', '.join(row.settings)}")
     return values
 
 
-def build_steps(draft: Draft, excerpt: Excerpt, call: BoundCall) -> Argument | Several:
+def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> Argument | MultipleResults:
     """Add the steps of a bound call: casts to the dtype asked for, the operation, what it writes into."""
     op, row, operands, dtype = call.op, call.signature, list(call.operands), call.dtype
     for joins, other in call.joined:
-        operands[0] = _joined(draft, excerpt, joins, operands[0], other)
+        operands[0] = _joined(builder, excerpt, joins, operands[0], other)
     if any(r.call for r in row.results):
         if not row.when or row.when in call.keywords:
-            return _each_its_own(draft, excerpt, call)
-    elif dtype is None and (op.form == "each" or (gives_several(op) and STANDS_FOR not in call.keywords)):
-        return _several(draft, excerpt, op, operands, list(call.args), dict(call.keywords))
+            return _each_its_own(builder, excerpt, call)
+    elif dtype is None and (
+        op.form == "separate" or (has_multiple_results(op) and STANDS_FOR not in call.keywords)
+    ):
+        return _several(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
     if dtype is None:
-        made = draft.call(excerpt, op, operands, call.args, call.keywords)
+        made = builder.call(excerpt, op, operands, call.args, call.keywords)
     elif gives_told(op):
-        made = draft.call(excerpt, op, operands, call.args, call.keywords, dtype)
+        made = builder.call(excerpt, op, operands, call.args, call.keywords, dtype)
     elif op.of_class not in COMPUTED_IN:
         raise excerpt.refuse(f"{op.name} takes no dtype; cast with .astype(dtype)")
     else:
-        mixed = any(x is not None and not draft.is_scalar(x) for x in operands)  # else the numbers are cast
-        kept = [x is None or (mixed and draft.is_scalar(x)) for x in operands]
-        operands = [x if k else draft.cast(excerpt, x, dtype) for x, k in zip(operands, kept, strict=True)]
-        made = draft.call(excerpt, op, operands, call.args, call.keywords)
-    return made if call.out is None else draft.put(excerpt, call.out, ..., made)
+        mixed = any(x is not None and not builder.is_scalar(x) for x in operands)  # else the numbers are cast
+        kept = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
+        operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, kept, strict=True)]
+        made = builder.call(excerpt, op, operands, call.args, call.keywords)
+    return made if call.out is None else builder.put(excerpt, call.out, ..., made)
 
 
 # -- arguments
@@ -234,7 +262,7 @@ def _add_operands(
 
 
 def _bind_values(
-    draft: Draft,
+    builder: ProgramBuilder,
     excerpt: Excerpt,
     row: Signature,
     name: str,
@@ -244,10 +272,10 @@ def _bind_values(
 ) -> dict[str, Argument] | None:
     """The values of the parameters after the operands; None if there are more than parameters."""
     is_maker = op is None
-    placed = _place(draft, row, further, is_maker, op is not None and operand_count(op) is None)
+    placed = _place(builder, row, further, is_maker, op is not None and operand_count(op) is None)
     if placed is None:
         return None
-    placed += [(_parameter(draft, excerpt, name, row, key, value), value) for key, value in given.items()]
+    placed += [(_parameter(builder, excerpt, name, row, key, value), value) for key, value in given.items()]
     values: dict[str, Argument] = {}
     for parameter, value in placed:
         if parameter is None or value is None or parameter.name in values:
@@ -260,7 +288,7 @@ def _bind_values(
         if parameter.is_float and isinstance(value, int):
             raise excerpt.refuse(f"{parameter.name} is no float, so values decide; write {value}.0")
         if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_maker:
-            if draft.observed:
+            if builder.observed:
                 continue
             raise excerpt.refuse(f"{parameter.name} is given a value that is not known; give a number")
         values[parameter.name] = value
@@ -268,7 +296,7 @@ def _bind_values(
 
 
 def _place(
-    draft: Draft, row: Signature, further: Sequence[Argument], is_maker: bool, all_take_part: bool
+    builder: ProgramBuilder, row: Signature, further: Sequence[Argument], is_maker: bool, all_take_part: bool
 ) -> list[tuple[Parameter | None, Argument]] | None:
     """The parameters of the arguments that follow the operands; None if there are more than parameters."""
     left = [p for p in row.parameters if p.role not in ("operands", "list", "text") and not p.by_name]
@@ -281,18 +309,20 @@ def _place(
             found.append((typed, value))  # NumPy and others have it at different positions
             continue
         if not left:
-            if row.others_ignored or (draft.observed and not all_take_part and not _has_say(draft, value)):
+            if row.others_ignored or (
+                builder.observed and not all_take_part and not _has_say(builder, value)
+            ):
                 continue
             return None
         parameter = left.pop(0)
         if parameter.role != "operand":
-            value = draft.static(value)
+            value = builder.static(value)
         may_be_array = is_maker or parameter.role in ("operand", "where", "out", "joined", "dtype")
-        if isinstance(value, Ref) and not may_be_array and not draft.observed:
+        if isinstance(value, Ref) and not may_be_array and not builder.observed:
             return None
         count = _count_spread(parameter, value, rest)
         if count:
-            value, rest = (value, *map(draft.static, rest[:count])), rest[count:]
+            value, rest = (value, *map(builder.static, rest[:count])), rest[count:]
         found.append((parameter, value))
     return found
 
@@ -324,12 +354,12 @@ def _promotes(x: Argument) -> bool:
     return isinstance(x, (Ref, tuple, complex))
 
 
-def _has_say(draft: Draft, x: Argument) -> bool:
+def _has_say(builder: ProgramBuilder, x: Argument) -> bool:
     """Tell whether an argument that no row names may decide of a dtype: an array, a complex, a dtype."""
     if isinstance(x, tuple):
-        return any(_has_say(draft, each) for each in x)
+        return any(_has_say(builder, each) for each in x)
     if isinstance(x, Ref):
-        o = draft.observed(x.step) if draft.observed else None
+        o = builder.observed(x.step) if builder.observed else None
         whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)  # as of an axis
         return not whole and (o is None or o.kind is not Kind.BOOL)
     return isinstance(x, (complex, NamedDType, DTypeOf))
@@ -341,7 +371,7 @@ def _is_ignored(row: Signature, key: str) -> bool:
 
 
 def _parameter(
-    draft: Draft, excerpt: Excerpt, name: str, row: Signature, key: str, value: Argument
+    builder: ProgramBuilder, excerpt: Excerpt, name: str, row: Signature, key: str, value: Argument
 ) -> Parameter | None:
     """The parameter of an argument by name; None of one that has no say. Raises ProgramError of any other."""
     found = row.find(key) or parameter_of_all(key)
@@ -349,7 +379,7 @@ def _parameter(
         return Parameter((STANDS_FOR,), "name")
     if found is not None:
         return None if found.role == "ignored" else found
-    if row.others_ignored or (draft.observed and not _has_say(draft, value)):
+    if row.others_ignored or (builder.observed and not _has_say(builder, value)):
         return None
     may = ", ".join(row.settings)
     known = f"{may} may be named" if may else "nothing may be named"
@@ -359,81 +389,89 @@ def _parameter(
 # -- several results, and what stands in for a function
 
 
-def _joined(draft: Draft, excerpt: Excerpt, op: Operation, x: Argument, other: Argument) -> Argument:
+def _joined(
+    builder: ProgramBuilder, excerpt: Excerpt, op: Operation, x: Argument, other: Argument
+) -> Argument:
     """An operand after it has joined a further argument: an array, a list of numbers, or a number."""
     if isinstance(other, tuple):
         other = tuple(float(i) if isinstance(i, int) else i for i in other)
-    join = draft.call(excerpt, op, [x, other if draft.is_scalar(other) else draft.ref(excerpt, other)])
-    return draft.cast(excerpt, x, DTypeOf(join.step)) if op.form == "promotion" else join
+    join = builder.call(excerpt, op, [x, other if builder.is_scalar(other) else builder.ref(excerpt, other)])
+    return builder.cast(excerpt, x, DTypeOf(join.step)) if op.form == "promotion" else join
 
 
-def _each_its_own(draft: Draft, excerpt: Excerpt, call: BoundCall) -> Several:
+def _each_its_own(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> MultipleResults:
     """Several results, each a call of its own: the values and the indices of PyTorch's `max(x, 0)`."""
-    refs = [draft.ref(excerpt, x) for x in call.operands]
+    refs = [builder.ref(excerpt, x) for x in call.operands]
     results = call.signature.results
 
     def made(i: int) -> Ref:
         result: Result = results[i]
         named = {**call.keywords, STANDS_FOR: call.op.name} if result.is_alike else call.keywords
-        return draft.call(excerpt, FUNCTIONS[result.call], refs, call.args, named)
+        return builder.call(excerpt, FUNCTIONS[result.call], refs, call.args, named)
 
-    return Several(call.op.name, len(results), tuple(r.name for r in results), made, {})
+    return MultipleResults(call.op.name, len(results), tuple(r.name for r in results), made, {})
 
 
 def _several(
-    draft: Draft,
+    builder: ProgramBuilder,
     excerpt: Excerpt,
     op: Operation,
     operands: list[Argument],
     rest: list[Argument],
     given: dict[str, Argument],
-) -> Several:
+) -> MultipleResults:
     """The results of an operation that gives several; each of `meshgrid(x, y)` has one operand of its own."""
-    if op.form == "each" and len(operands) == 1 and isinstance(operands[0], tuple):
+    if op.form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
         operands = [*operands[0]] if meaning("listed", op.name, excerpt.owner) else operands
-    refs = [draft.ref(excerpt, x) for x in operands]
+    refs = [builder.ref(excerpt, x) for x in operands]
 
     def made(i: int) -> Ref:
-        own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.form == "each" else (refs, [])
-        return draft.call(excerpt, op, own, [*others, *rest], {**given, RESULT: i})
+        own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.form == "separate" else (refs, [])
+        return builder.call(excerpt, op, own, [*others, *rest], {**given, RESULT: i})
 
-    shape = draft.shape(refs[0]) if refs else None
-    fields = () if op.form == "each" else tuple(r.name for r in signature(op, None).results)
+    shape = builder.shape(refs[0]) if refs else None
+    fields = () if op.form == "separate" else tuple(r.name for r in signature(op, None).results)
     axis = [given["axis"]] if "axis" in given and op.name == "unstack" else rest
-    return Several(op.name, count_of(op, len(refs), shape, axis), fields, made, {})
+    return MultipleResults(op.name, count_of(op, len(refs), shape, axis), fields, made, {})
 
 
 def _stand_in(
-    draft: Draft,
+    builder: ProgramBuilder,
     excerpt: Excerpt,
     name: str,
     alike: Sequence[str],
     args: Sequence[Argument],
     given: Mapping[str, Argument],
-) -> Argument | Several:
+) -> Argument | MultipleResults:
     """A function that shares the dtypes of operations, but not values: `topk`, by `sort` and `argsort`."""
     if alike[0].startswith(SAME_ARGUMENTS):
-        bound = bind(draft, excerpt, alike[0].removeprefix(SAME_ARGUMENTS), args, {**given, STANDS_FOR: name})
-        return build_steps(draft, excerpt, bound)
+        bound = bind(
+            builder, excerpt, alike[0].removeprefix(SAME_ARGUMENTS), args, {**given, STANDS_FOR: name}
+        )
+        return build_steps(builder, excerpt, bound)
     if meaning("after", name, None):  # its array follows a condition
         args = [*args[1:2], *args[:1], *args[2:]]
     several = alike[-1] == ANY_NUMBER
     ops = [FUNCTIONS[each] for each in alike if each != ANY_NUMBER]
     count, row = ops[0].most or len(args), signature(ops[0], excerpt.owner)
     named = {key: value for key, value in given.items() if key != "dtype" and not _is_ignored(row, key)}
-    if not row.others_ignored and any(_has_say(draft, x) for x in (*args[count:], *named.values())):
+    if not row.others_ignored and any(_has_say(builder, x) for x in (*args[count:], *named.values())):
         raise excerpt.refuse(f"the dtype of {name} depends on more than its operands; leave the others out")
-    taken, dtype = [draft.ref(excerpt, x) for x in args[:count]], asked_dtype(excerpt, given.get("dtype"))
+    taken, dtype = [builder.ref(excerpt, x) for x in args[:count]], asked_dtype(excerpt, given.get("dtype"))
     if dtype is not None and not gives_told(ops[0]):
         raise excerpt.refuse(f"{name} takes no dtype; cast with .astype(dtype)")
 
     def made(i: int) -> Ref:
         op = ops[0] if several else ops[i]
         operands = taken[: op.most or len(taken)]
-        ref = draft.call(excerpt, op, operands, (), {STANDS_FOR: name}, dtype)
-        draft.forget_shape(ref)
+        ref = builder.call(excerpt, op, operands, (), {STANDS_FOR: name}, dtype)
+        builder.forget_shape(ref)
         return ref
 
     if several:
-        return Several(name, None, (), made, {})
-    return made(0) if len(ops) == 1 else Several(name, len(ops), ("values", "indices")[: len(ops)], made, {})
+        return MultipleResults(name, None, (), made, {})
+    return (
+        made(0)
+        if len(ops) == 1
+        else MultipleResults(name, len(ops), ("values", "indices")[: len(ops)], made, {})
+    )

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from typelattice.calls.draft import Draft
 from typelattice.calls.inputs import described
-from typelattice.calls.several import STANDS_FOR, Several
+from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import size
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.calls.table import TableError
@@ -25,7 +25,7 @@ from typelattice.operands.operand import scalar
 
 FILE = "compositions.txt"
 Call = Callable[
-    [Draft, Excerpt, str, Sequence[Argument], Mapping[str, Argument]], "Argument | Several"
+    [ProgramBuilder, Excerpt, str, Sequence[Argument], Mapping[str, Argument]], "Argument | MultipleResults"
 ]  # as bind.call_function
 
 
@@ -102,8 +102,13 @@ def find_composition(
 
 
 def compose(
-    draft: Draft, excerpt: Excerpt, row: Composition, bound: Mapping[str, Argument], call: Call, itself: Call
-) -> Argument | Several:
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    row: Composition,
+    bound: Mapping[str, Argument],
+    call: Call,
+    itself: Call,
+) -> Argument | MultipleResults:
     """Add the steps of a composition. `call` adds those of each function in it. Raises ProgramError.
 
     `itself` adds those of the function of its own name, which is no composition there.
@@ -111,40 +116,40 @@ def compose(
 
     def value(node: ast.expr) -> Argument:
         made = whole(node)
-        return made[0] if isinstance(made, Several) else made
+        return made[0] if isinstance(made, MultipleResults) else made
 
-    def whole(node: ast.expr) -> Argument | Several:
+    def whole(node: ast.expr) -> Argument | MultipleResults:
         match node:
             case ast.Name(id=name) if name in bound:
                 return bound[name]
             case ast.Name(id=name):
                 return NamedDType(name)
             case ast.Attribute(value=of, attr=attribute):
-                return _attribute(draft, excerpt, draft.ref(excerpt, value(of)), attribute)
+                return _attribute(builder, excerpt, builder.ref(excerpt, value(of)), attribute)
             case ast.Tuple(elts=items):
                 return tuple(map(value, items))
             case ast.Call(func=ast.Name(id="truth"), args=[of]):
                 known = scalar(Kind.BOOL)
-                return draft.opaque(excerpt, row.name, known, (draft.ref(excerpt, value(of)).step,), ())
+                return builder.opaque(excerpt, row.name, known, (builder.ref(excerpt, value(of)).step,), ())
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 taken = [value(x) for x in args]
                 while taken and taken[-1] is None:
                     taken.pop()
                 named = {k.arg: value(k.value) for k in keywords if k.arg}
-                made = (itself if name == row.name else call)(draft, excerpt, name, taken, named)
+                made = (itself if name == row.name else call)(builder, excerpt, name, taken, named)
                 if not row.is_exact and isinstance(made, Ref):
-                    draft.stand_for(made, (STANDS_FOR, row.name))
+                    builder.stand_for(made, (STANDS_FOR, row.name))
                 return made
         constant: Argument = ast.literal_eval(node)
         return constant
 
-    def result(i: int) -> Argument | Several:
+    def result(i: int) -> Argument | MultipleResults:
         node = row.results[i]
         fixed = _dtype_text(node)
         if fixed:
             what, shape = described(fixed)
             of = [x.step for x in bound.values() if isinstance(x, Ref)]
-            return draft.opaque(excerpt, row.name, what, of, shape)
+            return builder.opaque(excerpt, row.name, what, of, shape)
         return whole(node)
 
     if len(row.results) == 1:
@@ -152,14 +157,14 @@ def compose(
 
     def made(i: int) -> Ref:
         found = result(i)
-        return draft.ref(excerpt, found[0] if isinstance(found, Several) else found)
+        return builder.ref(excerpt, found[0] if isinstance(found, MultipleResults) else found)
 
-    return Several(row.name, len(row.results), row.fields, made, {})
+    return MultipleResults(row.name, len(row.results), row.fields, made, {})
 
 
-def _attribute(draft: Draft, excerpt: Excerpt, x: Ref, name: str) -> Argument:
+def _attribute(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, name: str) -> Argument:
     """The dtype of an array, or what is known of its shape. Raises ProgramError of an unknown shape."""
-    shape = draft.shape(x)
+    shape = builder.shape(x)
     count = size(shape)
     if name == "dtype":
         return DTypeOf(x.step)

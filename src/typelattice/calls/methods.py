@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.bind import call_function, is_function
+from typelattice.calls.call_handlers import COMPOSED, MAKERS, asked_dtype, bits_of
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.draft import Draft
-from typelattice.calls.makers import COMPOSED, MAKERS, asked_dtype, bits_of
-from typelattice.calls.several import STANDS_FOR, Several
+from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import size
 from typelattice.calls.step import WRITES, Argument, DTypeOf, Excerpt, NamedDType, Ref, Shape
 from typelattice.calls.table import FUNCTIONS, dtype_named, equivalent, meaning, names
@@ -22,9 +22,9 @@ NO_SHAPE = "the shape is not known; give its operand a shape, e.g. float32[3,4]"
 
 @dataclass(frozen=True, slots=True)
 class MethodCall:
-    """A call of a method of `x`: its place, its arguments by position and by name, the draft of its steps."""
+    """A call of a method of `x`: place, arguments by position and by name, builder of its steps."""
 
-    draft: Draft
+    builder: ProgramBuilder
     excerpt: Excerpt
     x: Ref
     args: Sequence[Argument]
@@ -38,46 +38,51 @@ class MethodCall:
     @property
     def shape(self) -> Shape | None:
         """The shape of the array, as far as it is known."""
-        return self.draft.shape(self.x)
+        return self.builder.shape(self.x)
 
 
-Method = Callable[[MethodCall], "Argument | Several"]
+Method = Callable[[MethodCall], "Argument | MultipleResults"]
 
 
 def call_method(
-    draft: Draft, excerpt: Excerpt, name: str, x: Ref, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> Argument | Several:
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    name: str,
+    x: Ref,
+    args: Sequence[Argument],
+    given: Mapping[str, Argument],
+) -> Argument | MultipleResults:
     """Add the steps of a method call on an array, and return its result.
 
     A method that is not in METHODS is a cast (`x.float()`), writes in place (`x.add_(y)`), or is the function
     of its name. Raises ProgramError.
     """
     if name in METHODS:
-        return METHODS[name](MethodCall(draft, excerpt, x, args, given))
+        return METHODS[name](MethodCall(builder, excerpt, x, args, given))
     cast = dtype_named(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
     if cast is not None and name not in FUNCTIONS:
-        return draft.cast(excerpt, x, cast)
+        return builder.cast(excerpt, x, cast)
     plain = name.removesuffix("_")
     if is_in_place(name) and plain in WRITTEN and not given:
-        return draft.put(excerpt, x, ..., args[0] if args else 0)
-    if draft.observed and plain != name and (plain in FUNCTIONS or equivalent(plain, excerpt.owner)):
-        made = call_function(draft, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
-        return draft.put(excerpt, x, ..., made if isinstance(made, Ref) else x)
+        return builder.put(excerpt, x, ..., args[0] if args else 0)
+    if builder.observed and plain != name and (plain in FUNCTIONS or equivalent(plain, excerpt.owner)):
+        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
+        return builder.put(excerpt, x, ..., made if isinstance(made, Ref) else x)
     if is_in_place(name) and not given and len(args) == 1:
-        return draft.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
+        return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
     if plain != name and not is_composition(name, excerpt.owner) and writes_result(plain, excerpt.owner):
-        made = call_function(draft, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
+        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
         if not isinstance(made, Ref):
             return x
-        written = draft.ref(excerpt, draft.in_place(excerpt, "add", x, made))  # what `x += made` takes
-        draft.stand_for(written, (STANDS_FOR, name))
+        written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))  # what `x += made` takes
+        builder.stand_for(written, (STANDS_FOR, name))
         return written
     if plain != name and (plain in FUNCTIONS or plain in METHODS):
         raise excerpt.refuse(f"{name} writes into the array; give the result a name: x = x.{plain}(...)")
     owned = excerpt
     if excerpt.owner is None and not is_function(name, None) and equivalent(name, "torch"):
         owned = Excerpt(excerpt.text, excerpt.location, "torch")  # as its casts are
-    return call_function(draft, owned, name, _in_order(excerpt, name, [x, *args]), given)
+    return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), given)
 
 
 def _in_order(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequence[Argument]:
@@ -132,14 +137,14 @@ def _to(call: MethodCall) -> Argument:
         return call.x
     to = asked_dtype(call.excerpt, asked[0])
     assert to is not None
-    return call.draft.cast(call.excerpt, call.x, to)
+    return call.builder.cast(call.excerpt, call.x, to)
 
 
 def _type(call: MethodCall) -> Argument:
     to = asked_dtype(call.excerpt, call.first)
     if to is None:
         raise call.excerpt.refuse("type() gives the name of a dtype, which is no array; leave it out")
-    return call.draft.cast(call.excerpt, call.x, to)
+    return call.builder.cast(call.excerpt, call.x, to)
 
 
 def _item(call: MethodCall) -> Argument:
@@ -148,7 +153,7 @@ def _item(call: MethodCall) -> Argument:
         raise call.excerpt.refuse(
             f"item takes an array of one element, and this has {elements}; index it first"
         )
-    return call.draft.item(call.excerpt, call.x)
+    return call.builder.item(call.excerpt, call.x)
 
 
 def _tolist(call: MethodCall) -> Argument:
@@ -157,27 +162,27 @@ def _tolist(call: MethodCall) -> Argument:
     )
 
 
-def _view(call: MethodCall) -> Argument | Several:
+def _view(call: MethodCall) -> Argument | MultipleResults:
     """The same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
-    draft, excerpt, x = call.draft, call.excerpt, call.x
+    builder, excerpt, x = call.builder, call.excerpt, call.x
     if not call.args and not call.given:
         return x
     asked = call.given.get("dtype", call.args[0] if call.args else None)
-    if isinstance(asked, str) or (_is_dtype(asked) and not draft.is_scalar(asked)):
-        return bits_of(draft, excerpt, x, asked)
-    return call_function(draft, excerpt, "reshape", [x, *call.args], call.given)
+    if isinstance(asked, str) or (_is_dtype(asked) and not builder.is_scalar(asked)):
+        return bits_of(builder, excerpt, x, asked)
+    return call_function(builder, excerpt, "reshape", [x, *call.args], call.given)
 
 
 def _view_as(call: MethodCall) -> Argument:
-    shape = call.draft.shape(call.args[0]) if len(call.args) == 1 else None
-    if (shape is None or None in shape) and not call.draft.observed:
+    shape = call.builder.shape(call.args[0]) if len(call.args) == 1 else None
+    if (shape is None or None in shape) and not call.builder.observed:
         raise call.excerpt.refuse(NO_SHAPE)
-    return call.draft.call(call.excerpt, operation("reshape"), [call.x], [shape])
+    return call.builder.call(call.excerpt, operation("reshape"), [call.x], [shape])
 
 
 def _size(call: MethodCall) -> Argument:
     """The lengths of the axes, or of one of them."""
-    shape, axis = call.shape, call.draft.static(call.first)
+    shape, axis = call.shape, call.builder.static(call.first)
     if shape is None or (axis is None and None in shape):
         raise call.excerpt.refuse(NO_SHAPE)
     if axis is None:
@@ -205,9 +210,9 @@ def _numel(call: MethodCall) -> Argument:
 def _new(name: str) -> Method:
     """`x.new_zeros(3)`: what makes an array of the dtype of x, where no other is asked for."""
 
-    def make(call: MethodCall) -> Argument | Several:
+    def make(call: MethodCall) -> Argument | MultipleResults:
         own = {"dtype": DTypeOf(call.x.step), **call.given}
-        return call_function(call.draft, call.excerpt, name, call.args, own)
+        return call_function(call.builder, call.excerpt, name, call.args, own)
 
     return make
 

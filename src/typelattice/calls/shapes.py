@@ -72,13 +72,13 @@ def result_shape(
             return _shortened(first, keywords)
         case "along":
             return None if keywords.get("include_initial") else first
-        case "several":
+        case "list":
             return joined_shape(op.name, operands, _named(args, keywords, "axis", "dim") or 0)
         case "whole":
             return _whole(op, operands, args, keywords)
         case "pair":
             return broadcast(operands)
-        case "parts":
+        case "multi-result":
             return _part(op.name, first, keywords.get("axis", args[0] if args else 0))
     return None
 

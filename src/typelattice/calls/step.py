@@ -110,7 +110,7 @@ class Step:
         return None
 
     @property
-    def parts(self) -> tuple[int, ...]:
+    def inputs(self) -> tuple[int, ...]:
         """The earlier steps that it is made of."""
         return ()
 
@@ -157,7 +157,7 @@ class Call(Step):
         return self.name
 
     @property
-    def parts(self) -> tuple[int, ...]:
+    def inputs(self) -> tuple[int, ...]:
         """Its operands, and the other steps among its arguments."""
         if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):
             return self.operands  # as nearly always
@@ -177,7 +177,7 @@ class Cast(Step):
         return "astype"
 
     @property
-    def parts(self) -> tuple[int, ...]:
+    def inputs(self) -> tuple[int, ...]:
         """The step that is cast, and the step whose dtype it is cast to, if any."""
         return (self.source, *_others((self.source,), (self.to,)))
 
@@ -199,7 +199,7 @@ class Index(Step):
         return "getitem"
 
     @property
-    def parts(self) -> tuple[int, ...]:
+    def inputs(self) -> tuple[int, ...]:
         """The indexed step, and the arrays among the indices."""
         return (self.source, *_others((self.source,), (self.key,)))
 
@@ -216,7 +216,7 @@ class Item(Step):
         return "item"
 
     @property
-    def parts(self) -> tuple[int, ...]:
+    def inputs(self) -> tuple[int, ...]:
         """The step that it is an element of."""
         return (self.source,)
 
@@ -241,7 +241,7 @@ class Created(Step):
         return self.name
 
     @property
-    def parts(self) -> tuple[int, ...]:
+    def inputs(self) -> tuple[int, ...]:
         """The steps among its arguments."""
         own = (self.like,) if isinstance(self.like, int) else ()
         return (*own, *_others(own, self.args, self.keywords, self.dtype))
@@ -261,7 +261,7 @@ class Opaque(Step):
         return self.name
 
     @property
-    def parts(self) -> tuple[int, ...]:
+    def inputs(self) -> tuple[int, ...]:
         """The earlier steps that went into it."""
         return self.made_of
 

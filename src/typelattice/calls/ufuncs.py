@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.calls.bind import call_function
-from typelattice.calls.draft import Draft
-from typelattice.calls.several import Several
+from typelattice.calls.multiple_results import MultipleResults
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, Excerpt
 from typelattice.calls.table import FUNCTIONS
 from typelattice.facts.suggestions import clipped
@@ -30,20 +30,20 @@ def is_ufunc_method(path: Sequence[str]) -> bool:
 
 
 def ufunc_method(
-    draft: Draft,
+    builder: ProgramBuilder,
     excerpt: Excerpt,
     function: str,
     method: str,
     args: Sequence[Argument],
     given: Mapping[str, Argument],
-) -> Argument | Several:
+) -> Argument | MultipleResults:
     """Return the result of a method of an elementwise function.
 
     Raises ProgramError if the method is not a known operation.
     """
     name = FUNCTIONS[function].name
     if method == "outer":
-        return _outer(draft, excerpt, name, args)
+        return _outer(builder, excerpt, name, args)
     known = REDUCED.get(method, {})
     if name not in known:
         others = ", ".join(f"{each}.{method}" for each in known)
@@ -54,21 +54,21 @@ def ufunc_method(
     if not args or len(args) > 1 + len(POSITIONS):
         raise excerpt.refuse(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
     named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **given}
-    return call_function(draft, excerpt, known[name], args[:1], named)
+    return call_function(builder, excerpt, known[name], args[:1], named)
 
 
-def _outer(draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:
+def _outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:
     """The function of each element of one array with each of another: new axes, and the function."""
     if len(args) != 2:
         raise excerpt.refuse(f"{name}.outer takes two arrays; give those")
-    made = [call_function(draft, excerpt, "asarray", [each], {}) for each in args]
-    x, y = (draft.ref(excerpt, each) for each in made if not isinstance(each, Several))
-    shape = draft.shape(y)
+    made = [call_function(builder, excerpt, "asarray", [each], {}) for each in args]
+    x, y = (builder.ref(excerpt, each) for each in made if not isinstance(each, MultipleResults))
+    shape = builder.shape(y)
     if shape is None:
         raise excerpt.refuse(f"the axes of {name}.outer are not known; give shapes, e.g. float32[3]")
     if shape:
         text = clipped(
-            f"{draft.steps[x.step].text}[..., {', '.join(['None'] * len(shape))}]", len(excerpt.text)
+            f"{builder.steps[x.step].text}[..., {', '.join(['None'] * len(shape))}]", len(excerpt.text)
         )
-        x = draft.index(Excerpt(text, excerpt.location, excerpt.owner), x, (..., *[None] * len(shape)))
-    return draft.call(excerpt, FUNCTIONS[name], [x, y])
+        x = builder.index(Excerpt(text, excerpt.location, excerpt.owner), x, (..., *[None] * len(shape)))
+    return builder.call(excerpt, FUNCTIONS[name], [x, y])

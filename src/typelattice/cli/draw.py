@@ -18,7 +18,7 @@ from typelattice.programs.make_program import file_of
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.terminal import layout
 from typelattice.rendering.text_drawing import sketch
-from typelattice.study.labels import CODES
+from typelattice.study.table_labels import CODES
 
 ENDINGS = {
     "svg": "svg",

@@ -18,7 +18,7 @@ from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse
 from typelattice.programs.json.plain_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
-from typelattice.programs.replay.divergences import Difference, Parting, parting
+from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
 from typelattice.programs.replay.replay import Outcome
 from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
 from typelattice.rendering.terminal import layout
@@ -43,7 +43,7 @@ def explain_program(
             yield from ["", ""] if i else []
             yield from _in_full(p, bound, replayed)
         if len(replays) > 1:
-            yield from _partings(parting(p.steps, [r.name for r in replays], replays))
+            yield from _divergences(find_divergences(p.steps, [r.name for r in replays], replays))
     else:
         yield from _in_brief(p, bound, replays)
 
@@ -75,8 +75,8 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
     page = layout()
     yield page.bold(_heading(p, bound))
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES]
-    parted = parting(p.steps, [r.name for r in of_libraries], of_libraries)
-    marks = {d.number: _mark(d, d is parted.first) for d in parted.differences}
+    diverging = find_divergences(p.steps, [r.name for r in of_libraries], of_libraries)
+    marks = {d.number: _mark(d, d is diverging.first) for d in diverging.differences}
     for i, step in enumerate(p.steps):
         if step.op is None:
             continue
@@ -117,7 +117,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
 
 def _mark(d: Difference, first: bool) -> str:
     """Mark a step at which the libraries diverge."""
-    if d.follows:
+    if d.inherited:
         return ""
     return " <- the libraries diverge here" if first else " <- they diverge again"
 
@@ -154,19 +154,19 @@ def _because(o: Outcome) -> Sequence[str]:
     return said
 
 
-def _partings(parted: Parting) -> Paragraphs:
+def _divergences(diverging: Divergences) -> Paragraphs:
     """Print the divergences between the named systems."""
     page = layout()
     yield ""
     yield ""
-    if not parted.differences:
-        yield page.bold(f"{' and '.join(parted.systems)} agree on every step")
+    if not diverging.differences:
+        yield page.bold(f"{' and '.join(diverging.systems)} agree on every step")
         return
     yield page.bold("divergences")
     yield ""
-    for d in parted.differences:
-        yield page.folded(_title(d.step) + ("" if d.follows else " <- here"))
-        yield page.folded(d.answers(parted.systems), margin=2)
-    if parted.never_asked:
+    for d in diverging.differences:
+        yield page.folded(_title(d.step) + ("" if d.inherited else " <- here"))
+        yield page.folded(d.answers(diverging.systems), margin=2)
+    if diverging.never_asked:
         yield ""
         yield page.folded(UNASKED_NOTE)

@@ -9,7 +9,7 @@ from os import path
 from typelattice.cli.command import UsageError
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clipped
-from typelattice.files.spec import Spec, read
+from typelattice.files.system_definition import SystemDefinition, read
 from typelattice.files.text import systems
 
 NULL = "\0"  # no path has it: what reads or writes such a file refuses it by itself
@@ -34,10 +34,10 @@ def check_not_read(output: str, *files: str | None) -> None:
 
 def _extended(file: str) -> Iterator[str]:
     """The files that a system's file extends; none of a file that is no system's."""
-    spec: Spec | None = None
+    definition: SystemDefinition | None = None
     with suppress(TypelatticeError):
-        spec = read(file) if file.endswith(".toml") else None
-    while spec:
-        if spec.main.path:
-            yield spec.main.path
-        spec = spec.base
+        definition = read(file) if file.endswith(".toml") else None
+    while definition:
+        if definition.main.path:
+            yield definition.main.path
+        definition = definition.base

@@ -21,7 +21,7 @@ from typelattice.rendering.terminal import OutputError, layout, show
 
 if TYPE_CHECKING:
     from typelattice.programs.program import AnySystem
-    from typelattice.tracing.ground.run import Run
+    from typelattice.tracing.run_data.run import Run
 
 
 def arguments(parser: ArgumentParser) -> None:

@@ -130,9 +130,9 @@ def _of_operands(
     more = signature(op, None).asked
     if op.form == "choice":
         return lambda x, y: function(condition, x, y)
-    if op.form == "several":
+    if op.form == "list":
         return lambda *arrays: function(list(arrays))
-    if op.form == "told":
+    if op.form == "subscripts":
         return lambda *arrays: function(",".join("i" * len(arrays)), *arrays)
     if op.form == "cases":
         return lambda *arrays: function([condition] * (len(arrays) - 1), [*arrays[:-1]], arrays[-1])

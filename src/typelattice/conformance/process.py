@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Self
 
-from typelattice.conformance.asker import Answer, Asker, Catalogue, exception_answer
+from typelattice.conformance.in_process_library import Answer, Catalogue, InProcessLibrary, exception_answer
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
 from typelattice.facts.errors import TypelatticeError
@@ -128,7 +128,7 @@ def _serve(make: Callable[[], Library], pipe: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _be_quiet()
     try:
-        asker = Asker(make())
+        asker = InProcessLibrary(make())
         pipe.send(asker.catalogue())
     except TypelatticeError as error:
         pipe.send(error)

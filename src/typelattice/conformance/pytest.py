@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from typelattice.conformance.array_namespace import INFO, ArrayNamespace
-from typelattice.conformance.asker import Asker
 from typelattice.conformance.compare import REFUSAL, Report, compare
+from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library, OperandString
 from typelattice.conformance.questions import planned_calls
 from typelattice.engine.system import System
@@ -51,7 +51,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[Call]:
 
     Calls of Python scalars alone are left out: Python answers them, or the library as it likes.
     """
-    asker = Asker(library)
+    asker = InProcessLibrary(library)
     has = asker.catalogue()
     planned = planned_calls(has.operands, has.operations, has.several, SEVERAL, seed=0)
     for name, operands in planned.questions(has.operands):

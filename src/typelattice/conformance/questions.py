@@ -124,7 +124,7 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     if (known.function in WHOLE and not usual) or (every and known.alone):
         return tuple(range(len(operands)))
     tiers = _tiers(op)
-    scalars = KINDS if known.form == "made" or not (known.alone or _takes_arrays_only(op)) else ()
+    scalars = KINDS if known.form == "creation" or not (known.alone or _takes_arrays_only(op)) else ()
     read = [OperandString.parse(name) for name in operands]
     return tuple(
         i
@@ -144,7 +144,7 @@ def _tiers(op: str) -> tuple[str, ...]:
     known = NAMES[op]
     if _takes_arrays_only(op):
         return ("array",)
-    if known.form == "made":
+    if known.form == "creation":
         return ("0d",)
     return ("array", "0d", "weak") if known.form in ("elementwise", "pair") else ("array", "weak")
 
@@ -210,5 +210,5 @@ def _takes_arrays_only(op: str) -> bool:
     """Return True if an operation takes neither Python scalars nor 0-d arrays."""
     known = NAMES[op]
     return known.name == "promote_types" or (
-        known.form in ("whole", "several", "told", "cases") and not known.alone
+        known.form in ("whole", "list", "subscripts", "cases") and not known.alone
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import date
 
-from typelattice.conformance.asker import Answer, Catalogue
+from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
 from typelattice.conformance.questions import Question, planned_calls

@@ -7,7 +7,7 @@ from typelattice.designer.demands import DEMANDS, Demand
 from typelattice.designer.plan import Plan, PlanError, plan
 from typelattice.designer.repair import Repair, Repairs, repairs
 from typelattice.designer.solver import MissingSolverError
-from typelattice.study.scope import BeyondReachError
+from typelattice.study.operand_domain import BeyondReachError
 
 ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, TimeoutError)
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from typelattice.designer.demands import Demand, Member, members
 from typelattice.designer.plan import Plan
 from typelattice.engine.system import System
-from typelattice.study.scope import BeyondReachError
+from typelattice.study.operand_domain import BeyondReachError
 
 MOST_CONSTRAINTS = 3_000_000  # more than this takes more than a minute to write down
 MOST_NODES = 200  # of more, to write down what may be added takes as long

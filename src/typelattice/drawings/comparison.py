@@ -9,7 +9,7 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node, place
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram
-from typelattice.study.labels import left_out
+from typelattice.study.table_labels import left_out
 from typelattice.study.tables import is_small
 
 SPELLED = 6  # relations that are written out

@@ -19,7 +19,7 @@ from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex
 from typelattice.rendering.drawing import Drawing
 from typelattice.rendering.layered import Placed, layered
 from typelattice.study.diffs import Diff
-from typelattice.study.labels import CODES
+from typelattice.study.table_labels import CODES
 
 MOST = 1_000  # nodes of a drawing; more can no longer be read
 MOST_ARROWS = 5_000

@@ -19,7 +19,7 @@ from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.study.consensus import Consensus
 from typelattice.study.diffs import Diff, differ
-from typelattice.study.labels import REFUSED
+from typelattice.study.table_labels import REFUSED
 from typelattice.study.tables import Table
 
 HEATS = ("loss", "width", "agreement")

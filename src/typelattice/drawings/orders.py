@@ -11,7 +11,7 @@ from typelattice.explanations.operation_words import enumerated
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
-from typelattice.study.labels import left_out, short
+from typelattice.study.table_labels import left_out, short
 from typelattice.study.tables import is_small
 
 ROWS = ((0, "complex"), (1, "float"), (2, "signed"), (3, "unsigned"))

@@ -27,7 +27,7 @@ def program_diagram(replay: Replay) -> Diagram:
     )
     arrows, notes = list[Arrow](), list[str]()
     for i, step in enumerate(steps):
-        for part in dict.fromkeys(step.parts):
+        for part in dict.fromkeys(step.inputs):
             arrow, note = _arrow(part, i, step, outcomes, casts.get((part, i)), len(notes) + 1)
             arrows.append(arrow)
             notes += [note] if note else []
@@ -47,7 +47,7 @@ def steps_diagram(program: Program) -> Diagram:
     vertices, arrows = list[Vertex](), list[Arrow]()
     for i, step in enumerate(program.steps):
         vertices.append(Vertex(str(i), clipped(step.text, LONGEST), title=step.text))
-        arrows += [Arrow(str(part), str(i)) for part in dict.fromkeys(step.parts)]
+        arrows += [Arrow(str(part), str(i)) for part in dict.fromkeys(step.inputs)]
     return Diagram(_source(program), tuple(vertices), tuple(arrows))
 
 

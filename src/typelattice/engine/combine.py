@@ -29,10 +29,10 @@ def combine(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) ->
 def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     """Return the dtypes of weak operands that join by their widths; nothing if they do not.
 
-    Weak operands join so in a system with `weak = "width"`. One weak array alone does in every system.
+    Weak operands join so in a system with `weak-join = "width"`. One weak array alone does in every system.
     """
     alone = len(operands) == 1 and operands[0].dtype is not None
-    if not (alone or rules.weak == "width") or not all(o.weak for o in operands):
+    if not (alone or rules.weak_join == "width") or not all(o.weak for o in operands):
         return ()
     return rules.placed([own_dtype(rules, o) for o in operands])
 

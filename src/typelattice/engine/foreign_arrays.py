@@ -13,24 +13,25 @@ from typelattice.operands.operand import LISTS, SCALAR, Operand, scalar
 
 ARRAY, NUMBER, FLOAT, OTHER = "array", "number", "float", "other"
 WORDS = (ARRAY, NUMBER, FLOAT, OTHER)
-"""What a guest counts as: an array of its dtype, a Python number of its kind, a Python float, or an array of
-the dtype of the first operand that is no guest. Any other text is the reason of a refusal. A list that counts
-as a number is an array of such a dtype where it stands alone, or where an operation wants dimensions."""
+"""What a foreign array counts as: an array of its dtype, a Python number of its kind, a Python float, or an
+array of the dtype of the first operand that is not foreign. Any other text is the reason of a refusal. A list
+that counts as a number is an array of such a dtype where it stands alone, or where an operation wants
+dimensions."""
 INDICES = ("index", "indices")
 """How a list may stand in an index: it is the whole of it, as in `x[[0, 2]]`, or one of several, as in
 `x[:, [0, 2]]`."""
 FORMS = ("array", "scalar", "left", "assigned", *INDICES)
-"""The guests that a file tells apart, beside scalars of one dtype: arrays, scalars, whichever stands at the
-left of an operator, whichever is assigned to elements, and lists in an index."""
+"""The foreign operands that a file tells apart, beside scalars of one dtype: arrays, scalars, the left
+operand of an operator, the right side of an assignment, and lists in an index."""
 
 
 def read_foreign_arrays(
     rules: Rules, op: str | None, operands: Sequence[Operand], trail: list[Decision]
 ) -> tuple[Operand, ...]:
     """Replace each foreign array by the operand that it counts as. Raise RefusalError."""
-    own = next((o.dtype for o in operands if o.dtype and not o.guest), None)
+    own = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
     return tuple(
-        _counted(rules, o, own, op, i, trail) if o.guest else o for i, o in enumerate(operands)
+        _counted(rules, o, own, op, i, trail) if o.foreign else o for i, o in enumerate(operands)
     )
 
 
@@ -39,19 +40,19 @@ def _counted(
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
     assert o.dtype
-    library = o.guest.removesuffix(SCALAR)
+    library = o.foreign.removesuffix(SCALAR)
     first_of = op if place == 0 else None
     is_operator = first_of is not None and operation(first_of).is_operator
     assigned = op is not None and place > 0 and operation(op).of_class == "assignment"
     word = _said(rules, o, "left" if is_operator else "assigned" if assigned else "")
     if word not in WORDS:
-        reason = word or f"nothing is recorded of {_kind_of_guest(o)} beside its own"
+        reason = word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own"
         step = Hosted((o.dtype,), None, library)
         raise RefusalError(reason, "make it one of the library's own first", step)
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
     as_array = op is not None and find(op, rules.ops).makes_array(place)
-    counts = replace(o, guest="")
-    if word == NUMBER and o.guest == LISTS and (own is None or _needs_dimensions(rules, op)):
+    counts = replace(o, foreign="")
+    if word == NUMBER and o.foreign == LISTS and (own is None or _needs_dimensions(rules, op)):
         word = OTHER  # this has dimensions, like the list
     if word == NUMBER:
         counts = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
@@ -68,13 +69,13 @@ def _said(rules: Rules, o: Operand, form: str) -> str:
 
     An array of the system's own library counts as an array. So does a list in a system of no library.
     """
-    library = o.guest.removesuffix(SCALAR)
+    library = o.foreign.removesuffix(SCALAR)
     if library == rules.library.partition(" ")[0] or (library == LISTS and not rules.library):
         return ARRAY
     said = rules.foreign.get(library, {})
     if form in said:
         return said[form]
-    if not o.guest.endswith(SCALAR):
+    if not o.foreign.endswith(SCALAR):
         return said.get("array", "")
     return said.get(o.dtype) or said.get("scalar", "")
 
@@ -93,12 +94,12 @@ def _needs_dimensions(rules: Rules, op: str | None) -> bool:
     return op is not None and max(operation(op).dimensions, find(op, rules.ops).dimensions) > 0
 
 
-def _kind_of_guest(o: Operand) -> str:
+def _kind_of_foreign(o: Operand) -> str:
     """Name the kind of a foreign array for a refusal, e.g. `torch's scalars`."""
-    if o.guest == LISTS:
+    if o.foreign == LISTS:
         return "Python's lists"
-    forms = "scalars" if o.guest.endswith(SCALAR) else "arrays"
-    return f"{o.guest.removesuffix(SCALAR)}'s {forms}"
+    forms = "scalars" if o.foreign.endswith(SCALAR) else "arrays"
+    return f"{o.foreign.removesuffix(SCALAR)}'s {forms}"
 
 
 def _words(o: Operand, counts: Operand) -> str:

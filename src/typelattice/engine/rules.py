@@ -36,7 +36,7 @@ class Rules:
     combine: str
     tiers: Sequence[str]
     first: bool
-    weak: str
+    weak_join: str
     defaults: Mapping[Kind, DType]
     wider: Mapping[Kind, Sequence[DType]]
     holds: Mapping[Kind | DType, Sequence[DType]]

@@ -6,13 +6,13 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from typelattice.engine.answer import Promotion, PromotionError, Rule
-from typelattice.engine.ask import ask
+from typelattice.engine.explain_operands import explain_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen import field, frozen
 from typelattice.operands.notation import parse
-from typelattice.operands.objects import MARKS, PLAIN, operand, with_guests
+from typelattice.operands.objects import MARKS, PLAIN, operand, with_foreign
 from typelattice.operands.operand import SCALARS, Operand, OperandError
 
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
@@ -188,4 +188,4 @@ class System(Rules, Viewed):
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
         read = tuple(map(self.operand, operands))
         own = self.library.partition(" ")[0]
-        return ask(self, with_guests(operands, read, own, self.foreign), op, self.origin.rule)
+        return explain_operands(self, with_foreign(operands, read, own, self.foreign), op, self.origin.rule)

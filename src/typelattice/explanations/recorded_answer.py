@@ -57,6 +57,6 @@ def testimony(p: Promotion, o: Observed | None) -> list[str]:
     as_asked = "" if same else f", asked as {o.call.question}"
     told = [f"{o.library} {deed(o)}{as_asked}"]
     if o.departs:
-        of_guest = p.reason if p.steps and isinstance(p.steps[-1], Hosted) else None
-        told.append(f"the rule says {answer(p)}; {o.reason or of_guest or UNKNOWN_REASON}")
+        of_foreign = p.reason if p.steps and isinstance(p.steps[-1], Hosted) else None
+        told.append(f"the rule says {answer(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")
     return [*told, o.source] if o.source else told

@@ -4,7 +4,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.ask import ask
+from typelattice.engine.explain_operands import explain_operands
 from typelattice.facts.dtypes import DType
 from typelattice.facts.frozen import replace
 
@@ -33,7 +33,7 @@ def intervals(p: Promotion) -> list[Span]:
     found: list[Span] = []
     for start, end in pairwise([low, *(cut for cut in CUTS if low < cut < past), past]):
         known = (*operands[:i], replace(operands[i], value=start), *operands[i + 1 :])
-        dtype = ask(p.system, known, p.op, p.find_rule).dtype
+        dtype = explain_operands(p.system, known, p.op, p.find_rule).dtype
         begin = found.pop()[0] if found and found[-1][2] is dtype else start
         found.append((begin, end - 1, dtype))
     return found

@@ -12,14 +12,14 @@ from pathlib import Path
 from typelattice.drawings.draw import draw
 from typelattice.engine.operations import find
 from typelattice.engine.system import System
-from typelattice.explorer.cells import Cells, Columns, Pools
+from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
 from typelattice.explorer.tables import table
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.releases import SIGN, releases
 from typelattice.facts.system_headings import heading_of, headings
-from typelattice.files.provenance import Provenance
 from typelattice.files.reader import system as find_system
+from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.text import FormatError, read_text, systems
 from typelattice.study.criteria import CRITERIA, criteria
 from typelattice.study.laws import LAWS, laws
@@ -106,7 +106,7 @@ def _entry(
             raise
         return broken(which, e)
     asked = found.name if isinstance(which, System) else str(which)
-    cells = Cells(found, pools, columns)
+    cells = AnswerEncoder(found, pools, columns)
     tables = {op or PROMOTION: table(cells, op) for op in ops}
     return {"asked": asked, **about(found), "tables": tables, "operators": _operators(found, ops)}
 
@@ -167,7 +167,7 @@ def criteria_data(system: System) -> list[list[object]]:
 
 def covers(system: System) -> list[tuple[str, str, int]]:
     """The covers of the order, each with the line of the file that states it."""
-    assert isinstance(system.origin, Provenance)
+    assert isinstance(system.origin, SystemOrigin)
     stated = {
         (a, b): line for (_, line), pairs in system.origin.covers.items() for a, b in pairs if b is not None
     }

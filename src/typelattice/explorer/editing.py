@@ -9,8 +9,8 @@ from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
 from typelattice.files.positions import SCALAR, positions
-from typelattice.files.provenance import Provenance
 from typelattice.files.reader import parse
+from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import chains, code, reduced
 
 Cover = tuple[str, str]  # two nodes as texts: the lower, the upper
@@ -80,7 +80,7 @@ def _rewritten(
     text: str, file: str, system: System, gone: set[tuple[Node, Node]], new: Sequence[tuple[Node, Node]]
 ) -> str:
     """The text without the covers that are gone, and with a line for each new one."""
-    assert isinstance(system.origin, Provenance)
+    assert isinstance(system.origin, SystemOrigin)
     stated = system.origin.covers
     elsewhere = next((line for line, pairs in stated.items() if line[0] != file and {*pairs} & gone), None)
     if elsewhere:
@@ -93,7 +93,7 @@ def _rewritten(
     literal = SCALAR.match(found.text, start)
     assert literal, "the text was read as a system before"
     rows = found.rows("order")
-    lines = dict(zip(rows, str(system.origin.spec.values["order"]).split("\n"), strict=False))
+    lines = dict(zip(rows, str(system.origin.definition.values["order"]).split("\n"), strict=False))
     left = {a for pairs in stated.values() for pair in pairs if pair[1] and pair not in gone for a in pair}
     left |= {a for pair in new for a in pair}
     for line, pairs in stated.items():

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from typelattice.engine.system import System
-from typelattice.explorer.cells import Cells
+from typelattice.explorer.answer_encoding import AnswerEncoder
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand, operand_of
-from typelattice.study.scope import SCALARS, check_size, weak_widths
+from typelattice.study.operand_domain import SCALARS, check_size, weak_widths
 from typelattice.study.tables import is_small
 
 MOST_EXPLAINED = 100  # operands; the reasons for the answers to more take minutes to find
@@ -37,7 +37,7 @@ def _weak_dtypes(system: System) -> Iterator[DType]:
     yield from (d for kind, d in system.defaults.items() if kind in kinds)
 
 
-def table(cells: Cells, op: str | None) -> dict[str, object]:
+def table(cells: AnswerEncoder, op: str | None) -> dict[str, object]:
     """The table of a system in an operation, or of promotion alone: its rows, its columns, and its cells.
 
     Each part of the cells is one column of the pools, row by row; NO_CELL stands where nothing was asked, and

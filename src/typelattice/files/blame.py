@@ -10,7 +10,6 @@ from itertools import chain, combinations, pairwise
 from typing import Any
 
 from typelattice.engine.answer import Promotion, Rule
-from typelattice.engine.ask import ask
 from typelattice.engine.decisions import (
     Counted,
     Decision,
@@ -25,15 +24,16 @@ from typelattice.engine.decisions import (
     Shaped,
     Widened,
 )  # fmt: skip
+from typelattice.engine.explain_operands import explain_operands
 from typelattice.engine.operations import TABLE, entries
 from typelattice.engine.rules import Rules
 from typelattice.facts import operations as facts
 from typelattice.facts.frozen import replace
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.order import OrderError
-from typelattice.files.ablation import Ablation, Lines
+from typelattice.files.line_removal import LineRemoval, Lines
 from typelattice.files.order_entries import Covers
-from typelattice.files.spec import Spec
+from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.text import Text
 
 WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
@@ -44,7 +44,7 @@ GIVE_OPERAND_DTYPES = (
     Operated,
 )  # steps that give an operand a dtype to join the others with
 # Keys that an answer may rest on though none of its steps names them.
-KEYS_NAMED_BY_NO_STEP = ("defaults", "weak", "tiers", "combine", "requested")
+KEYS_NAMED_BY_NO_STEP = ("defaults", "weak-join", "tiers", "combine", "requested")
 # Keys that other lines of a file may need, with their values if no line gives them.
 VALUES_IF_ABSENT: Mapping[str, Any] = {"ties": {}, "tiers": ("array",), "combine": "join"}
 
@@ -52,9 +52,11 @@ VALUES_IF_ABSENT: Mapping[str, Any] = {"ties": {}, "tiers": ("array",), "combine
 class Blame:
     """The search for the lines behind one system's answers; `build` makes a system of its files."""
 
-    def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], Rules]) -> None:
-        self.spec, self.covers = spec, covers
-        self.ablation = Ablation(spec, covers, build)
+    def __init__(
+        self, definition: SystemDefinition, covers: Covers, build: Callable[[SystemDefinition], Rules]
+    ) -> None:
+        self.definition, self.covers = definition, covers
+        self.ablation = LineRemoval(definition, covers, build)
         self._rules_of_key = lru_cache(maxsize=256)(self._find_rules_of_key)
 
     def deciding_rule(self, p: Promotion) -> Rule:
@@ -64,7 +66,7 @@ class Blame:
 
     def rule_of_key(self, key: str, entry: str | None = None) -> Rule:
         """Return the line of a key, or of an entry under it."""
-        text = self.spec.text_of_entry(key, entry)
+        text = self.definition.text_of_entry(key, entry)
         line = text.line(key, entry)
         return (
             self._rule_on_lines(text.file, key, (line,))
@@ -82,7 +84,7 @@ class Blame:
 
     def _rules_of_operation(self, op: str | None) -> list[Rule]:
         """Return the lines of all entries for an operation or its class."""
-        text = self.spec.text_of_entry("ops", op)
+        text = self.definition.text_of_entry("ops", op)
         lines = text.lines("ops", op)
         return [self._rule_on_lines(text.file, "ops", (line,)) for line in lines] or [
             self._rule_without_line(text, "ops", op)
@@ -129,7 +131,7 @@ class Blame:
             standard = standard_rule(step)
             if standard.lines:  # of a group, and of an operator, the standard has none
                 yield standard
-        names = entries(p.op) if p.op and "ops" in self.spec.texts else ()
+        names = entries(p.op) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_before_joining(p, names) if self.matters(rule, p))
         order = self._order_lines(p, self.ablation.without_covers)
         if order:
@@ -180,7 +182,7 @@ class Blame:
             if not isinstance(step, Joined):
                 yield from self._rules_of_step(step)
         for key in KEYS_NAMED_BY_NO_STEP:
-            if key in self.spec.texts:
+            if key in self.definition.texts:
                 yield from self._rules_of_key(key, None)
         for op in () if isinstance(p.decision, Misfit) else names:
             yield from self._rules_of_key("ops", op)
@@ -202,7 +204,7 @@ class Blame:
         if found:
             return found
         naming = [line for line, said in self.covers.items() if {a for a, _ in said} & {*p.decision.nodes}]
-        file = naming[-1][0] if naming else self.spec.text_of_entry("order", None).file
+        file = naming[-1][0] if naming else self.definition.text_of_entry("order", None).file
         return self._rule_on_lines(
             file, "order", tuple(n for name, n in naming or self.covers if name == file)
         )
@@ -210,7 +212,7 @@ class Blame:
     def _value_rules(self, step: Decision, names: Sequence[str]) -> Iterator[Rule]:
         """Yield the rules that may decide the fit of a value: the operation's, the file's, or one of each."""
         own = [told for op in names for told in self._rules_of_key("ops", op)]
-        holds = self._rules_of_key("holds", None) if "holds" in self.spec.texts else ()
+        holds = self._rules_of_key("holds", None) if "holds" in self.definition.texts else ()
         yield from own
         yield from holds
         pairs = (
@@ -254,7 +256,7 @@ class Blame:
 
     def _ask_again(self, rules: Rules, p: Promotion) -> Promotion:
         """Ask the same question under other rules."""
-        return ask(rules, p.operands, p.op, p.find_rule)
+        return explain_operands(rules, p.operands, p.op, p.find_rule)
 
     def _rule_without_line(self, text: Text, key: str, entry: str | None) -> Rule:
         """Return the rule of a key that a program gives, or nothing: it has no line."""
@@ -262,7 +264,7 @@ class Blame:
 
     def _rule_on_lines(self, file: str, key: str, lines: tuple[int, ...]) -> Rule:
         """Return a rule with the text of its lines."""
-        text = self.spec.text_of(file)
+        text = self.definition.text_of(file)
         whole = text.text.split("\n") if text else []
         return Rule(file, key, lines, tuple(whole[n - 1].rstrip("\r") for n in lines if n <= len(whole)))
 

@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping
 
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
-from typelattice.files.cursor import Cursor
+from typelattice.files.key_reader import KeyReader
 from typelattice.files.vocabulary import AboutOrder, Words, kind_of
 from typelattice.operands.operand import WORDS
 
 
 def read_requested(
-    cursor: Cursor, words: Words, order: Order[Node], defaults: Mapping[Kind, DType]
+    reader: KeyReader, words: Words, order: Order[Node], defaults: Mapping[Kind, DType]
 ) -> Iterator[tuple[DType | Kind, DType]]:
     """Read requested dtype or Python type → the dtype that such arrays get, one of the order."""
-    for word, target in cursor.table("requested"):
-        with cursor.noting():
+    for word, target in reader.table("requested"):
+        with reader.noting():
             to = words.dtype(words.node(target))
             if word not in WORDS:
                 d = words.dtype(words.node(word))
@@ -25,17 +25,17 @@ def read_requested(
             kind = kind_of(word, WORDS)
             if to not in order:
                 raise AboutOrder(f"{to} is not in the order")
-            if defaults.get(kind) is to and cursor.spec.says("requested", word):
+            if defaults.get(kind) is to and reader.definition.says("requested", word):
                 raise ValueError(f"{to} is the default dtype of {word} already; leave it out")
             yield kind, to
 
 
 def read_before(
-    cursor: Cursor, words: Words, order: Order[Node], entering: Mapping[Node, Node]
+    reader: KeyReader, words: Words, order: Order[Node], entering: Mapping[Node, Node]
 ) -> Iterator[tuple[Node, Node]]:
     """Read node → the node of the order that operands count as on entry."""
-    for node, to in _maps(cursor, words, "before"):
-        with cursor.noting():
+    for node, to in _maps(reader, words, "before"):
+        with reader.noting():
             if not isinstance(node, DType) and not node.dtype:
                 raise ValueError(f"{node} has no width, and never comes in as such")
             _check_entry(order, node, to)
@@ -53,20 +53,20 @@ def _check_entry(order: Order[Node], node: Node, to: Node) -> None:
         raise AboutOrder(f"{node} is in the order, and would never enter it; leave it out there, or here")
 
 
-def read_after(cursor: Cursor, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
+def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
     """Read node of the order, or weak node of a kind → the node that the answer becomes."""
-    for node, to in _maps(cursor, words, "after"):
-        with cursor.noting():
+    for node, to in _maps(reader, words, "after"):
+        with reader.noting():
             if node not in order and (isinstance(node, DType) or node.dtype):
                 raise AboutOrder(f"{node} is not in the order")
             yield node, to
 
 
-def _maps(cursor: Cursor, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
+def _maps(reader: KeyReader, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
     """The entries of `before` or `after`."""
     seen: set[Node] = set()
-    for code, target in cursor.table(key):
-        with cursor.noting():
+    for code, target in reader.table(key):
+        with reader.noting():
             node, to = words.node(code), words.node(target)
             if node in seen or node is to:
                 raise ValueError(f"{node} is mapped {'twice' if node in seen else 'to itself'}")

@@ -12,7 +12,7 @@ from typelattice.facts.frozen import frozen
 from typelattice.facts.operations import IN_PLACE, OPERATORS
 from typelattice.facts.order import Order, collect, statements
 from typelattice.facts.suggestions import nearest, short
-from typelattice.files.cursor import Cursor
+from typelattice.files.key_reader import KeyReader
 from typelattice.files.order_entries import LIMIT_STATEMENTS
 from typelattice.files.vocabulary import (
     Consequence,
@@ -45,12 +45,12 @@ SIDES: Mapping[str, Sequence[Node | str]] = {
 class OperationEntries:
     """A reader of `ops` and `fit` that raises ValueError; `present` accepts nodes of the order only.
 
-    `cursor` goes to the entry of `ops` that is being read, and to the part of it.
+    `reader` goes to the entry of `ops` that is being read, and to the part of it.
     """
 
     words: Words
     present: Callable[[Node], Node]
-    cursor: Cursor
+    reader: KeyReader
 
     def fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
         """Read kind of scalar → outcome of a value out of range; also, with `dtypes`, of single dtypes."""
@@ -100,7 +100,7 @@ class OperationEntries:
 
     def operation(self, op: str, table: object) -> Fields:
         """Read what the file says of an operation or of a class of them, as fields of `Op`."""
-        self.cursor.at("ops", op)
+        self.reader.at("ops", op)
         check_entry(op)
         readers: dict[str, Callable[[object], Fields]] = {
             "takes": self._takes,
@@ -121,9 +121,9 @@ class OperationEntries:
         found: Fields = {}
         is_whole = True
         for key, value in items(table):
-            self.cursor.at("ops", op, key)
+            self.reader.at("ops", op, key)
             read = False
-            with self.cursor.noting():
+            with self.reader.noting():
                 if key not in readers:
                     raise unknown_key(key)
                 found |= readers[key](value)

@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order, OrderError, collect
-from typelattice.files.cursor import Cursor
+from typelattice.files.key_reader import KeyReader
 from typelattice.files.text import Line
 from typelattice.files.vocabulary import LIMIT_NODES, Consequence, Words
 
@@ -17,45 +17,45 @@ Chain = list[list[Node]]  # the lists between the arrows of a statement
 Covers = dict[Line, list[tuple[Node, Node | None]]]  # what each line states; None: it names a node
 
 
-def read_order(cursor: Cursor, words: Words) -> tuple[Order[Node], Covers]:
-    """The order of a spec's statements, and what each line of them states. Raise ValueError."""
+def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], Covers]:
+    """The order of a definition's statements, and what each line of them states. Raise ValueError."""
     covers: Covers = {}
     chains: list[Chain] = []
     stated_at: list[Line] = []  # the line of each chain
-    with cursor.noting():
-        _read_statements(cursor, words, covers, chains, stated_at)
+    with reader.noting():
+        _read_statements(reader, words, covers, chains, stated_at)
         try:
             return Order(collect(chains)), covers
         except OrderError:
             first = bisect_left(range(len(chains)), True, key=lambda n: bool(_fault(chains[: n + 1])))
         cause = _fault(chains[: first + 1])
-        cursor.line = _blamed(cause, stated_at[first], covers)
+        reader.line = _blamed(cause, stated_at[first], covers)
         raise ValueError(cause)
-    cursor.is_order_whole = False
+    reader.is_order_whole = False
     return Order({a: () for chain in chains for part in chain for a in part}), covers
 
 
 def _read_statements(
-    cursor: Cursor, words: Words, covers: Covers, chains: list[Chain], stated_at: list[Line]
+    reader: KeyReader, words: Words, covers: Covers, chains: list[Chain], stated_at: list[Line]
 ) -> None:
     """Read the statements one by one; note a mistake in one, and then raise Consequence."""
-    cursor.value("order", "")
-    if not cursor.spec.order:
+    reader.value("order", "")
+    if not reader.definition.order:
         raise ValueError("missing or empty; write covers such as `i8 -> i16`")
-    if len(cursor.spec.order) > LIMIT_STATEMENTS:
-        cursor.line = cursor.spec.order[LIMIT_STATEMENTS][0]
+    if len(reader.definition.order) > LIMIT_STATEMENTS:
+        reader.line = reader.definition.order[LIMIT_STATEMENTS][0]
         raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
     count = 0
-    for line, statement in cursor.spec.order:
+    for line, statement in reader.definition.order:
         chain: Chain = []
-        with cursor.noting():
-            cursor.line = line
+        with reader.noting():
+            reader.line = line
             chain = [words.nodes(",".join(part)) for part in statement]
         if not chain:
             continue
         count += sum(len(lower) * len(upper) for lower, upper in pairwise(chain))
         if count > LIMIT_COVERS:
-            cursor.line = line
+            reader.line = line
             raise ValueError(f"more than {LIMIT_COVERS:,} covers; a system file states a rule")
         stated = covers.setdefault(line, [])
         stated += [(a, None) for part in chain for a in part]
@@ -64,7 +64,7 @@ def _read_statements(
         stated_at.append(line)
     if len({a for stated in covers.values() for a, _ in stated}) > LIMIT_NODES:
         raise ValueError(f"more than {LIMIT_NODES:,} nodes; a system file states a rule")
-    if len(chains) < len(cursor.spec.order):
+    if len(chains) < len(reader.definition.order):
         raise Consequence("order")
 
 

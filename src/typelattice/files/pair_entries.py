@@ -8,7 +8,7 @@ from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.frozen import field, frozen
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import short
-from typelattice.files.cursor import Cursor
+from typelattice.files.key_reader import KeyReader
 from typelattice.files.vocabulary import AboutOrder, Words, once, phrase
 
 Pair = frozenset[Node]
@@ -22,7 +22,7 @@ class PairEntries:
     override or refusal that repeats one is refused.
     """
 
-    cursor: Cursor
+    reader: KeyReader
     words: Words
     order: Order[Node]
     combine: str
@@ -38,8 +38,8 @@ class PairEntries:
 
     def read_ties(self) -> Mapping[Pair, Node]:
         """Minimal bounds → the winner among them, or above one of them."""
-        for entry, word in self.cursor.table("ties"):
-            with self.cursor.noting():
+        for entry, word in self.reader.table("ties"):
+            with self.reader.noting():
                 self._read_tie(entry, self.words.nodes(entry), self.words.node(word))
         return self.ties
 
@@ -70,8 +70,8 @@ class PairEntries:
 
     def read_overrides(self) -> Iterator[tuple[Pair, Node]]:
         """Read pair → the node that it becomes, against the order."""
-        for entry, word in self.cursor.table("overrides"):
-            with self.cursor.noting():
+        for entry, word in self.reader.table("overrides"):
+            with self.reader.noting():
                 node = self.present(self.words.node(word))
                 for pair in self._pairs(entry, node):
                     self.names["overrides", pair] = entry
@@ -79,8 +79,8 @@ class PairEntries:
 
     def read_refusals(self) -> Iterator[tuple[Pair, str]]:
         """Read pair → the reason for its refusal."""
-        for entry, reason in self.cursor.table("refusals"):
-            with self.cursor.noting():
+        for entry, reason in self.reader.table("refusals"):
+            with self.reader.noting():
                 for pair in self._pairs(entry, None):
                     self.names["refusals", pair] = entry
                     yield pair, phrase(reason)
@@ -130,16 +130,16 @@ class PairEntries:
             raise AboutOrder(f"{node} lies below {low}, and no pair is promoted to less than one of it")
 
     def _both_ways(self) -> list[object]:
-        with self.cursor.noting():
-            return self.cursor.value("both-ways", list[object]())
+        with self.reader.noting():
+            return self.reader.value("both-ways", list[object]())
         return []
 
     def read_both_ways(self) -> Iterator[Pair]:
         """Read the pairs of nodes that cast to each other."""
         seen: set[Pair] = set()
         for n, entry in enumerate(self._both_ways()):
-            self.cursor.at("both-ways", n)
-            with self.cursor.noting():
+            self.reader.at("both-ways", n)
+            with self.reader.noting():
                 for a, b in self.words.pairs(entry):
                     pair = frozenset((self.present(a), self.present(b)))
                     if pair in seen:

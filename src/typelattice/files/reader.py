@@ -14,13 +14,13 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import nearest, short
-from typelattice.files.cursor import Cursor
+from typelattice.files.key_reader import KeyReader
 from typelattice.files.map_entries import read_after, read_before, read_requested
 from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
-from typelattice.files.provenance import Provenance
-from typelattice.files.spec import SHIPPED, Spec, of_shipped, read, spec
+from typelattice.files.system_definition import SHIPPED, SystemDefinition, definition, of_shipped, read
+from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.text import Text, UnknownSystemError, systems
 from typelattice.files.vocabulary import (
     AboutOrder,
@@ -74,25 +74,25 @@ def _older(name: str) -> System:
     at, plain = release(name), name.partition("@")[0]
     if at.is_newest(plain):
         return _shipped(plain)
-    return build(spec(text_of(name), at=at), shipped=True)
+    return build(definition(text_of(name), at=at), shipped=True)
 
 
 def parse(text: str, file: str = "text") -> System:
     """The system that a text describes; it may extend one that comes with typelattice. Raise FormatError."""
-    return build(spec(Text(file, text)))
+    return build(definition(Text(file, text)))
 
 
-def build(spec: Spec, shipped: bool = False) -> System:
-    """The System that a spec describes, everything in it checked. Raise FormatError.
+def build(definition: SystemDefinition, shipped: bool = False) -> System:
+    """The System that a definition describes, everything in it checked. Raise FormatError.
 
     The operations of files that come with typelattice are read on demand, since they take half of the time
     for all systems. The tests read these files whole.
     """
-    cursor = Cursor(spec)
+    reader = KeyReader(definition)
     found: System | None = None
-    with cursor.noting():
-        found = _system(cursor, shipped)
-    cursor.finish()
+    with reader.noting():
+        found = _system(reader, shipped)
+    reader.finish()
     assert found is not None
     return found
 
@@ -119,54 +119,54 @@ class _Later(Mapping[str, T]):
         return len(self.given)
 
 
-def _system(cursor: Cursor, shipped: bool) -> System:
+def _system(reader: KeyReader, shipped: bool) -> System:
     """The System: its keys are read in the order in which they build on one another. Raise ValueError."""
-    title, source, library = (_phrase(cursor, key) for key in ("title", "source", "library"))
-    name = _name(cursor)
+    title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
+    name = _name(reader)
     words = Words()
-    words.is_whole = not {"sets", "dtypes"} & cursor.spec.broken
-    dtypes = _own_dtypes(cursor, words)
-    _read_sets(cursor, words)
-    order, covers = read_order(cursor, words)
-    combine = _word(cursor, "combine", COMBINE)
-    weak = _word(cursor, "weak", ("kind", "width"))
-    tiers = _tiers(cursor)
+    words.is_whole = not {"sets", "dtypes"} & reader.definition.broken
+    dtypes = _own_dtypes(reader, words)
+    _read_sets(reader, words)
+    order, covers = read_order(reader, words)
+    combine = _word(reader, "combine", COMBINE)
+    weak_join = _word(reader, "weak-join", ("kind", "width"))
+    tiers = _tiers(reader)
     first = False
-    with cursor.noting():
-        first = cursor.value("first-is-array", first)
-    pairs = PairEntries(cursor, words, order, combine, tiers)
+    with reader.noting():
+        first = reader.value("first-is-array", first)
+    pairs = PairEntries(reader, words, order, combine, tiers)
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
-    defaults, wider = _defaults(cursor, words)
+    defaults, wider = _defaults(reader, words)
     if combine == "value":
-        with cursor.noting():
-            _check_values(cursor, order, defaults)
-    requested = dict(read_requested(cursor, words, order, defaults))
+        with reader.noting():
+            _check_values(reader, order, defaults)
+    requested = dict(read_requested(reader, words, order, defaults))
     entering: dict[Node, Node] = {d: to for d, to in requested.items() if isinstance(d, DType)}
-    before = entering | dict(read_before(cursor, words, order, entering))
-    after = dict(read_after(cursor, words, order))
-    foreign = _entries(cursor, "foreign", lambda *entry: _guest(cursor, words, *entry), shipped)
+    before = entering | dict(read_before(reader, words, order, entering))
+    after = dict(read_after(reader, words, order))
+    foreign = _entries(reader, "foreign", lambda *entry: _foreign(reader, words, *entry), shipped)
     beside: frozenset[Node] = frozenset()
     stand_in: dict[Kind, DType] = {}
-    with cursor.noting():
-        beside, stand_in = _stand_in(cursor, pairs)
+    with reader.noting():
+        beside, stand_in = _stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    operations = OperationEntries(words, pairs.present, cursor)
+    operations = OperationEntries(words, pairs.present, reader)
     holds: dict[Kind | DType, tuple[DType, ...]] = {}
-    for limited, by in cursor.table("holds"):
-        with cursor.noting():
+    for limited, by in reader.table("holds"):
+        with reader.noting():
             for held, bounds in operations.holds({limited: by}).items():
                 if held in holds:
                     raise UnknownWord(f"{held} is mapped twice", limited)
                 holds[held] = bounds
     fit: dict[str, str] = {}
     joins: tuple[DType, ...] = ()
-    for word, how in cursor.table("fit"):
-        with cursor.noting():
+    for word, how in reader.table("fit"):
+        with reader.noting():
             fit |= operations.fit({word: how})
             joins = joins or operations.joins({word: how}, order.nodes)
-    ops = _entries(cursor, "ops", lambda *entry: Frozen(operations.operation(*entry)), shipped)
+    ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), shipped)
     found = System(
         name=name,
         title=title,
@@ -179,7 +179,7 @@ def _system(cursor: Cursor, shipped: bool) -> System:
         combine=combine,
         tiers=tiers,
         first=first,
-        weak=weak,
+        weak_join=weak_join,
         defaults=Frozen(defaults),
         wider=Frozen(wider),
         holds=Frozen(holds),
@@ -195,65 +195,67 @@ def _system(cursor: Cursor, shipped: bool) -> System:
         foreign=Frozen(foreign),
         own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
-        origin=Provenance(cursor.spec, covers, build),
+        origin=SystemOrigin(reader.definition, covers, build),
     )
     if not shipped:
         from typelattice.files.unused_keys import check_unused_keys  # asked of files that others wrote only
 
-        check_unused_keys(cursor, words, found)
+        check_unused_keys(reader, words, found)
     return found
 
 
 def _entries(
-    cursor: Cursor, key: str, read: Callable[[str, object], T], shipped: bool
+    reader: KeyReader, key: str, read: Callable[[str, object], T], shipped: bool
 ) -> Mapping[str, T]:
     """Read the entries of a table: at once, or, of a file that comes with typelattice, on demand."""
     if shipped:
-        given = dict(cursor.table(key))
-        return _Later(given, lambda entry, said: _read_later(cursor, key, entry, said, read))
+        given = dict(reader.table(key))
+        return _Later(given, lambda entry, said: _read_later(reader, key, entry, said, read))
     found: dict[str, T] = {}
-    for entry, said in cursor.table(key):
-        with cursor.noting():
+    for entry, said in reader.table(key):
+        with reader.noting():
             found[entry] = read(entry, said)
     return found
 
 
-def _read_later(cursor: Cursor, key: str, entry: str, said: object, read: Callable[[str, object], T]) -> T:
+def _read_later(reader: KeyReader, key: str, entry: str, said: object, read: Callable[[str, object], T]) -> T:
     """Read one entry. Raise FormatError."""
     found: list[T] = []
-    cursor.at(key, entry)
-    with cursor.noting():
+    reader.at(key, entry)
+    with reader.noting():
         found.append(read(entry, said))
-    cursor.finish()
+    reader.finish()
     return found[0]
 
 
-def _phrase(cursor: Cursor, key: str) -> str:
-    with cursor.noting():
-        return phrase(cursor.value(key, ""))
+def _phrase(reader: KeyReader, key: str) -> str:
+    with reader.noting():
+        return phrase(reader.value(key, ""))
     return ""
 
 
-def _word(cursor: Cursor, key: str, allowed: tuple[str, ...]) -> str:
+def _word(reader: KeyReader, key: str, allowed: tuple[str, ...]) -> str:
     """The word of a key, by default the first of those allowed."""
-    with cursor.noting():
-        return one_of(cursor.value(key, allowed[0]), allowed)
-    cursor.is_order_whole = False
+    with reader.noting():
+        return one_of(reader.value(key, allowed[0]), allowed)
+    reader.is_order_whole = False
     return allowed[0]
 
 
-def _guest(cursor: Cursor, words: Words, library: str, given: object) -> Mapping[str | DType | None, str]:
+def _foreign(
+    reader: KeyReader, words: Words, library: str, given: object
+) -> Mapping[str | DType | None, str]:
     """Read the file's entry for one library's foreign arrays."""
-    from typelattice.files.guest_entries import read_guest  # few questions are of such arrays
+    from typelattice.files.foreign_entries import read_foreign  # few questions are of such arrays
 
-    cursor.at("foreign", library)
-    return read_guest(words, library, given)
+    reader.at("foreign", library)
+    return read_foreign(words, library, given)
 
 
-def _name(cursor: Cursor) -> str:
+def _name(reader: KeyReader) -> str:
     name = ""
-    with cursor.noting():
-        name = cursor.value("name", "")
+    with reader.noting():
+        name = reader.value("name", "")
         if not name:
             raise ValueError("missing; name it")
         if not re.fullmatch(r"\w[\w.@+-]{0,59}", name):
@@ -261,14 +263,14 @@ def _name(cursor: Cursor) -> str:
     return name
 
 
-def _own_dtypes(cursor: Cursor, words: Words) -> dict[str, DType]:
+def _own_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
     """The dtypes that the file defines, by name and by code."""
     found: dict[str, DType] = {}
-    for word, facts in cursor.table("dtypes"):
+    for word, facts in reader.table("dtypes"):
         from typelattice.files.own_dtypes import own_dtype  # most files have none, and load faster without
 
         words.broken.add(word)
-        with cursor.noting():
+        with reader.noting():
             d = own_dtype(words, word, facts)
             found |= {word: d, d.code: d}
             words.broken.remove(word)
@@ -278,37 +280,37 @@ def _own_dtypes(cursor: Cursor, words: Words) -> dict[str, DType]:
     return found
 
 
-def _read_sets(cursor: Cursor, words: Words) -> None:
+def _read_sets(reader: KeyReader, words: Words) -> None:
     """Names for lists; each is checked, used or not, when all are known."""
-    for word, members in cursor.table("sets"):
+    for word, members in reader.table("sets"):
         words.broken.add(word)
-        with cursor.noting():
+        with reader.noting():
             words.sets[words.new(word, "set")] = text(members)
             words.broken.remove(word)
-    for word, _ in cursor.table("sets"):
-        with cursor.noting():
+    for word, _ in reader.table("sets"):
+        with reader.noting():
             words.set(word)
 
 
-def _tiers(cursor: Cursor) -> tuple[str, ...]:
-    with cursor.noting():
-        tiers = tuple(cursor.value("tiers", TIERS[:1]))
+def _tiers(reader: KeyReader) -> tuple[str, ...]:
+    with reader.noting():
+        tiers = tuple(reader.value("tiers", TIERS[:1]))
         possible = [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]
         if tiers not in possible:
             wrong = next((tier for tier in tiers if isinstance(tier, str) and tier not in TIERS), "")
             cause = f"should list some of {', '.join(TIERS)}, in that order, array first"
             raise UnknownWord(cause + nearest(wrong, TIERS), wrong)
         return tiers
-    cursor.is_order_whole = False
+    reader.is_order_whole = False
     return (*TIERS,)
 
 
-def _defaults(cursor: Cursor, words: Words) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]]]:
+def _defaults(reader: KeyReader, words: Words) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]]]:
     """The default dtype of each kind of Python scalar, and those for values that it does not hold."""
     first: dict[Kind, DType] = {}
     wider: dict[Kind, tuple[DType, ...]] = {}
-    for word, codes in cursor.table("defaults"):
-        with cursor.noting():
+    for word, codes in reader.table("defaults"):
+        with reader.noting():
             found = words.several(word, codes)
             for narrow, wide in pairwise(found):
                 if narrow.max is None or wide.max is None or narrow.max >= wide.max:
@@ -320,18 +322,18 @@ def _defaults(cursor: Cursor, words: Words) -> tuple[dict[Kind, DType], dict[Kin
     return first, wider
 
 
-def _check_values(cursor: Cursor, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
+def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
     """Raise ValueError where NumPy 1's rule lacks the dtypes that it takes values for."""
     from typelattice.engine.numpy1 import NEEDED  # one library alone goes by values
 
-    cursor.at("combine")
+    reader.at("combine")
     if not {*NEEDED, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
         raise AboutOrder('"value" needs NumPy\'s numbers in the order, and defaults among them')
 
 
-def _stand_in(cursor: Cursor, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
+def _stand_in(reader: KeyReader, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
     """Read the dtypes beside which a scalar counts as one of its kind, and the dtype for each kind."""
-    table = dict(cursor.table("stand-in"))
+    table = dict(reader.table("stand-in"))
     if not table:
         return frozenset(), {}
     if "beside" not in table:
@@ -341,7 +343,7 @@ def _stand_in(cursor: Cursor, pairs: PairEntries) -> tuple[frozenset[Node], dict
         raise ValueError("says nothing; name a kind of scalar, and the dtype that one counts as")
     found: dict[Kind, DType] = {}
     for word, code in table.items():
-        cursor.at("stand-in", word)
+        reader.at("stand-in", word)
         found[kind_of(word)] = pairs.words.dtype(pairs.words.node(code), kind_of(word))
         pairs.present(found[kind_of(word)])
     return beside, found

@@ -24,32 +24,32 @@ from typelattice.engine.operations import (
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
-from typelattice.files.cursor import Cursor
+from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
 from typelattice.files.vocabulary import Words
 
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
 
-def check_unused_keys(cursor: Cursor, words: Words, rules: Rules) -> None:
+def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
     """Note each key or entry that has no effect.
 
     If there are other mistakes, what a broken entry may use or depend on is not judged.
     """
-    if not cursor.spec.whole or not cursor.is_order_whole or words.broken:
+    if not reader.definition.whole or not reader.is_order_whole or words.broken:
         return
-    is_sound = not cursor.mistakes
+    is_sound = not reader.mistakes
     found = [_defaults(rules), _scalars(rules)]
     if is_sound:
-        found += [_words(cursor, words, rules), _loops(rules)]
-        if cursor.spec.says("ops"):
+        found += [_words(reader, words, rules), _loops(rules)]
+        if reader.definition.says("ops"):
             found.append(_ops(rules))
     seen: set[tuple[str, str | None]] = set()  # one mistake of an entry is enough; others may follow from it
     for key, entry, cause in chain.from_iterable(found):
-        if cursor.spec.says(key, entry) and (key, entry) not in seen:
+        if reader.definition.says(key, entry) and (key, entry) not in seen:
             seen.add((key, entry))
-            cursor.at(key, entry)
-            with cursor.noting():
+            reader.at(key, entry)
+            with reader.noting():
                 raise ValueError(cause)
 
 
@@ -58,15 +58,15 @@ def unused_keys(rules: Rules) -> Iterator[Finding]:
     return chain(_defaults(rules), _scalars(rules), _loops(rules))
 
 
-def _words(cursor: Cursor, words: Words, rules: Rules) -> Iterator[Finding]:
+def _words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
     """Dtypes and sets that are used nowhere, and answers that could not be operands."""
-    for word in cursor.spec.entries("dtypes"):
+    for word in reader.definition.entries("dtypes"):
         if not _enters(words.known[word], rules):
             yield "dtypes", word, f"{word} is neither in the order nor in `before`, so no operand can have it"
     for word in words.sets:
         if word not in words.used:
             yield "sets", word, f"{word} is used nowhere"
-    for word, target in cursor.spec.entries("after").items():
+    for word, target in reader.definition.entries("after").items():
         node = words.node(target)
         if not _named(node, rules):
             yield "after", word, f"{node} is neither in the order nor in `before`, so no operand can have it"

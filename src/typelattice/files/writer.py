@@ -10,7 +10,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
 from typelattice.facts.frozen import replace
 from typelattice.facts.order import Order
-from typelattice.files.provenance import Provenance
+from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.unused_keys import unused_keys
 
 GONE = (
@@ -42,8 +42,8 @@ def _ties(system: System, order: Order[Node]) -> list[str]:
 
 def _kept(system: System, order: Order[Node]) -> dict[str, object]:
     """The keys that still say something beside another order."""
-    assert isinstance(system.origin, Provenance)
-    kept = {key: value for key, value in system.origin.spec.values.items() if key not in GONE}
+    assert isinstance(system.origin, SystemOrigin)
+    kept = {key: value for key, value in system.origin.definition.values.items() if key not in GONE}
     plain = replace(
         system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset()
     )

@@ -12,8 +12,8 @@ from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import Edit, Source
 from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.checked_run import CheckedRun
-from typelattice.tracing.ground.widths import is_integer, narrowed
 from typelattice.tracing.libraries import cast_text
+from typelattice.tracing.run_data.widths import is_integer, narrowed
 
 MOST_NAMES = 3  # names at hand whose dtype is tried
 JOINED = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
@@ -134,7 +134,7 @@ def _wide_and_narrow(
     """Split the operands of the widening step: those to be cast, and those whose dtype they should have."""
     given = _operands(place.node)
     step = checked.steps[place.step]
-    taken = step.operands if isinstance(step, Call) else checked.parts[place.step]
+    taken = step.operands if isinstance(step, Call) else checked.inputs[place.step]
     if len(given) != len(taken):
         return given, given
     own = checked.widths[place.step]
@@ -150,7 +150,9 @@ def _at_widening(checked: CheckedRun, cause: Cause, place: _Place) -> Iterator[C
     step = checked.steps[place.step]
     dtypes = [f"{name}.dtype" for name in _names(place, narrow)]
     literal = place.literal(checked, cause)
-    if isinstance(place.node, ast.Call) and (step.op in JOINED or len(checked.parts[place.step]) > len(wide)):
+    if isinstance(place.node, ast.Call) and (
+        step.op in JOINED or len(checked.inputs[place.step]) > len(wide)
+    ):
         yield place.change(place.source.with_keyword(place.node, f"dtype={literal}"))
     for dtype in [*dtypes, literal]:
         for node in wide:

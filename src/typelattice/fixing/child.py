@@ -18,7 +18,7 @@ from typing import Any
 from typelattice.operands.adapters import native
 from typelattice.tracing.front.function import trace
 from typelattice.tracing.front.script import Ended, run_script
-from typelattice.tracing.ground.run import Run
+from typelattice.tracing.run_data.run import Run
 
 MOST_NUMBERS = 1 << 20  # of one array that are kept for a comparison
 MOST_VALUES = 10_000  # arrays and numbers that are kept

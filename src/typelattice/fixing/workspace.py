@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.child import Kept, Program, RunInChild
 from typelattice.fixing.source import FixError
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.libraries import may_be_forked
+from typelattice.tracing.run_data.run import Run
 
 MOST_FILES = 20_000
 MOST_BYTES = 500_000_000

@@ -267,9 +267,9 @@ BY_FORM: dict[str, Builder] = {
     "reduction": reduction,
     "along": reduction,
     "choice": choice,
-    "several": several,
-    "each": each,
-    "parts": parts,
+    "list": several,
+    "separate": each,
+    "multi-result": parts,
     "indexed": indexed,
 }
 BY_NAME: dict[str, Builder] = {"clip": clip, "diff": difference}  # whose form is not enough to choose one

@@ -43,23 +43,23 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
     found = own.get(name) or dtype(name)
     tiers = [TIERS[mark] for mark in marks if mark in TIERS]
     further = [mark for mark in marks if mark not in TIERS and mark != "weak"]
-    guest = further.pop() if further and _is_guest(further[-1]) else ""
+    foreign = further.pop() if further and _is_foreign(further[-1]) else ""
     if further or len(tiers) > 1 or marks.count("weak") > 1:
         what = short(":".join(marks))
         raise OperandError(f"cannot read {what} in {short(text)}; write :0d or :weak, as in int8:0d")
-    tier, weak = (tiers or ["0d" if guest.endswith(SCALAR) else "array"])[0], "weak" in marks
+    tier, weak = (tiers or ["0d" if foreign.endswith(SCALAR) else "array"])[0], "weak" in marks
     if "=" not in text:
-        return replace(operand_of(found, weak, tier), guest=guest)
+        return replace(operand_of(found, weak, tier), foreign=foreign)
     held = literal(value)
     if tier == "array":
         raise OperandError(f"an array has many values; write {name}:0d={short_number(held)}")
     if SCALARS[type(held)].rank > found.kind.rank or not represent(held, found)[0]:
         cannot = f"{found} cannot hold {short_number(held)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
-    return replace(operand_of(found, weak, tier, held), guest=guest)
+    return replace(operand_of(found, weak, tier, held), foreign=foreign)
 
 
-def _is_guest(mark: str) -> bool:
+def _is_foreign(mark: str) -> bool:
     """Return True if a mark names the library of a foreign array or scalar: `numpy-scalar`."""
     from typelattice.facts.libraries import libraries  # few strings have such a mark
 

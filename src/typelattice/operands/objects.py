@@ -71,7 +71,7 @@ def _read(x: object) -> Operand | None:
     return None
 
 
-def with_guests(
+def with_foreign(
     objects: Sequence[object], operands: Sequence[Operand], host: str, known: Container[str]
 ) -> tuple[Operand, ...]:
     """Return the operands, with arrays of other libraries than the host marked as foreign.
@@ -89,11 +89,11 @@ def with_guests(
         alone = described and all(owner.endswith(SCALAR) for owner in others)
         others = [owner for owner in others if alone and owner.removesuffix(SCALAR) in known]
     both = zip(operands, owners, strict=True)
-    return tuple(replace(o, guest=owner) if owner in others else o for o, owner in both)
+    return tuple(replace(o, foreign=owner) if owner in others else o for o, owner in both)
 
 
 def _owner(x: object) -> str:
-    """Return the library of an array or scalar, written as in `Operand.guest`; empty for any other object."""
+    """Return the library of an array or scalar, written as in `Operand.foreign`; empty for another object."""
     if type(x) in _OWN or isinstance(x, type) or not (hasattr(x, "dtype") and hasattr(x, "shape")):
         return ""
     reader = next((reader for reader in _readers(type(x)) if reader.library), None)

@@ -25,7 +25,7 @@ class Operand:
     """One operand. A Python scalar has a kind and no dtype of its own; a weak array has both.
 
     `tier` says whether it is an array, a 0-d array (a library's own scalar too) or a Python scalar.
-    `guest` names the library of a foreign array, which differs from that of the arrays beside it; a foreign
+    `foreign` names the library of a foreign array, which differs from that of the arrays beside it; a foreign
     scalar has `-scalar` appended. `typelattice.operand` makes an operand from a string or an object.
     """
 
@@ -34,15 +34,15 @@ class Operand:
     weak: bool = False
     tier: Tier = "array"
     value: Value | None = None
-    guest: str = ""
+    foreign: str = ""
 
     def __str__(self) -> str:
         """The operand string that reads back as this operand."""
         value = str(self.value).strip("()")
         if self.tier == "scalar":
             return value if self.value is not None else self.kind.word
-        zero_d = self.tier == "0d" and not self.guest.endswith(SCALAR)  # a scalar has no dimensions
-        marks = (*(["0d"] if zero_d else []), *(["weak"] if self.weak else []), self.guest)
+        zero_d = self.tier == "0d" and not self.foreign.endswith(SCALAR)  # a scalar has no dimensions
+        marks = (*(["0d"] if zero_d else []), *(["weak"] if self.weak else []), self.foreign)
         known = f"={value}" if self.value is not None else ""
         return f"{':'.join([str(self.dtype), *filter(None, marks)])}{known}"
 

@@ -42,12 +42,12 @@ def implicit_cast(system: AnySystem, *operands: Any) -> tuple[Any, ...]:
     if not symbols:
         return cast_arrays(system, *operands)
     chosen, xp = find_system(system), symbols[0]._xp
-    refs = [xp.draft.ref(here(), argument(xp, x)) for x in operands]
-    made = replay(xp.draft.steps, chosen)
+    refs = [xp.builder.ref(here(), argument(xp, x)) for x in operands]
+    made = replay(xp.builder.steps, chosen)
     to = chosen.promote(*(made[ref.step].operand for ref in refs)).result
     found = []
     for ref in refs:
         o = made[ref.step].operand
         same = o is not None and o.dtype is to and not o.weak and o.tier != "scalar"
-        found.append(Symbol(xp, ref if same else xp.draft.cast(here(), ref, NamedDType(to.name))))
+        found.append(Symbol(xp, ref if same else xp.builder.cast(here(), ref, NamedDType(to.name))))
     return tuple(found)

@@ -46,10 +46,10 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     if in_file:
         path = Path(in_file[1])
         text = _text(path)
-        draft, results = read(text, bound, path.name, in_file[2])
-        return Program(tuple(draft.steps), tuple(results), what)
-    draft, results = read(what, bound)
-    return Program(tuple(draft.steps), tuple(results), what.strip())
+        builder, results = read(text, bound, path.name, in_file[2])
+        return Program(tuple(builder.steps), tuple(results), what)
+    builder, results = read(what, bound)
+    return Program(tuple(builder.steps), tuple(results), what.strip())
 
 
 def called(

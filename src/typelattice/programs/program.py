@@ -21,7 +21,7 @@ from typelattice.programs.json.read import read_json
 from typelattice.programs.json.write import written
 from typelattice.programs.program_text import text
 from typelattice.programs.replay.casts import ImplicitCast, implicit_casts
-from typelattice.programs.replay.divergences import Parting, parting
+from typelattice.programs.replay.divergences import Divergences, find_divergences
 from typelattice.programs.replay.execution import run
 from typelattice.programs.replay.explicit import check, explicit
 from typelattice.programs.replay.replay import Outcome, replay
@@ -155,16 +155,16 @@ class Program(Viewed):
             found = find_system(system)
         return Replay(self, found, replay(self.steps, found))
 
-    def parts(self, *systems: AnySystem) -> Parting:
+    def divergences(self, *systems: AnySystem) -> Divergences:
         """Return the divergences between systems: steps that differ by themselves, and steps that follow.
 
         >>> from typelattice import program
-        >>> print(program("a*2.0 + b", a="int8", b="float16").parts("numpy", "jax", "torch"))
-        parts    a*2.0: numpy float64, jax float64*, torch float32
-        follows  a*2.0 + b: numpy float64, jax float16, torch float32
+        >>> print(program("a*2.0 + b", a="int8", b="float16").divergences("numpy", "jax", "torch"))
+        diverges  a*2.0: numpy float64, jax float64*, torch float32
+        inherits  a*2.0 + b: numpy float64, jax float16, torch float32
         """
         replays = [self.under(system) for system in systems]
-        return parting(self.steps, [made.name for made in replays], replays)
+        return find_divergences(self.steps, [made.name for made in replays], replays)
 
     def casts(self, system: AnySystem) -> tuple[ImplicitCast, ...]:
         """Return the implicit casts of a system: the operand, the loss and the bytes of each.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from typelattice.calls.bind import gives_told
-from typelattice.calls.several import arguments
+from typelattice.calls.multiple_results import arguments
 from typelattice.calls.step import (
     WRITES,
     Argument,
@@ -117,7 +117,7 @@ def _called(step: Call, names: Sequence[str]) -> str:
         return f"{args[0]} {op.operator} {args[1]}"
     if step.operator and op.operator:
         return f"{op.operator.removesuffix('x')}{args[0]}"
-    if op.form == "told":  # its text comes before its arrays
+    if op.form == "subscripts":  # its text comes before its arrays
         args = [*args[len(step.operands) :], *args[: len(step.operands)]]
     args += [f"{key}={_argument(x, names)}" for key, x in keywords.items()]
     args += [f"dtype={_argument(step.dtype, names)}"] if step.dtype is not None and gives_told(op) else []

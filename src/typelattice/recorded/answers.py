@@ -23,7 +23,7 @@ LACKED = NOT_ASKED, "not in this release"
 BROKEN: Mapping[str, str] = {"!hang": "no answer within the time limit", "!crash": "the process died"}
 """Answers of a library that broke down, and what they mean."""
 
-TAKEN_OVER = "!guest"
+TAKEN_OVER = "!foreign"
 """The answer of a call that the library of a foreign array took over."""
 
 OF_PYTHON = "py:"

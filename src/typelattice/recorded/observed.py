@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.ask import ask
+from typelattice.engine.explain_operands import explain_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.frozen import frozen, replace
@@ -16,13 +16,13 @@ from typelattice.facts.range import Value
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
-from typelattice.recorded.recording import GUESTS, Call, opened
+from typelattice.recorded.recording import FOREIGN, Call, opened
 
 if TYPE_CHECKING:
     from typelattice.recorded.departure import Departure
 
 PROMOTION = "result_type"  # the call that asks for promotion alone
-FAILED = {**BROKEN, TAKEN_OVER: "an array of the guest's, which took the call over"}
+FAILED = {**BROKEN, TAKEN_OVER: "an array of the foreign library's, which took the call over"}
 ORDINARY = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
 
 
@@ -83,7 +83,7 @@ class Observed:
             return None
         from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
 
-        listed = _listed(self.recording.removeprefix(f"{GUESTS}/"))  # these hold for foreign arrays too
+        listed = _listed(self.recording.removeprefix(f"{FOREIGN}/"))  # these hold for foreign arrays too
         return departure_of(self.call, [*map(parse, self.call.operands)], listed)
 
 
@@ -101,8 +101,8 @@ def observed(p: Promotion) -> Observed | None:
     name = recording_of(p.system)
     if name is None:
         return None
-    if any(o.guest for o in p.promoting):
-        name = f"{GUESTS}/{name}"
+    if any(o.foreign for o in p.promoting):
+        name = f"{FOREIGN}/{name}"
     asked = operation(p.op or PROMOTION)
     call = _asked(name, asked.name, p.promoting)
     if call is None and asked.is_operator and not asked.in_place:
@@ -113,7 +113,7 @@ def observed(p: Promotion) -> Observed | None:
     assert page
     # The library was asked a call of its own, which may refuse what promotion by itself does not: a value
     # out of range, for one.
-    rule = p if p.op else ask(p.system, p.operands, PROMOTION, p.find_rule)
+    rule = p if p.op else explain_operands(p.system, p.operands, PROMOTION, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
     departs = ours != (EXCEPTION if call.answer.startswith(NO_NUMBERS) else call.answer)
     return Observed(call, page.versions, asked_of(p.system), departs, name)

@@ -28,7 +28,7 @@ from typelattice.recorded.answers import LACKED, SEPARATOR, answer_of, outline, 
 
 # By os.path: importing pathlib costs as much as all else here.
 RECORDINGS = os.path.join(os.path.dirname(__file__), "recordings")
-GUESTS = "guests"  # the folder for recordings of foreign arrays among a library's own
+FOREIGN = "foreign"  # the folder for recordings of foreign arrays among a library's own
 ENDING = ".jsonl"
 FORMAT = 3
 REST = "*"  # in a row: the other operands of the operation

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.explanations.library_code import Term, as_code, leaves, plain
 from typelattice.operands.operand import Operand
 from typelattice.study.closure import Closure, Key, answered
-from typelattice.study.equations import Case, monotone
+from typelattice.study.law_equations import Case, monotone
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typelattice.files.text import systems as all_systems
 from typelattice.rendering import Cell, Grid
 from typelattice.study.criteria import CRITERIA, criteria, listed
 from typelattice.study.laws import LAWS, laws
-from typelattice.study.scope import TierChoice
+from typelattice.study.operand_domain import TierChoice
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from typelattice.conformance.functions import functions
-from typelattice.conformance.libraries.base import Framework, Operations
+from typelattice.conformance.libraries.framework import Framework, Operations
 from typelattice.conformance.library import NotAskedError, Scalar, versions_of
 
 DTYPES = (

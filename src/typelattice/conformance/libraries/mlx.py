@@ -7,7 +7,7 @@ from typing import Any
 import mlx.core as mx
 
 from typelattice.conformance.functions import functions, of_numbers
-from typelattice.conformance.libraries.base import Framework, Operations
+from typelattice.conformance.libraries.framework import Framework, Operations
 from typelattice.conformance.library import Scalar, versions_of
 
 DTYPES = (

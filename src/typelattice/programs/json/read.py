@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from json import loads
 from typing import Any
 
-from typelattice.calls.draft import MOST
 from typelattice.calls.inputs import MOST_AXES, described
+from typelattice.calls.program_builder import MOST
 from typelattice.calls.step import (
     IN_PLACE,
     LONGEST,

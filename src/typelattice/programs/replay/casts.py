@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.draft import RESULT
+from typelattice.calls.program_builder import RESULT
 from typelattice.calls.shapes import size
 from typelattice.calls.step import Call, Step
 from typelattice.engine.answer import Promotion

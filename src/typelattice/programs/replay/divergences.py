@@ -13,13 +13,13 @@ from typelattice.programs.replay.replay import Outcome
 class Difference:
     """A step with different outcomes under some systems, and its outcome under each.
 
-    `follows` has the earlier differences that the step uses. A step that uses none differs by itself.
+    `inherited` has the earlier differences that the step uses. A step that uses none differs by itself.
     """
 
     number: int
     step: Step
     outcomes: tuple[Outcome, ...]
-    follows: tuple[int, ...]
+    inherited: tuple[int, ...]
 
     def answers(self, systems: Sequence[str]) -> str:
         """Write the outcome under each of these systems, with `?` behind one that was never asked."""
@@ -27,7 +27,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Parting:
+class Divergences:
     """The divergences between systems in a program: all differences, in the order of the steps.
 
     `first` is the first difference; None if the systems agree.
@@ -44,7 +44,7 @@ class Parting:
     @property
     def causes(self) -> tuple[Difference, ...]:
         """The steps that differ by themselves: the steps that they use have the same outcomes."""
-        return tuple(d for d in self.differences if not d.follows)
+        return tuple(d for d in self.differences if not d.inherited)
 
     @property
     def never_asked(self) -> bool:
@@ -60,13 +60,15 @@ class Parting:
         for d in self.differences:
             where = f" ({d.step.location})" if d.step.location else ""
             said = d.answers(self.systems)
-            lines.append(f"{'follows' if d.follows else 'parts  '}  {d.step.text}{where}: {said}")
+            lines.append(f"{'inherits' if d.inherited else 'diverges'}  {d.step.text}{where}: {said}")
         if self.never_asked:
             lines.append(UNASKED_NOTE)
         return "\n".join(lines)
 
 
-def parting(steps: Sequence[Step], names: Sequence[str], replays: Sequence[Sequence[Outcome]]) -> Parting:
+def find_divergences(
+    steps: Sequence[Step], names: Sequence[str], replays: Sequence[Sequence[Outcome]]
+) -> Divergences:
     """Return the steps with different outcomes under the systems of these names."""
     found: list[Difference] = []
     differing: set[int] = set()
@@ -75,7 +77,7 @@ def parting(steps: Sequence[Step], names: Sequence[str], replays: Sequence[Seque
         first = outcomes[0]
         if all(outcome is first or str(outcome) == str(first) for outcome in outcomes):
             continue
-        follows = tuple(part for part in step.parts if part in differing)
+        inherited = tuple(part for part in step.inputs if part in differing)
         differing.add(i)
-        found.append(Difference(i, step, outcomes, follows))
-    return Parting(tuple(names), tuple(found))
+        found.append(Difference(i, step, outcomes, inherited))
+    return Divergences(tuple(names), tuple(found))

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.bind import gives_told
-from typelattice.calls.makers import PYTHONS
-from typelattice.calls.several import STANDS_FOR, arguments
+from typelattice.calls.call_handlers import PYTHONS
+from typelattice.calls.multiple_results import STANDS_FOR, arguments
 from typelattice.calls.step import (
     WRITES,
     Argument,
@@ -141,11 +141,11 @@ class _Runner:
         else:
             if step.dtype is not None and gives_told(op):
                 named["dtype"] = self.dtype(step.dtype)
-            if op.form == "several":
+            if op.form == "list":
                 args[0] = [*args[0]]
             else:
                 args = self.arrays(op, step, args)
-            if op.form == "told":  # its text comes before its arrays
+            if op.form == "subscripts":  # its text comes before its arrays
                 args = [*args[len(step.operands) :], *args[: len(step.operands)]]
             found = self.function(step, step.name)(*args, **named)
             found = found if number is None else found[number]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.draft import RESULT
+from typelattice.calls.program_builder import RESULT
 from typelattice.calls.step import (
     LONGEST,
     WRITES,

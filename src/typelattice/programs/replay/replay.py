@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from typelattice.calls.draft import GIVES_WAY
+from typelattice.calls.program_builder import GIVES_WAY
 from typelattice.calls.python_numbers import computed
 from typelattice.calls.step import (
     IN_PLACE,
@@ -181,7 +181,7 @@ def _constants(steps: Sequence[Step]) -> frozenset[int]:
         return frozenset()
     found: set[int] = set()
     for i, step in enumerate(steps):
-        own = (part for part in step.parts if not isinstance(steps[part], Number))
+        own = (part for part in step.inputs if not isinstance(steps[part], Number))
         if step.owner == GIVES_WAY and not isinstance(step, (Input, Opaque)) and found.issuperset(own):
             found.add(i)
     return frozenset(found)
@@ -210,7 +210,7 @@ class _Replay:
 
     def outcome(self, step: Step, found: Found) -> Outcome:
         """Return the outcome of a step from the outcomes of the earlier steps."""
-        for i in step.parts:
+        for i in step.inputs:
             if found[i].operand is None:
                 return NOT_REACHED
         match step:
@@ -219,10 +219,10 @@ class _Replay:
                 return self.outcome(written, found)
             case Call(name, _, _, operands):
                 made = tuple([o for i in operands if (o := found[i].operand)])
-                guests = self.guests(step, made)
-                if guests:
+                foreign_arrays = self.foreign_arrays(step, made)
+                if foreign_arrays:
                     beside = zip(operands, made, strict=True)
-                    made = tuple([replace(o, guest=guests.get(i, o.guest)) for i, o in beside])
+                    made = tuple([replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in beside])
                 asked = None if step.dtype is None else self.dtype(step.dtype, found)
                 number = step.keywords[-1] if step.keywords else step.rebinds
                 key = name, made, step.operator, asked, number, _tier(step, made)
@@ -255,7 +255,7 @@ class _Replay:
                 return self.created(step, found)
         raise TypeError(f"a {type(step).__name__} is no step")
 
-    def guests(self, step: Call, operands: Sequence[Operand]) -> Mapping[int, str]:
+    def foreign_arrays(self, step: Call, operands: Sequence[Operand]) -> Mapping[int, str]:
         """Return the foreign operands by their steps: lists, and scalars of libraries that the system has a
         rule for, such as np.float64(2) beside an MLX array.
         """
@@ -330,7 +330,7 @@ class _Replay:
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
         if asked is not None:
             for o in operands:
-                if o.guest and (p := self.system.explain(o)).dtype is None:
+                if o.foreign and (p := self.system.explain(o)).dtype is None:
                     return Outcome(None, p, p.reason)
             return self.cast(replace(operands[0], value=None), asked, tier)
         name = step.name

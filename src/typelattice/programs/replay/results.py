@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.calls.several import dtype_from
+from typelattice.calls.multiple_results import dtype_from
 from typelattice.calls.step import Call
 from typelattice.calls.table import COMPUTED, ITSELF, OF_OPERAND
 from typelattice.engine.answer import Promotion

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.draft import Draft
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.calls.table import meaning
 from typelattice.facts.dtypes import DType
@@ -54,46 +54,46 @@ class Limits:
     typed: bool
 
 
-def known_dtype(draft: Draft, excerpt: Excerpt, x: Argument) -> DType:
+def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType:
     """A dtype, or that of an array, where no system decides it. Raises ProgramError of any other."""
     found = None
     if isinstance(x, (NamedDType, DTypeOf, Ref)):
-        found = draft.dtype(x)
+        found = builder.dtype(x)
     elif isinstance(x, str):
-        found = draft.dtype(NamedDType(x))
+        found = builder.dtype(NamedDType(x))
     if found is None:
         which = "a dtype that is another under each system, and the steps depend on it"
         raise excerpt.refuse(f"it asks for {which}; cast first, e.g. .astype(float32)")
     return found
 
 
-def is_kind(draft: Draft, excerpt: Excerpt, x: Argument, kinds: Argument) -> bool:
+def is_kind(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, kinds: Argument) -> bool:
     """Return True if a dtype matches `kinds`: a kind of the standard, a dtype, or a tuple of these."""
     if isinstance(kinds, tuple):
-        return any(is_kind(draft, excerpt, x, each) for each in kinds)
-    found = known_dtype(draft, excerpt, x)
+        return any(is_kind(builder, excerpt, x, each) for each in kinds)
+    found = known_dtype(builder, excerpt, x)
     if isinstance(kinds, str) and kinds in KINDS:
         return found.kind in KINDS[kinds]
-    if isinstance(kinds, str) and draft.dtype(NamedDType(kinds)) is None:
+    if isinstance(kinds, str) and builder.dtype(NamedDType(kinds)) is None:
         near = nearest(kinds, KINDS)
         raise excerpt.refuse(f"unknown kind {short(kinds)}{near}; give one of {', '.join(KINDS)}")
-    return found is known_dtype(draft, excerpt, kinds)
+    return found is known_dtype(builder, excerpt, kinds)
 
 
-def same_dtype(draft: Draft, excerpt: Excerpt, a: Argument, b: Argument) -> bool:
+def same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argument) -> bool:
     """Return True if two dtypes are the same. Raises ProgramError if a system decides that."""
     if isinstance(a, DTypeOf) and a == b:
         return True
-    return known_dtype(draft, excerpt, a) is known_dtype(draft, excerpt, b)
+    return known_dtype(builder, excerpt, a) is known_dtype(builder, excerpt, b)
 
 
-def question(draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> bool | Limits:
+def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> bool | Limits:
     """Return the result of a function of QUESTIONS. Raises ProgramError."""
     if len(args) != (2 if name in ("isdtype", "issubdtype") else 1):
         raise excerpt.refuse(f"{name} is given {len(args)} arguments; give a dtype, and what it is asked for")
     if name in LIMITS:
         return limits_of(excerpt, name, args[0])
-    return is_kind(draft, excerpt, args[0], OF_KINDS[name] if name in OF_KINDS else args[1])
+    return is_kind(builder, excerpt, args[0], OF_KINDS[name] if name in OF_KINDS else args[1])
 
 
 def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
@@ -104,7 +104,7 @@ def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
     return Limits(name, of, meaning("typed", name, excerpt.owner) is not None)
 
 
-def limit(draft: Draft, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
+def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
     """One of the numbers of `finfo` and `iinfo`: its kind is known even where a system decides the dtype."""
     of_dtype, fields = LIMITS[limits.name]
     if field not in fields:
@@ -112,34 +112,34 @@ def limit(draft: Draft, excerpt: Excerpt, limits: Limits, field: str) -> Argumen
         raise excerpt.refuse(f"{limits.name} has no {short(field)}{near}; it has {', '.join(fields)}")
     if field == "dtype":
         return limits.of
-    known, typed = draft.dtype(limits.of), limits.typed and field != "bits"
+    known, typed = builder.dtype(limits.of), limits.typed and field != "bits"
     if known is not None:
         try:
             info = of_dtype(known)
         except TypelatticeError as e:
             raise excerpt.refuse(str(e)) from None
         value: Argument = getattr(info, "smallest_normal" if field == "tiny" else field)
-        return draft.cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
+        return builder.cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
     if not isinstance(limits.of, DTypeOf):
         which = f"{limits.of.name}, whose limits are no system's alone"
         raise excerpt.refuse(f"it asks for those of {which}; write the number")
     kind = WORDS["int" if limits.name == "iinfo" or field == "bits" else "float"]
-    number = draft.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.of.step,), ())
+    number = builder.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.of.step,), ())
     if not typed:
         return number
-    cast = draft.cast(excerpt, number, limits.of)
-    return draft.call(excerpt, operation("abs"), [cast])  # the limits of a complex dtype are real
+    cast = builder.cast(excerpt, number, limits.of)
+    return builder.call(excerpt, operation("abs"), [cast])  # the limits of a complex dtype are real
 
 
-def dtype_attribute(draft: Draft, excerpt: Excerpt, x: AnyDType, name: str) -> Argument:
+def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: AnyDType, name: str) -> Argument:
     """An attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
     if name == "type":  # `x.dtype.type(2)` is a cast
         return x
     if name in OF_KINDS:
-        return is_kind(draft, excerpt, x, OF_KINDS[name])
+        return is_kind(builder, excerpt, x, OF_KINDS[name])
     if name not in ("kind", "itemsize", "name"):
         raise excerpt.refuse(f"nothing is known of its {short(name)}; ask for its kind with isdtype")
-    found = known_dtype(draft, excerpt, x)
+    found = known_dtype(builder, excerpt, x)
     if name == "itemsize" and found.storage_bits is not None:
         return found.storage_bits // 8
     return found.kind.letter if name == "kind" else found.name

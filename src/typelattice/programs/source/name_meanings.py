@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from typelattice.calls.several import Several
+from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.step import Argument, Ref
 from typelattice.facts.libraries import library_of
 from typelattice.programs.source.dtype_questions import Limits
@@ -111,7 +111,9 @@ def library_named(lines: Sequence[ast.stmt]) -> str | None:
     return (others or found).pop() if len(others or found) == 1 else None
 
 
-Read: TypeAlias = "Argument | Dotted | Elements | Function | Limits | Mapping[Any, Any] | Method | Several"
+Read: TypeAlias = (
+    "Argument | Dotted | Elements | Function | Limits | Mapping[Any, Any] | Method | MultipleResults"
+)
 Reading: TypeAlias = Generator[Any, Any, Any]
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.draft import Draft
-from typelattice.calls.makers import PYTHONS
+from typelattice.calls.call_handlers import PYTHONS
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref
 from typelattice.calls.table import FUNCTIONS
 from typelattice.facts.dtypes import Kind
@@ -27,23 +27,23 @@ OF_PYTHON: Mapping[str, Callable[..., Any]] = {
 CLASSES: Mapping[str, type] = {"str": str, "list": tuple, "tuple": tuple, "dict": Mapping}
 
 
-def of_python(draft: Draft, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+def of_python(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     """Return the result of a Python builtin; UNKNOWN if it is to be read as a function of arrays."""
     if name == "print":
         return None
     if name == "len" and len(known) == 1 and isinstance(known[0], Ref):
-        shape = draft.shape(known[0])
+        shape = builder.shape(known[0])
         if not shape or shape[0] is None:
             raise excerpt.refuse("the shape is not known; give its operand a shape, e.g. float32[3,4]")
         return shape[0]
-    if name == "abs" and len(known) == 1 and draft.is_scalar(known[0]):
-        return draft.operator(excerpt, name, known)
+    if name == "abs" and len(known) == 1 and builder.is_scalar(known[0]):
+        return builder.operator(excerpt, name, known)
     if name == "isinstance" and len(known) == 2:
-        return _is_instance(draft, excerpt, *known)
+        return _is_instance(builder, excerpt, *known)
     if name in ("max", "min") and (len(known) > 1 or isinstance(known[0], tuple)) and _has_array(known):
         raise excerpt.refuse(f"it asks which is the {name}; write {name}imum(x, y)")
     if name == "sum" and known and isinstance(known[0], tuple) and _has_array(known):
-        return _sum(draft, excerpt, *known)
+        return _sum(builder, excerpt, *known)
     if name in ("all", "any", "sorted") and _has_array(known):
         return UNKNOWN
     if name in LOOPED and any(isinstance(x, Ref) for x in known):
@@ -63,14 +63,16 @@ def _has_array(known: Sequence[Any]) -> bool:
     return any(isinstance(x, Ref) or (isinstance(x, tuple) and _has_array(x)) for x in known)
 
 
-def _sum(draft: Draft, excerpt: Excerpt, items: Sequence[Argument], start: Argument = 0) -> Argument:
+def _sum(
+    builder: ProgramBuilder, excerpt: Excerpt, items: Sequence[Argument], start: Argument = 0
+) -> Argument:
     """Return the sum of a list, computed as in Python: add each item in turn to `start`."""
     for each in items:
-        start = draft.operator(excerpt, "add", [start, each])
+        start = builder.operator(excerpt, "add", [start, each])
     return start
 
 
-def _is_instance(draft: Draft, excerpt: Excerpt, x: Any, classes: Any) -> bool:
+def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any) -> bool:
     """Return True if a value is of one of these Python classes. Raises ProgramError for an array's class."""
     names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flat(classes)]
     asked = tuple(PYTHONS.get(name) or CLASSES.get(name) for name in names)
@@ -78,10 +80,10 @@ def _is_instance(draft: Draft, excerpt: Excerpt, x: Any, classes: Any) -> bool:
         raise excerpt.refuse("it asks for a class that libraries have of their own; leave it out")
     if not isinstance(x, Ref):
         return isinstance(x, tuple(each for each in asked if each))
-    given = draft.steps[x.step]
-    if isinstance(given, (Input, Opaque)) and isinstance(given.given, Operand) and draft.is_scalar(x):
+    given = builder.steps[x.step]
+    if isinstance(given, (Input, Opaque)) and isinstance(given.given, Operand) and builder.is_scalar(x):
         return any(issubclass(PYTHONS[given.given.kind.word], each) for each in asked if each)
-    if draft.is_scalar(x):
+    if builder.is_scalar(x):
         raise excerpt.refuse("it asks of what kind a number is, which is not known; leave it out")
     return False
 
@@ -92,7 +94,7 @@ def _flat(classes: Any) -> Sequence[Any]:
 
 
 def of_math(
-    draft: Draft, excerpt: Excerpt, name: str, args: Sequence[Read], known: Sequence[Any]
+    builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Read], known: Sequence[Any]
 ) -> Argument:
     """Return the result of a function of `math`: a Python float, known if the arguments are known."""
     function = vars(math).get(name)
@@ -104,4 +106,4 @@ def of_math(
         except (TypeError, ValueError, OverflowError) as e:
             raise excerpt.refuse(f"Python refuses it: {e}; give other values") from None
     refs = [x.step for x in args if isinstance(x, Ref)]
-    return draft.opaque(excerpt, f"math.{name}", scalar(Kind.FLOAT), refs, ())
+    return builder.opaque(excerpt, f"math.{name}", scalar(Kind.FLOAT), refs, ())

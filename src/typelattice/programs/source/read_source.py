@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import dedent
 from typing import Any
 
-from typelattice.calls.draft import Draft
 from typelattice.calls.inputs import is_operand
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import LONGEST, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.suggestions import clipped, nearest, short
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
@@ -21,7 +21,7 @@ POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers, o
 
 def read(
     text: str, bound: Mapping[str, object], file: str = "", function: str | None = None
-) -> tuple[Draft, list[int]]:
+) -> tuple[ProgramBuilder, list[int]]:
     """The steps of a source, and those that are its results. Raises ProgramError.
 
     `function` names the function of a file that is meant.
@@ -30,7 +30,7 @@ def read(
         raise ProgramError(f"a source of {len(text):,} characters; the longest is {LONGEST_SOURCE:,}")
     clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     clean = clean if "\n" in clean else clean.strip()
-    source = Reader(Draft(), clean if not file else text, file, bound)
+    source = Reader(ProgramBuilder(), clean if not file else text, file, bound)
     lines = _parsed(source)
     source.library = library_named(lines)
     scope: Scope = {}
@@ -40,7 +40,7 @@ def read(
         found = run(_script(source, lines, scope))
     excerpt = Excerpt(clipped(clean, LONGEST))
     results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
-    return source.draft, [source.draft.ref(excerpt, x).step for x in results]
+    return source.builder, [source.builder.ref(excerpt, x).step for x in results]
 
 
 def _parsed(source: Reader) -> list[ast.stmt]:
@@ -99,7 +99,7 @@ def _given(source: Reader, name: str) -> Argument:
         return None
     if isinstance(given, tuple):
         return given
-    return source.draft.input(Excerpt(name, owner=source.library), given)
+    return source.builder.input(Excerpt(name, owner=source.library), given)
 
 
 def _script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:

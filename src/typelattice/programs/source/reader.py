@@ -10,11 +10,11 @@ from types import EllipsisType
 from typing import Any
 
 from typelattice.calls.bind import call_function
+from typelattice.calls.call_handlers import MAKERS, PYTHONS, cast_to
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.draft import Draft
-from typelattice.calls.makers import MAKERS, PYTHONS, cast_to
 from typelattice.calls.methods import METHODS, call_method, is_in_place
-from typelattice.calls.several import Several
+from typelattice.calls.multiple_results import MultipleResults
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import size
 from typelattice.calls.step import (
     LONGEST,
@@ -126,13 +126,13 @@ REFUSED_LINES: Mapping[type[ast.stmt], str] = {
 
 
 class Reader:
-    """Source text that is read into a draft: its lines, and the names that are bound to operands."""
+    """Source text that is read into a builder: its lines, and the names that are bound to operands."""
 
     passed = 0
     library: str | None = None  # the one that the source names, whose arrays the inputs are
 
-    def __init__(self, draft: Draft, text: str, file: str, bound: Mapping[str, object]) -> None:
-        self.draft = draft
+    def __init__(self, builder: ProgramBuilder, text: str, file: str, bound: Mapping[str, object]) -> None:
+        self.builder = builder
         self.used: set[str] = set()  # names that have been asked for
         self.text, self.file, self.bound = text, file, bound
         self.lines = [line.encode("utf-8", "surrogatepass") for line in text.split("\n")]
@@ -160,14 +160,14 @@ class Reader:
             dtype = dtype_named(name, x.owner)
             return number if number is not None else dtype or Dotted((*x.path, name))
         if isinstance(x, Limits):
-            return limit(self.draft, self.excerpt(node), x, name)
+            return limit(self.builder, self.excerpt(node), x, name)
         if isinstance(x, (NamedDType, DTypeOf)):
-            return dtype_attribute(self.draft, self.excerpt(node), x, name)
-        if isinstance(x, Several) and name in x.fields:
+            return dtype_attribute(self.builder, self.excerpt(node), x, name)
+        if isinstance(x, MultipleResults) and name in x.fields:
             return x[x.fields.index(name)]
         if not isinstance(x, Ref):
             raise self.excerpt(node).refuse(f"nothing is known of its {name}; give it as a value")
-        shape = self.draft.shape(x)
+        shape = self.builder.shape(x)
         match name:
             case "dtype":
                 return DTypeOf(x.step)
@@ -178,9 +178,9 @@ class Reader:
                     raise self.excerpt(node).refuse(
                         f"T of an array of {len(shape)} axes; write permute_dims(x, axes)"
                     )
-                return self.draft.call(self.excerpt(node), FUNCTIONS["matrix_transpose"], [x])
+                return self.builder.call(self.excerpt(node), FUNCTIONS["matrix_transpose"], [x])
             case "real" | "imag":
-                return self.draft.call(self.excerpt(node), FUNCTIONS[name], [x])
+                return self.builder.call(self.excerpt(node), FUNCTIONS[name], [x])
             case "ndim" if shape is not None:
                 return len(shape)
             case "shape" if shape is not None and None not in shape:
@@ -201,7 +201,7 @@ class Reader:
                         "nothing that promotion knows of; give an array or a number"
                     )
                 raise self.unbound(node, name)
-            case Several(name=name):
+            case MultipleResults(name=name):
                 raise self.excerpt(node).refuse(f"{name} gives several arrays; take one: {name}(x)[0]")
             case Mapping():
                 raise self.excerpt(node).refuse("a dictionary; take one of its values, or give them names")
@@ -213,8 +213,8 @@ class Reader:
 
     def plain(self, x: Read) -> Any:
         """A known number in place of the step that gives it."""
-        others = (Dotted, Elements, Function, Limits, Mapping, Method, Several)
-        return x if isinstance(x, others) else self.draft.static(x)
+        others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
+        return x if isinstance(x, others) else self.builder.static(x)
 
     def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
         """Return True if a plain value is true. Raises ProgramError for an array."""
@@ -234,7 +234,7 @@ class Reader:
                     return (*a, *b)
                 case [(tuple() as a, int(n)) | (int(n), tuple() as a)], "multiply" if len(a) * n <= LENGTH:
                     return a * n
-        return self.draft.operator(self.excerpt(node), name, given)
+        return self.builder.operator(self.excerpt(node), name, given)
 
     def compared(self, node: ast.AST, op: ast.cmpop, a: Read, b: Read) -> Argument:
         """Return the result of a comparison: a step, or a bool for plain operands."""
@@ -251,7 +251,7 @@ class Reader:
                 return self.plain_test(node, op, left, right)
         if type(op) not in OPERATORS:
             raise self.excerpt(node).refuse(f"it {ASKS}; {WHERE}")
-        return self.draft.operator(
+        return self.builder.operator(
             self.excerpt(node), OPERATORS[type(op)], [self.argument(node, x) for x in (a, b)]
         )
 
@@ -260,9 +260,9 @@ class Reader:
         excerpt = self.excerpt(node)
         match op:
             case ast.Eq() | ast.Is() | ast.NotEq() | ast.IsNot():
-                found = same_dtype(self.draft, excerpt, left, right)
+                found = same_dtype(self.builder, excerpt, left, right)
             case ast.In() | ast.NotIn() if isinstance(right, tuple):
-                found = any(same_dtype(self.draft, excerpt, left, each) for each in right)
+                found = any(same_dtype(self.builder, excerpt, left, each) for each in right)
             case _:
                 raise excerpt.refuse("dtypes have no order; ask for the kind with isdtype")
         return found is not isinstance(op, (ast.NotEq, ast.IsNot, ast.NotIn))
@@ -277,7 +277,7 @@ class Reader:
     def subscript(self, node: ast.Subscript, x: Read, key: Read) -> Read:
         """Elements of an array, or of a list or a dictionary that is known."""
         at: Any = self.plain(key)
-        if isinstance(x, Several) and isinstance(at, int):
+        if isinstance(x, MultipleResults) and isinstance(at, int):
             try:
                 return x[at]
             except IndexError as e:
@@ -297,7 +297,7 @@ class Reader:
                 raise self.excerpt(node).refuse(f"Python refuses it: {e}; give another index") from None
         if not isinstance(x, Ref):
             raise self.excerpt(node).refuse("a number has no elements; index an array")
-        return self.draft.index(self.excerpt(node), x, self.argument(node, at), _lists_in(node.slice))
+        return self.builder.index(self.excerpt(node), x, self.argument(node, at), _lists_in(node.slice))
 
     def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
         """Return the items that a loop runs over. Raises ProgramError for an array, and past MOST_PASSES."""
@@ -352,7 +352,7 @@ class Reader:
                 for each, part in zip(names, value, strict=True):
                     self.assign(each, part, scope)
             case ast.Tuple(elts=names) | ast.List(elts=names) if isinstance(
-                value, Several
+                value, MultipleResults
             ) and value.count in (None, len(names)):
                 for i, each in enumerate(names):
                     self.assign(each, value[i], scope)
@@ -387,7 +387,7 @@ class Reader:
         if isinstance(function, Function):
             return (yield self.inlined(function, node, args, named))
         if isinstance(function, DTypeOf) and len(args) == 1:
-            return cast_to(self.draft, self.excerpt(node), self.argument(node, args[0]), function)
+            return cast_to(self.builder, self.excerpt(node), self.argument(node, args[0]), function)
         if isinstance(function, Method):
             found = self.called_method(node, function, args, named)
             if is_in_place(function.name) and isinstance(node.func.value, ast.Name):  # type: ignore[attr-defined]
@@ -397,7 +397,7 @@ class Reader:
             taken, said = self.arguments(node, "", args, named)
             *_, ufunc, method = function.path
             excerpt = Excerpt(self.excerpt(node).text, self.excerpt(node).location, owner)
-            return ufunc_method(self.draft, excerpt, ufunc, method, taken, said)
+            return ufunc_method(self.builder, excerpt, ufunc, method, taken, said)
         name, owner = self.function_name(node, function, owner)
         if (name, owner) == ("col", "polars") and len(args) == 1 and isinstance(args[0], str):
             return self.argument(node, self.name(node, args[0], scope))  # the column of that name
@@ -440,10 +440,10 @@ class Reader:
         if method not in ("set", *WRITING) or len(args) != 1:
             raise excerpt.refuse(f"elements are written by set, {', '.join(WRITING)}, of one value")
         if method == "set":
-            return self.draft.put(excerpt, to.of, to.key, args[0])
-        elements = self.draft.index(excerpt, to.of, to.key)
-        made = self.draft.call(excerpt, operation(WRITING[method]), [elements, args[0]])
-        return self.draft.put(excerpt, to.of, to.key, made)
+            return self.builder.put(excerpt, to.of, to.key, args[0])
+        elements = self.builder.index(excerpt, to.of, to.key)
+        made = self.builder.call(excerpt, operation(WRITING[method]), [elements, args[0]])
+        return self.builder.put(excerpt, to.of, to.key, made)
 
     def method(self, node: ast.Attribute, of: Read, name: str) -> Read:
         """Return the target of a call `of.name(...)`: a method of an array, or a function."""
@@ -462,12 +462,12 @@ class Reader:
         if method.name in NAMESPACES:
             return Dotted((method.name,))
         if method.name in QUESTIONS:
-            return question(self.draft, self.excerpt(node), method.name, [method.of])
+            return question(self.builder, self.excerpt(node), method.name, [method.of])
         taken, said = self.arguments(node, method.name, [method.of, *args], named)
-        owner = self.draft.steps[method.of.step].owner
+        owner = self.builder.steps[method.of.step].owner
         excerpt = self.excerpt(node)
         return call_method(
-            self.draft,
+            self.builder,
             Excerpt(excerpt.text, excerpt.location, owner),
             method.name,
             method.of,
@@ -500,23 +500,23 @@ class Reader:
         excerpt = self.excerpt(node)
         known = [self.plain(x) for x in args]
         if name in OF_PYTHON and isinstance(node.func, ast.Name) and not named:
-            found: Read = of_python(self.draft, excerpt, name, known)
+            found: Read = of_python(self.builder, excerpt, name, known)
             if found is not UNKNOWN:
                 return found
         if name in ("filter", "map"):
             raise excerpt.refuse(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
         if name.startswith("math."):
-            return of_math(self.draft, excerpt, name.removeprefix("math."), args, known)
+            return of_math(self.builder, excerpt, name.removeprefix("math."), args, known)
         if name == "at" and args and isinstance(args[0], Ref):  # array-api-extra's
             of = args[0]
             return Elements(of, self.argument(node, known[1])) if len(args) > 1 else Method(of, name)
         if name in QUESTIONS:
             asked = self.asked(node, args, named)
-            return question(self.draft, Excerpt(excerpt.text, excerpt.location, owner), name, asked)
+            return question(self.builder, Excerpt(excerpt.text, excerpt.location, owner), name, asked)
         if name in NAMESPACES:
             return Dotted((name,))
         taken, said = self.arguments(node, name, args, named)
-        return call_function(self.draft, Excerpt(excerpt.text, excerpt.location, owner), name, taken, said)
+        return call_function(self.builder, Excerpt(excerpt.text, excerpt.location, owner), name, taken, said)
 
     def asked(self, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]) -> list[Argument]:
         """The arguments of a question about dtypes, in which NumPy's classes of scalars are kinds."""
@@ -727,7 +727,7 @@ class Reader:
             case ast.AnnAssign(target=target, annotation=said, value=x) if x is not None:
                 value = yield self.expression(x, scope)
                 if isinstance(said, ast.Constant) and isinstance(value, Ref) and said.value in DTYPES:
-                    self.draft.state_dtype(value, NamedDType(said.value))
+                    self.builder.state_dtype(value, NamedDType(said.value))
                 yield self.assigned(target, value, scope)
             case ast.AugAssign(target=target, op=op, value=x):
                 yield self.in_place(
@@ -765,12 +765,12 @@ class Reader:
         if isinstance(of, (Mapping, tuple)):
             raise self.excerpt(target).refuse("a list or a dictionary that changes; write it out at once")
         x = self.argument(target, of)
-        owner = self.draft.steps[x.step].owner if isinstance(x, Ref) else None
+        owner = self.builder.steps[x.step].owner if isinstance(x, Ref) else None
         if instead := meaning("unchanged", "setitem", owner):
             raise self.excerpt(target).refuse(f"arrays of {owner} do not change; write {instead}")
         key = self.argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.argument(target, value)
-        scope[target.value.id] = self.draft.put(self.excerpt(target), x, key, given, operator=True)
+        scope[target.value.id] = self.builder.put(self.excerpt(target), x, key, given, operator=True)
 
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
         """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
@@ -784,12 +784,12 @@ class Reader:
             if plain:
                 made = self.operated(line, name, [left, y])
             else:
-                made = self.draft.in_place(excerpt, name, left, y, may_rebind=True)
+                made = self.builder.in_place(excerpt, name, left, y, may_rebind=True)
             scope[target.id] = made
         else:
             element = self.argument(line, x)
             if name in WRITES.values() and isinstance(element, Ref):
-                made = self.draft.in_place(self.excerpt(line), name, element, y, may_rebind=True)
+                made = self.builder.in_place(self.excerpt(line), name, element, y, may_rebind=True)
             else:
                 made = self.operated(line, name, [element, y])
             yield self.assigned(target, made, scope)

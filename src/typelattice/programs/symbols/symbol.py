@@ -33,7 +33,7 @@ class Symbol:
         self._xp, self._ref = xp, ref
 
     def __repr__(self) -> str:
-        return f"<symbol {self._xp.draft.steps[self._ref.step].text}>"
+        return f"<symbol {self._xp.builder.steps[self._ref.step].text}>"
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return self._xp
@@ -43,7 +43,7 @@ class Symbol:
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes. Raises ProgramError where they are not known."""
-        shape = self._xp.draft.shape(self._ref)
+        shape = self._xp.builder.shape(self._ref)
         if shape is None or None in shape:
             raise here().refuse(f"the shape of {self!r} is not known; {SHAPE}")
         return tuple(n for n in shape if n is not None)
@@ -51,7 +51,7 @@ class Symbol:
     @property
     def ndim(self) -> int:
         """The number of axes. Raises ProgramError where it is not known."""
-        shape = self._xp.draft.shape(self._ref)
+        shape = self._xp.builder.shape(self._ref)
         if shape is None:
             raise here().refuse(f"the shape of {self!r} is not known; {SHAPE}")
         return len(shape)
@@ -64,7 +64,7 @@ class Symbol:
     @property
     def dtype(self) -> Any:
         """The dtype: of an input and of a cast a DType, of anything else what the system will say."""
-        return self._xp.draft.dtype(self._ref) or SymbolDType(self._ref)
+        return self._xp.builder.dtype(self._ref) or SymbolDType(self._ref)
 
     @property
     def device(self) -> None:
@@ -74,7 +74,7 @@ class Symbol:
     @property
     def T(self) -> Symbol:
         """The transpose of a matrix."""
-        shape = self._xp.draft.shape(self._ref)
+        shape = self._xp.builder.shape(self._ref)
         if shape is not None and len(shape) != 2:
             raise here().refuse(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
         return self.mT
@@ -145,15 +145,15 @@ class Symbol:
     # -- elements
 
     def __getitem__(self, key: Any) -> Symbol:
-        draft = self._xp.draft
+        builder = self._xp.builder
         several = type(key) is tuple and list in map(type, key)
         lists = INDICES[0] if type(key) is list else INDICES[1] if several else ""
-        return Symbol(self._xp, draft.index(here(), self._ref, argument(self._xp, key), lists))
+        return Symbol(self._xp, builder.index(here(), self._ref, argument(self._xp, key), lists))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        draft = self._xp.draft
+        builder = self._xp.builder
         given = argument(self._xp, key), argument(self._xp, value)
-        self._ref = draft.put(here(), self._ref, *given, operator=True)
+        self._ref = builder.put(here(), self._ref, *given, operator=True)
 
     # -- NumPy's own functions
 
@@ -208,7 +208,7 @@ def argument(xp: Any, x: Any) -> Argument:
     if isinstance(x, type) or not hasattr(x, "shape") or "dtype" in type(x).__name__.lower():
         return NamedDType(str(found.dtype))
     owner = library_of(type(x).__module__.partition(".")[0])
-    found_ref: Ref = xp.draft.input(Excerpt(f"constant{len(xp.draft.steps)}", owner=owner), x)
+    found_ref: Ref = xp.builder.input(Excerpt(f"constant{len(xp.builder.steps)}", owner=owner), x)
     return found_ref
 
 
@@ -221,7 +221,7 @@ def _operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any], Any
         except ProgramError:
             return NotImplemented
         operands = (given, self._ref) if reflected else (self._ref, given)
-        found = self._xp.draft.operator(here(), name, operands)
+        found = self._xp.builder.operator(here(), name, operands)
         return Symbol(self._xp, found) if isinstance(found, Ref) else found
 
     return method
@@ -231,7 +231,7 @@ def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
     """The method of an operator that writes into its left operand, for which its result stands then."""
 
     def method(self: Symbol, other: Any) -> Symbol:
-        found = self._xp.draft.in_place(here(), name, self._ref, argument(self._xp, other), may_rebind=True)
+        found = self._xp.builder.in_place(here(), name, self._ref, argument(self._xp, other), may_rebind=True)
         assert isinstance(found, Ref)
         return Symbol(self._xp, found)
 
@@ -240,7 +240,7 @@ def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
 
 def _unary(name: str) -> Callable[[Symbol], Any]:
     def method(self: Symbol) -> Any:
-        found = self._xp.draft.operator(here(), name, (self._ref,))
+        found = self._xp.builder.operator(here(), name, (self._ref,))
         return Symbol(self._xp, found) if isinstance(found, Ref) else found
 
     return method

@@ -6,10 +6,10 @@ from collections import namedtuple
 from typing import Any
 
 from typelattice.calls.bind import call_function
-from typelattice.calls.draft import Draft
-from typelattice.calls.makers import MAKERS
+from typelattice.calls.call_handlers import MAKERS
 from typelattice.calls.methods import call_method, is_in_place
-from typelattice.calls.several import Several
+from typelattice.calls.multiple_results import MultipleResults
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
 from typelattice.calls.table import FUNCTIONS, constant, dtype_named
 from typelattice.calls.ufuncs import is_ufunc_method, ufunc_method
@@ -34,7 +34,7 @@ class Symbols:
     __array_api_version__ = "2025.12"
 
     def __init__(self) -> None:
-        self.draft = Draft()
+        self.builder = ProgramBuilder()
         self.__name__ = "typelattice.Symbols"  # code that looks for a library by its name finds none
 
     @property
@@ -49,16 +49,16 @@ class Symbols:
 
     def input(self, name: str, given: object) -> Symbol:
         """Add an input: an operand, an operand string or an array under a name. Return its symbol."""
-        return Symbol(self, self.draft.input(Excerpt(name), given))
+        return Symbol(self, self.builder.input(Excerpt(name), given))
 
     def output(self, *results: object) -> Program:
         """The program that gives these results. Raises ProgramError for what is none."""
-        refs = [self.draft.ref(here(), argument(self, x)) for x in results]
-        return Program(tuple(self.draft.steps), tuple(ref.step for ref in refs))
+        refs = [self.builder.ref(here(), argument(self, x)) for x in results]
+        return Program(tuple(self.builder.steps), tuple(ref.step for ref in refs))
 
     def isdtype(self, d: object, kind: Any) -> bool:
         """Return True if a known dtype is of a kind. Raises ProgramError if the dtype is not known."""
-        return is_kind(self.draft, here(), argument(self, d), argument(self, kind))
+        return is_kind(self.builder, here(), argument(self, d), argument(self, kind))
 
     def finfo(self, d: object) -> SymbolLimits:
         """The limits of a float dtype, or of an array's: Python floats."""
@@ -88,7 +88,7 @@ class Symbols:
         excerpt = here()
         taken = [argument(self, x) for x in args]
         said = {key: argument(self, x) for key, x in named.items() if x is not None}
-        found = call_function(self.draft, Excerpt(excerpt.text, excerpt.location, owner), name, taken, said)
+        found = call_function(self.builder, Excerpt(excerpt.text, excerpt.location, owner), name, taken, said)
         if name in ("result_type", "promote_types") and isinstance(found, Ref):
             return SymbolDType(found)
         return self._given(excerpt, found)
@@ -98,7 +98,7 @@ class Symbols:
         excerpt = here()
         taken = [argument(self, each) for each in args]
         said = {key: argument(self, each) for key, each in named.items() if each is not None}
-        found = call_method(self.draft, excerpt, name, x._ref, taken, said)
+        found = call_method(self.builder, excerpt, name, x._ref, taken, said)
         if is_in_place(name) and isinstance(found, Ref):
             x._ref = found
         return self._given(excerpt, found)
@@ -113,17 +113,17 @@ class Symbols:
         taken = [argument(self, x) for x in args]
         said = {key: argument(self, x) for key, x in named.items()}
         where = Excerpt(excerpt.text, excerpt.location, "numpy")
-        return self._given(excerpt, ufunc_method(self.draft, where, function, method, taken, said))
+        return self._given(excerpt, ufunc_method(self.builder, where, function, method, taken, said))
 
-    def _given(self, excerpt: Excerpt, found: Argument | Several) -> Any:
+    def _given(self, excerpt: Excerpt, found: Argument | MultipleResults) -> Any:
         """Return a result as the calling code gets it: a symbol for a step, a plain value as it is."""
-        if isinstance(found, Several):
+        if isinstance(found, MultipleResults):
             return self._each(excerpt, found)
         if isinstance(found, NamedDType):
             return dtype(found.name)
         return Symbol(self, found) if isinstance(found, Ref) else found
 
-    def _each(self, excerpt: Excerpt, several: Several) -> Any:
+    def _each(self, excerpt: Excerpt, several: MultipleResults) -> Any:
         """A tuple of symbols, whose fields have names where the standard names them."""
         if several.count is None:
             why = f"it is not known how many arrays {several.name} gives"
@@ -144,4 +144,4 @@ class SymbolLimits:
     def __getattr__(self, name: str) -> Any:
         if name not in LIMITS[self._limits.name][1]:
             raise AttributeError(name)
-        return self._xp._given(here(), limit(self._xp.draft, here(), self._limits, name))
+        return self._xp._given(here(), limit(self._xp.builder, here(), self._limits, name))

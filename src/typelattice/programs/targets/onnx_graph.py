@@ -224,7 +224,7 @@ class Node:
     ) -> int:
         """The step of an operation; `last`: its result is the node's, whose dtype and shape are stated."""
         op, refs = operation(name), tuple(Ref(i) for i in operands)
-        whole: tuple[Argument, ...] = (refs, *args) if op.form == "several" else (*refs, *args)
+        whole: tuple[Argument, ...] = (refs, *args) if op.form == "list" else (*refs, *args)
         named = {key: value for key, value in keywords.items() if value is not False}
         shape = self.shape
         if not last:

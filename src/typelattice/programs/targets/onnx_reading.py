@@ -8,8 +8,8 @@ from typing import Any
 import onnx
 from google.protobuf.message import DecodeError
 
-from typelattice.calls.draft import MOST
 from typelattice.calls.inputs import described
+from typelattice.calls.program_builder import MOST
 from typelattice.calls.step import LONGEST, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
 from typelattice.calls.table import CAST, FUNCTIONS, graph_names, graph_operation
 from typelattice.facts.suggestions import clipped, short

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from typelattice.calls.draft import Draft
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Excerpt, Input, Ref
 from typelattice.calls.table import CAST, FUNCTIONS, graph_operation
 from typelattice.facts.errors import TypelatticeError
@@ -45,7 +45,7 @@ class Chooser:
         op = FUNCTIONS.get(name)
         if op is None or len(node.gives) != 1 or not node.takes:
             return "", node.takes, False
-        takes = node.takes if op.form == "several" else node.takes[: op.most or len(node.takes)]
+        takes = node.takes if op.form == "list" else node.takes[: op.most or len(node.takes)]
         for these in dict.fromkeys((tuple(self.before(v, node) for v in takes), takes)):
             for numbers in (True, False):
                 if self.gives(op, these, numbers) == self.observed_dtype(node.gives[0]):
@@ -84,14 +84,14 @@ class Chooser:
 
     def computed(self, op: Operation, given: Sequence[Operand | Value]) -> Operand | None:
         """Return the result of an operation by our rules; None if they refuse it."""
-        draft, excerpt = Draft(), Excerpt("", owner=self.library)
+        builder, excerpt = ProgramBuilder(), Excerpt("", owner=self.library)
         try:
             refs = [
-                draft.add(Input(x, text="")) if isinstance(x, Operand) else draft.number(excerpt, x)
+                builder.add(Input(x, text="")) if isinstance(x, Operand) else builder.number(excerpt, x)
                 for x in given
             ]
-            made = draft.call(excerpt, op, refs)
+            made = builder.call(excerpt, op, refs)
             assert isinstance(made, Ref)
-            return replay(draft.steps, find_system(self.system))[made.step].operand
+            return replay(builder.steps, find_system(self.system))[made.step].operand
         except TypelatticeError:
             return None

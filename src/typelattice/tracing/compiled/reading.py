@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from typelattice.calls.draft import Draft
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import (
     LONGEST,
     Excerpt,
@@ -24,10 +24,10 @@ from typelattice.operands.operand import Operand
 from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.compiled.graph import Graph, Node, Variable, needed
 from typelattice.tracing.compiled.operations import Chooser
-from typelattice.tracing.ground.links import Note, StepNumber
-from typelattice.tracing.ground.source import Source
-from typelattice.tracing.ground.written_operation import WrittenOperation
 from typelattice.tracing.libraries import own_system
+from typelattice.tracing.run_data.links import Note, StepNumber
+from typelattice.tracing.run_data.source import Source
+from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 Chosen = tuple[str, bool]  # our name of an operation, and whether constants are Python's numbers
 
@@ -81,7 +81,7 @@ class Reading:
     ) -> None:
         self.recorder, self.at, self.library, self.graph = recorder, at, library, graph
         self.traced, self.compiling = traced, compiling
-        self.draft: Draft = recorder.draft
+        self.builder: ProgramBuilder = recorder.builder
         self.owner: str = library.LIBRARY
         self.notes: dict[StepNumber, int] = {}  # the steps that were added, and their bytes
         self.steps: dict[Variable, StepNumber] = {}
@@ -134,7 +134,7 @@ class Reading:
         for known in self.seen.values():
             note, number = self.recorder.notes[known.number], known.number
             known.counted = True
-            if note.count and number not in found and self.draft.steps[number].op is not None:
+            if note.count and number not in found and self.builder.steps[number].op is not None:
                 found[number] = note.bytes // note.count
                 if number not in fresh:
                     self.count(number, found[number])
@@ -166,7 +166,7 @@ class Reading:
         if operand is None:
             return None
         step = Input(operand, text=name or excerpt.text, location=excerpt.location, owner=self.owner)
-        number = self.add_note(self.draft.add(step), operand)
+        number = self.add_note(self.builder.add(step), operand)
         self.count(number, kind.size(x))
         self.recorder.link(x, kind, number)
         return number
@@ -175,15 +175,15 @@ class Reading:
         """Record the operand of the step that was just added. Return its number."""
         self.recorder.complete()
         number, shape = StepNumber(made.step), (None,) * (operand.tier == "array")
-        self.draft.steps[number] = replace(self.draft.steps[number], shape=shape)
+        self.builder.steps[number] = replace(self.builder.steps[number], shape=shape)
         self.recorder.notes[number] = Note(number, operand, operand)
         return number
 
     def join(self, made: StepNumber, entered: StepNumber) -> None:
         """Replace the input `entered` of a function by a link to the earlier step that made the argument."""
-        step = self.draft.steps[entered]
+        step = self.builder.steps[entered]
         if isinstance(step, Input) and made < entered:
-            self.draft.steps[entered] = Index(
+            self.builder.steps[entered] = Index(
                 made, (), text=step.text, location=step.location, shape=step.shape, owner=step.owner
             )
             self.recorder.notes[entered].count = self.recorder.notes[entered].bytes = 0
@@ -208,9 +208,9 @@ class Reading:
         if made is not None or operand is None:
             return None if made is None else Ref(int(made))
         if number is not None and numbers:
-            return self.draft.number(excerpt, number)
+            return self.builder.number(excerpt, number)
         text = str(self.graph.numbers.get(own, self.graph.names.get(own, "a constant")))
-        step = self.draft.add(Input(operand, text=text, location=excerpt.location, owner=self.owner))
+        step = self.builder.add(Input(operand, text=text, location=excerpt.location, owner=self.owner))
         self.steps[own] = self.add_note(step, operand)
         return step
 
@@ -227,7 +227,7 @@ class Reading:
                 continue
             made = self.build_step(excerpt, name, args, operand) if len(args) == len(taken) else None
             if made is None:
-                made = self.draft.opaque(excerpt, node.name, operand, [ref.step for ref in args], None)
+                made = self.builder.opaque(excerpt, node.name, operand, [ref.step for ref in args], None)
             number = self.add_note(made, operand)
             self.notes[number] = self.graph.sizes.get(variable, 0)
             self.steps[variable] = number
@@ -238,9 +238,9 @@ class Reading:
     def build_step(self, excerpt: Excerpt, name: str, args: Sequence[Ref], operand: Operand) -> Ref | None:
         """Return the step of a known operation; None for any other."""
         if name == CAST and operand.dtype is not None and not operand.weak:
-            return self.draft.cast(excerpt, args[0], NamedDType(operand.dtype.name))
+            return self.builder.cast(excerpt, args[0], NamedDType(operand.dtype.name))
         with suppress(ProgramError):  # the operation does not take these shapes
-            return self.draft.call(excerpt, FUNCTIONS[name], args) if name in FUNCTIONS else None
+            return self.builder.call(excerpt, FUNCTIONS[name], args) if name in FUNCTIONS else None
         return None
 
     def excerpt(self, location: SourceLocation | None) -> Excerpt:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.calls.step import WRITES, Call
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of, written_into
-from typelattice.tracing.ground.widths import width_of
+from typelattice.tracing.run_data.widths import width_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,6 @@ def cast_back(checked: CheckedRun) -> tuple[CastBack, ...]:
         if computed is None or kept is None:
             continue
         wide, least = width_of(computed) or 0, width_of(kept) or 0
-        if wide > least > 0 and any(0 < (checked.widths[x] or 0) < wide for x in checked.parts[by]):
+        if wide > least > 0 and any(0 < (checked.widths[x] or 0) < wide for x in checked.inputs[by]):
             found.setdefault((source_of(checked.steps[i]), computed, kept), CastBack(i, computed, kept))
     return tuple(found.values())

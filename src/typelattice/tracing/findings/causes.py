@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typelattice.calls.step import Index, Input
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
-from typelattice.tracing.ground.widths import width_of
-from typelattice.tracing.steps.as_written import WRITING
+from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.steps.name_in_source import WRITING
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def made_by(checked: CheckedRun) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     guilty: set[int] = set()
-    for i, parts in enumerate(checked.parts):
+    for i, parts in enumerate(checked.inputs):
         own = checked.widths[i]
         if own is None:
             continue
@@ -89,7 +89,7 @@ def made_by(checked: CheckedRun) -> dict[int, int]:
 def narrow_parts(checked: CheckedRun, i: int) -> list[int]:
     """The operands of a step that are floats narrower than its result."""
     own = checked.widths[i] or 0
-    return [p for p in checked.parts[i] if 0 < (checked.widths[p] or 0) < own]
+    return [p for p in checked.inputs[i] if 0 < (checked.widths[p] or 0) < own]
 
 
 def _place(checked: CheckedRun, first: int, widened: int) -> object:
@@ -138,7 +138,7 @@ def _following(checked: CheckedRun, widened: list[int], later: list[int]) -> tup
     holding: set[int] = set()
     widens = {*widened}
     for i in sorted({*widened, *later}):
-        if i in widens or not (reached | holding).isdisjoint(checked.parts[i]):
+        if i in widens or not (reached | holding).isdisjoint(checked.inputs[i]):
             reached.add(i)
             holding |= {*written_arrays(checked, i)}
     sources = {source_of(checked.steps[i]) for i in widened}
@@ -148,7 +148,7 @@ def _following(checked: CheckedRun, widened: list[int], later: list[int]) -> tup
 def written_arrays(checked: CheckedRun, i: int) -> Iterator[int]:
     """Find the array into which a step writes elements, and the arrays that this is a part of."""
     if checked.steps[i].op == WRITING:
-        p = checked.parts[i][0]
+        p = checked.inputs[i][0]
         yield p
         while isinstance(view := checked.steps[p], Index):
             p = view.source

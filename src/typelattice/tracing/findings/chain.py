@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from typelattice.tracing.findings.causes import made_by
 from typelattice.tracing.findings.checked_run import CheckedRun
-from typelattice.tracing.ground.widths import width_of
+from typelattice.tracing.run_data.widths import width_of
 
 
 def chain(checked: CheckedRun, i: int) -> tuple[int, ...]:
@@ -19,7 +19,7 @@ def chain(checked: CheckedRun, i: int) -> tuple[int, ...]:
     is_wide = (checked.widths[i] or 0) > (least or 0)
     is_alike = _wide_alike(checked, i) if is_wide else _same_dtype(checked, i)
     found = [i]
-    while (before := next((p for p in checked.parts[found[-1]] if is_alike(p)), None)) is not None:
+    while (before := next((p for p in checked.inputs[found[-1]] if is_alike(p)), None)) is not None:
         if is_wide and checked.is_always_wide(found[-1]):
             break
         found.append(before)

@@ -11,16 +11,16 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.replay import NOT_REACHED, Engine, Outcome, Systems, engine_of, replay_singly
-from typelattice.tracing.ground.run import Run, agrees, is_operation, known_reason, left_open
-from typelattice.tracing.ground.widths import as_narrow, is_integer, width
-from typelattice.tracing.steps.as_written import WRITING
+from typelattice.tracing.run_data.run import Run, agrees, is_operation, known_reason, left_open
+from typelattice.tracing.run_data.widths import as_narrow, is_integer, width
+from typelattice.tracing.steps.name_in_source import WRITING
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedRun:
     """A run with the inputs, consumers, observed result and predicted result of each step.
 
-    - `parts`, `made_into`: the earlier steps that each step uses, and the later steps that use it.
+    - `inputs`, `made_into`: the earlier steps that each step uses, and the later steps that use it.
     - `seen`: the observed result of each step, or the predicted one if it was not observed.
     - `said`: the prediction of the library's own system, from the observed operands.
     - `at_source`: the steps of each source text at its location. There may be several, as in a loop.
@@ -32,7 +32,7 @@ class CheckedRun:
     run: Run
     systems: System | Systems = field(repr=False)
     steps: Sequence[Step] = field(repr=False)
-    parts: Sequence[Sequence[int]] = field(repr=False)
+    inputs: Sequence[Sequence[int]] = field(repr=False)
     made_into: Sequence[Sequence[int]] = field(repr=False)
     seen: Sequence[Outcome] = field(repr=False)
     said: Sequence[Outcome] = field(repr=False)
@@ -62,7 +62,7 @@ class CheckedRun:
         float.
         """
         step, least = self.steps[i], self.narrowest
-        operands = {p: self.observed(p) for p in self.parts[i]}
+        operands = {p: self.observed(p) for p in self.inputs[i]}
         if least is None or not isinstance(step, (Call, Cast)) or any(map(is_integer, operands.values())):
             return NOT_REACHED
         narrow = {p: Outcome(as_narrow(o, least) if self.widths[p] else o) for p, o in operands.items()}
@@ -101,9 +101,9 @@ def check_run(run: Run) -> CheckedRun:
     found = {owner: find_system(name) for owner, name in run.systems.items()}
     systems: System | Systems = found if len(found) != 1 else next(iter(found.values()))
     engine = engine_of(systems, steps)
-    parts = [step.parts for step in steps]
+    inputs = [step.inputs for step in steps]
     made_into: list[list[int]] = [[] for _ in steps]
-    for i, those in enumerate(parts):
+    for i, those in enumerate(inputs):
         for part in those:
             made_into[part].append(i)
     observed = [Outcome(each.operand) if each.count else None for each in run.seen]
@@ -118,7 +118,9 @@ def check_run(run: Run) -> CheckedRun:
             widths[p] = widths[i]
     floats = {each.operand.dtype: n for each, n in zip(seen, widths, strict=True) if each.operand and n}
     narrowest = min(floats, key=floats.__getitem__, default=None)
-    return CheckedRun(run, systems, steps, parts, made_into, seen, said, at_source, engine, narrowest, widths)
+    return CheckedRun(
+        run, systems, steps, inputs, made_into, seen, said, at_source, engine, narrowest, widths
+    )
 
 
 def written_into(run: Run) -> Iterator[tuple[int, int]]:

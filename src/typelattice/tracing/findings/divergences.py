@@ -13,7 +13,7 @@ from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay
 from typelattice.programs.replay.replay import Outcome
 from typelattice.tracing.findings.checked_run import CheckedRun
-from typelattice.tracing.ground.run import agrees, is_operation
+from typelattice.tracing.run_data.run import agrees, is_operation
 
 COSTS = ("raises", "loses", "wider", "narrower", "differs")
 """What a system costs at a step, the worst first: it refuses; one of its casts loses what no cast in the run
@@ -48,7 +48,7 @@ def divergences(checked: CheckedRun, replayed: Replay) -> tuple[Divergence, ...]
     for i, outcome in enumerate(replayed):
         if _same(checked.seen[i], outcome):
             continue
-        by = next((causes[p] for p in checked.parts[i] if p in causes), i)
+        by = next((causes[p] for p in checked.inputs[i] if p in causes), i)
         if _refuses_lists(checked.steps[i], outcome):
             by = i  # regardless of the array of the list, which is not made then
             for p in _made_of_lists(checked, i):
@@ -79,7 +79,7 @@ def _made_of_lists(checked: CheckedRun, i: int) -> Iterator[int]:
         p = left.pop()
         if not checked.run.seen[p].count:
             yield p
-            left += checked.parts[p]
+            left += checked.inputs[p]
 
 
 def _same(seen: Outcome, outcome: Outcome) -> bool:
@@ -90,7 +90,7 @@ def _same(seen: Outcome, outcome: Outcome) -> bool:
 def _place(checked: CheckedRun, i: int, outcome: Outcome) -> object:
     """Return the key by which steps count as one divergence: the source, the operands and both results."""
     step = checked.steps[i]
-    operands = tuple(str(checked.seen[p]) for p in checked.parts[i])
+    operands = tuple(str(checked.seen[p]) for p in checked.inputs[i])
     return step.location, step.text, step.op, operands, str(checked.seen[i]), str(outcome)
 
 

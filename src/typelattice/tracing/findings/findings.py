@@ -11,7 +11,7 @@ from typelattice.tracing.findings.cast_back import CastBack, cast_back
 from typelattice.tracing.findings.causes import Cause, causes
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
 from typelattice.tracing.findings.divergences import Divergence, divergences
-from typelattice.tracing.ground.run import Run
+from typelattice.tracing.run_data.run import Run
 
 MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
 """The comment on a line of which nothing is to be reported."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.causes import made_by
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
-from typelattice.tracing.ground.run import Run
-from typelattice.tracing.ground.widths import width, width_of
 from typelattice.tracing.report.sentences import deed
 from typelattice.tracing.report.words import counted, place
+from typelattice.tracing.run_data.run import Run
+from typelattice.tracing.run_data.widths import width, width_of
 
 NOTHING = (
     "the dtype budget {} checked nothing: the test computed with no array in what is followed; name the "
@@ -42,7 +42,7 @@ def budget_message(run: Run, before: Run | None, budget: Budget) -> str:
     if not since:
         return NOTHING.format(budget.dtype)
     limit = width_of(budget.dtype) or 0
-    taken = {p for i in since for p in run.program.steps[i].parts} if budget.results else set()
+    taken = {p for i in since for p in run.program.steps[i].inputs} if budget.results else set()
     over = [
         i
         for i in since

@@ -16,7 +16,6 @@ from typing import Any
 from typelattice.facts.errors import TypelatticeError
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import AnySystem
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
@@ -24,6 +23,7 @@ from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.report.plain_data import run_data
 from typelattice.tracing.report.report import report
 from typelattice.tracing.report.result_words import Why, explain_result
+from typelattice.tracing.run_data.run import Run
 
 RESULT = "result"
 """The name of what a traced function gave. A part of it is `result[0]`, or `result['name']`."""

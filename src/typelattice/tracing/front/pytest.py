@@ -92,7 +92,7 @@ def _budget(mark: pytest.Mark) -> Budget:
     """Read the budget of a mark. Fails the test for anything but a float, a floor and a bool."""
     from typelattice.facts.dtypes import DTypeError, dtype
     from typelattice.tracing.front.budget import Budget
-    from typelattice.tracing.ground.widths import width_of
+    from typelattice.tracing.run_data.widths import width_of
 
     options = dict(mark.kwargs)
     floor, results = options.pop("floor", 0), options.pop("results", False)

@@ -12,8 +12,8 @@ from warnings import WarningMessage
 
 import pytest
 
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.run_data.run import Run
 
 OPTIONS = ("-p", "no:cacheprovider", "-p", "no:randomly", "--color=no")
 

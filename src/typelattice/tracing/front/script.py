@@ -23,8 +23,8 @@ from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clipped, short
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.run_data.run import Run
 
 MOST = 10_000_000  # bytes of a script
 

@@ -13,9 +13,9 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.front.baseline import MOST, Finding, codes_run, finding_places, source_file
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.report.report import report
 from typelattice.tracing.report.words import counted
+from typelattice.tracing.run_data.run import Run
 
 CUT = "..."  # how the code of a step ends that was too long; Python may take the dots for an Ellipsis
 

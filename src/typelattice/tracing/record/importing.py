@@ -20,11 +20,11 @@ from zlib import crc32
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.gc_pause import gc_paused
-from typelattice.tracing.ground.source import Source
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
 from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
+from typelattice.tracing.run_data.source import Source
 
 VERSION = b"9"  # of the rewriting: a cache of another version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]

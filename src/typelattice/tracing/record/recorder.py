@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.draft import Draft
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import LONGEST, Argument, Excerpt, Input, Number, Ref, SourceLocation
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.objects import operand as read_operand
@@ -15,7 +15,13 @@ from typelattice.operands.operand import SCALARS, Operand, scalar
 from typelattice.programs.program import Program
 from typelattice.tracing.compiled.compiled_calls import CompiledCalls
 from typelattice.tracing.compiled.compilers import compiler_by_module, compiler_of_functions
-from typelattice.tracing.ground.kinds import (
+from typelattice.tracing.libraries import has_rules, own_system
+from typelattice.tracing.record.children import Children
+from typelattice.tracing.record.omissions import omissions
+from typelattice.tracing.record.reading import ArrayReader
+from typelattice.tracing.record.unchanged_casts import UnchangedCasts
+from typelattice.tracing.record.witness import Witness
+from typelattice.tracing.run_data.kinds import (
     ArrayKind,
     Asked,
     Kinds,
@@ -24,15 +30,9 @@ from typelattice.tracing.ground.kinds import (
     is_many,
     joining,
 )
-from typelattice.tracing.ground.links import MOST_AT_ONE, Links, Note, StepNumber, steps_of, without_steps
-from typelattice.tracing.ground.run import LeftAlone, Run, Seen
-from typelattice.tracing.ground.source import Source
-from typelattice.tracing.libraries import has_rules, own_system
-from typelattice.tracing.record.children import Children
-from typelattice.tracing.record.left_out import left_out
-from typelattice.tracing.record.reading import ArrayReader
-from typelattice.tracing.record.unchanged_casts import UnchangedCasts
-from typelattice.tracing.record.witness import Witness
+from typelattice.tracing.run_data.links import MOST_AT_ONE, Links, Note, StepNumber, steps_of, without_steps
+from typelattice.tracing.run_data.run import LeftAlone, Run, Seen
+from typelattice.tracing.run_data.source import Source
 from typelattice.tracing.steps import build_step as making
 from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.calls import CallReader
@@ -49,7 +49,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.notes: list[Note] = []
-        self.draft = Draft(self.observed)
+        self.builder = ProgramBuilder(self.observed)
         self.kinds = Kinds()
         self.is_function = Asked(is_function)
         self.is_many = Asked(is_many)
@@ -77,12 +77,12 @@ class Recorder:
 
     def operator(self, at: Witness, key: Any, result: Any) -> Note | None:
         """Return the step of an operator."""
-        return self.add_step(at, key, result, making.operator(self.draft, at.written.name), key[:-1])
+        return self.add_step(at, key, result, making.operator(self.builder, at.written.name), key[:-1])
 
     def in_place(self, at: Witness, key: Any, result: Any) -> Note | None:
         """Return the step of an operator such as `+=`. A scalar is replaced, not written into."""
         *parts, _, same = key
-        return self.add_step(at, key, result, making.in_place(self.draft, at.written.name, same), parts)
+        return self.add_step(at, key, result, making.in_place(self.builder, at.written.name, same), parts)
 
     def item(self, at: Witness, key: Any, result: Any) -> Note | None:
         """Return the step of an index."""
@@ -90,15 +90,15 @@ class Recorder:
         indices = arrays if isinstance(arrays, tuple) else (arrays,)
         parts = (part, *(i for i in indices if type(i) is StepNumber))
         lists = next((i for i in indices if type(i) is str), "")
-        return self.add_step(at, key, result, making.item(self.draft, lists), parts)
+        return self.add_step(at, key, result, making.item(self.builder, lists), parts)
 
     def attribute(self, at: Witness, key: Any, result: Any) -> Note | None:
         """Return the step of an attribute that computes an array."""
-        return self.add_step(at, key, result, making.attribute(self.draft, at.written.name), key[:1])
+        return self.add_step(at, key, result, making.attribute(self.builder, at.written.name), key[:1])
 
     def put(self, at: Witness, key: Any, a: Any) -> Note | None:
         """Return the step of an assignment to elements."""
-        return self.add_step(at, key, a, making.put(self.draft), key)
+        return self.add_step(at, key, a, making.put(self.builder), key)
 
     def call(
         self, at: Witness, key: Any, function: Any, given: tuple[Any, ...], number: int | None = None
@@ -117,7 +117,7 @@ class Recorder:
                 excerpt, at.written, function, given, number or 0, self.result(result)
             )
             before = self.links.step_of(result)
-            step = self.unchanged.step(self.draft.steps, len(self.notes), step, before)
+            step = self.unchanged.step(self.builder.steps, len(self.notes), step, before)
             if before is not None and step != Ref(int(before)):
                 is_method = getattr(function, "__self__", None) is result
                 file = at.module.file
@@ -142,7 +142,7 @@ class Recorder:
             found = self.used(at, at.part(x, 0)) if self.kinds[type(x)] is not None else None
             return found if type(found) is StepNumber else None
 
-        return CallReader(self.draft, part)
+        return CallReader(self.builder, part)
 
     def used(self, at: Witness, part: Any) -> Any:
         """Return the step that an operation uses, for a part of its key: the one before an unchanged cast."""
@@ -181,7 +181,7 @@ class Recorder:
             if known is not None:  # another thread has seen it meanwhile
                 return known
             excerpt = self.excerpt(at, kind.library)
-            before = len(self.draft.steps)
+            before = len(self.builder.steps)
             try:
                 if not has_rules(kind.library):
                     raise UnknownCallError(f"no system has the rules of {kind.library}")
@@ -189,10 +189,12 @@ class Recorder:
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")
                 if made.step < before:
-                    made = making.converted(self.draft, excerpt, made, self.notes[made.step].operand, operand)
-                check(kind.library, self.draft.steps, range(before, made.step + 1), self.notes, operand)
+                    made = making.converted(
+                        self.builder, excerpt, made, self.notes[made.step].operand, operand
+                    )
+                check(kind.library, self.builder.steps, range(before, made.step + 1), self.notes, operand)
             except Exception as e:  # the program must go on if our reading fails
-                del self.draft.steps[max(before, len(self.notes)) :]  # except the inputs that were added
+                del self.builder.steps[max(before, len(self.notes)) :]  # except the inputs that were added
                 if isinstance(e, RecursionError):
                     raise
                 if not isinstance(e, (TypelatticeError, UnknownCallError)):
@@ -201,9 +203,9 @@ class Recorder:
                 steps = steps_of(parts)
                 if steps:
                     name = f"{self.name_of(at, key)}{e.under if isinstance(e, OwnCastError) else ''}"
-                    made = self.draft.opaque(excerpt, name, operand, steps, None)
+                    made = self.builder.opaque(excerpt, name, operand, steps, None)
                 else:
-                    made = self.draft.input(Excerpt(excerpt.text, excerpt.location), operand)
+                    made = self.builder.input(Excerpt(excerpt.text, excerpt.location), operand)
             note = self.settled(made.step, before, operand, kind, result, at.written)
             at.known[key] = note
             return note
@@ -216,13 +218,13 @@ class Recorder:
         if number < before:  # an earlier step's result was given back: asarray(x)
             earlier = self.notes[number]
             return Note(StepNumber(number), earlier.operand, earlier.mark)
-        for i in range(len(self.notes), len(self.draft.steps)):
-            step = self.draft.steps[i]
+        for i in range(len(self.notes), len(self.builder.steps)):
+            step = self.builder.steps[i]
             known = read_operand(step.value) if isinstance(step, Number) else operand
             self.notes.append(Note(StepNumber(i), known, mark))
         shape = (None,) * kind.dimensions(result)
-        if self.draft.steps[number].shape != shape:
-            self.draft.steps[number] = replace(self.draft.steps[number], shape=shape)
+        if self.builder.steps[number].shape != shape:
+            self.builder.steps[number] = replace(self.builder.steps[number], shape=shape)
         return self.notes[number]
 
     def input(self, at: Witness, x: Any, kind: ArrayKind, position: int) -> StepNumber | None:
@@ -251,13 +253,13 @@ class Recorder:
                     excerpt = self.excerpt(at, kind.library)
                     self.complete()
                     text = self.sources[at.module.file].operand(at.written, position) or excerpt.text
-                    made = self.draft.input(Excerpt(text, excerpt.location), operand)
+                    made = self.builder.input(Excerpt(text, excerpt.location), operand)
                     note = Note(StepNumber(made.step), operand, mark)
                     self.notes.append(note)
-                    one, shape = self.draft.steps[made.step], (None,) * kind.dimensions(x)
-                    self.draft.steps[made.step] = replace(one, shape=shape, owner=kind.library)
+                    one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(x)
+                    self.builder.steps[made.step] = replace(one, shape=shape, owner=kind.library)
                     at.known[key] = note
-                if isinstance(self.draft.steps[note.number], Input):
+                if isinstance(self.builder.steps[note.number], Input):
                     note.count += 1
                     note.bytes += kind.size(x)
                 number = note.number
@@ -321,7 +323,7 @@ class Recorder:
             for at, why in [*self.failures.items()]:
                 excerpt = self.excerpt(at, "")
                 self.left_alone[f"{excerpt.text} ({excerpt.location})"] = UNREADABLE.format(why)
-            steps = tuple(self.draft.steps)
+            steps = tuple(self.builder.steps)
             seen = tuple(Seen(note.operand, *note.totals) for note in self.notes)
             results = (len(steps) - 1,) if steps else ()
             named = {step.location.file for step in steps if step.location}
@@ -331,7 +333,7 @@ class Recorder:
                 seen,
                 {library: own_system(library, steps) for library in sorted(libraries)},
                 tuple(LeftAlone(name, why) for name, why in self.left_alone.items()),
-                tuple(left_out(self.notes, self.arrays.unread, self.links.let_go)),
+                tuple(omissions(self.notes, self.arrays.unread, self.links.let_go)),
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
                 self.children.started,
                 dict(self.results),
@@ -339,8 +341,8 @@ class Recorder:
 
     def complete(self) -> None:
         """Add notes for the steps that were added without an observation of their own."""
-        for i in range(len(self.notes), len(self.draft.steps)):
-            step = self.draft.steps[i]
+        for i in range(len(self.notes), len(self.builder.steps)):
+            step = self.builder.steps[i]
             known = read_operand(step.value) if isinstance(step, Number) else scalar(SCALARS[float])
             self.notes.append(Note(StepNumber(i), known, None))
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.record.importing import Compiler, Finder
 from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.run_data.run import Run
 
 
 class Tracing:
@@ -37,7 +37,7 @@ class Tracing:
         self.finder.switches.off()
 
     def stop(self) -> Run:
-        """Stop rewriting modules and recording the rewritten ones. Return the run."""
+        """NarrowingCasts rewriting modules and recording the rewritten ones. Return the run."""
         if self.finder in sys.meta_path:
             sys.meta_path.remove(self.finder)
         self.finder.switches.back()

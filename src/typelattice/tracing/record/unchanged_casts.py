@@ -13,9 +13,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 from typelattice.calls.step import Argument, Cast, Ref, Step
-from typelattice.tracing.ground.links import StepNumber
-from typelattice.tracing.ground.source import Source
-from typelattice.tracing.ground.written_operation import WrittenOperation
+from typelattice.tracing.run_data.links import StepNumber
+from typelattice.tracing.run_data.source import Source
+from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # in the text of a call: the dtype of another array
 TARGET = re.compile(r"\s*(\w+)\s*=\s*")  # what stands before a call: `y = `

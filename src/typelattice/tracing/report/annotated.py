@@ -9,7 +9,7 @@ from typelattice.calls.step import Opaque
 from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.ground.run import is_operation
+from typelattice.tracing.run_data.run import is_operation
 
 
 @dataclass(frozen=True, slots=True)

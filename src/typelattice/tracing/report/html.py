@@ -15,12 +15,12 @@ from typelattice.disk.read import explained
 from typelattice.disk.write import write_text
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.report.annotated import Annotated, annotated
 from typelattice.tracing.report.markup import element, page, text
 from typelattice.tracing.report.model import DIVERGENCE_RULES, WRONG, Chapter, Entry, report_of
 from typelattice.tracing.report.source_page import sections_list, source_page
 from typelattice.tracing.report.words import place, shown, size
+from typelattice.tracing.run_data.run import Run
 
 TITLE = "Where dtypes come from"
 MOST = 200

@@ -14,7 +14,6 @@ from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.divergences import COSTS, Divergence
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.ground.run import is_operation
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
     cast_back_words,
@@ -25,7 +24,8 @@ from typelattice.tracing.report.sentences import (
     otherwise_words,
 )
 from typelattice.tracing.report.words import counted, size
-from typelattice.tracing.steps.as_written import operation_words
+from typelattice.tracing.run_data.run import is_operation
+from typelattice.tracing.steps.name_in_source import name_in_source
 
 RULES = {
     "TL001": "A wide float widened a narrower one.",
@@ -237,7 +237,7 @@ def _otherwise(
     entries = tuple(
         _entry(
             checked, rule, i,
-            f"{operation_words(checked.steps[i])} of {operands_words(checked, i)} "
+            f"{name_in_source(checked.steps[i])} of {operands_words(checked, i)} "
             f"{otherwise_words(checked, i, reasons)}",
         )
         for i in steps

@@ -8,7 +8,7 @@ from typing import Any
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay.replay import Outcome
-from typelattice.tracing.ground.run import Run
+from typelattice.tracing.run_data.run import Run
 
 VERSION = 1  # of the document, which docs/runs.md describes
 
@@ -28,7 +28,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
             "line": step.location.line if step.location else None,
             "code": step.text,
             "op": step.op,
-            "operands": list(step.parts),
+            "operands": list(step.inputs),
             "observed": dtype_text(seen.operand) if seen.count or step.op is None else None,
             "count": seen.count,
             "bytes": seen.bytes,

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typelattice.programs.program import AnySystem
 from typelattice.rendering.layout import Layout
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.report.model import Chapter, report_of
 from typelattice.tracing.report.words import place
+from typelattice.tracing.run_data.run import Run
 
 SHOWN = 10
 """Entries of a chapter that are shown; the others are counted."""

@@ -13,9 +13,9 @@ from typelattice.rendering.layout import Layout
 from typelattice.tracing.findings.causes import causes
 from typelattice.tracing.findings.chain import chain
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
-from typelattice.tracing.ground.run import Run
 from typelattice.tracing.report.sentences import cause_sections, deed
 from typelattice.tracing.report.words import place
+from typelattice.tracing.run_data.run import Run
 
 LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d{1,9})")
 MOST_NAMED = 8  # results that an error lists

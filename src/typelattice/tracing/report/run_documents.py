@@ -16,9 +16,9 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clipped
 from typelattice.operands.operand import WORDS
 from typelattice.rendering.grid import printable
-from typelattice.tracing.ground.widths import width_of
 from typelattice.tracing.report.plain_data import VERSION
 from typelattice.tracing.report.words import shown
+from typelattice.tracing.run_data.widths import width_of
 
 MOST = 1 << 30  # bytes of a document
 LISTS = ("steps", "mismatches", "departures", "summarised")

@@ -16,10 +16,10 @@ from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.dtype_origin import dtype_origin
-from typelattice.tracing.findings.stops import Casting, Stop, stop
-from typelattice.tracing.ground.widths import narrowed
+from typelattice.tracing.findings.narrowing_casts import Casting, NarrowingCasts, stop
 from typelattice.tracing.report.words import counted, place, size
-from typelattice.tracing.steps.as_written import operation_words
+from typelattice.tracing.run_data.widths import narrowed
+from typelattice.tracing.steps.name_in_source import name_in_source
 
 ASKED = ", as the code asks"
 ALSO = 3
@@ -97,20 +97,20 @@ def deed(checked: CheckedRun, i: int) -> str:
             return f"makes {given}{'' if step.dtype is None else ASKED}"
         case Opaque() if _with_a_list(checked, i):
             of = f"{operands_words(checked, i)} and a list or the like"
-            return f"{operation_words(step)} of {of} gives {given}"
-        case Opaque() if checked.parts[i]:
+            return f"{name_in_source(step)} of {of} gives {given}"
+        case Opaque() if checked.inputs[i]:
             return f"makes {given} of {operands_words(checked, i)}; no rule of it is known"
         case Opaque():
             return f"makes {given}; no rule of it is known"
         case Input():
             return f"comes in as {given}"
     if step.op == "setitem":
-        into, value = (checked.observed(p) for p in checked.parts[i][:2])
+        into, value = (checked.observed(p) for p in checked.inputs[i][:2])
         return f"writes {value} into {into}"
     why = ", as it does of narrower floats" if checked.is_always_wide(i) else ""
     if isinstance(step, Call) and step.dtype is not None:
         why = ASKED
-    return f"{operation_words(step)} of {operands_words(checked, i)} gives {given}{why}"
+    return f"{name_in_source(step)} of {operands_words(checked, i)} gives {given}{why}"
 
 
 def otherwise_words(checked: CheckedRun, i: int, reasons: Mapping[int, str]) -> str:
@@ -124,7 +124,7 @@ def otherwise_words(checked: CheckedRun, i: int, reasons: Mapping[int, str]) -> 
 def operands_words(checked: CheckedRun, i: int) -> str:
     """Describe the observed operands of a step, each once."""
     step = checked.steps[i]
-    those = step.operands if isinstance(step, Call) else checked.parts[i]
+    those = step.operands if isinstance(step, Call) else checked.inputs[i]
     told = [str(checked.observed(p)) for p in those]
     return " and ".join(dict.fromkeys(told)) if len(told) < 4 else ", ".join(dict.fromkeys(told))
 
@@ -133,7 +133,7 @@ def _with_a_list(checked: CheckedRun, i: int) -> bool:
     """Return True if an opaque step has a known operation of two operands, one of which is no array."""
     step = checked.steps[i]
     known = OPERATIONS.get(step.name) if isinstance(step, Opaque) else None
-    return known is not None and known.most == 2 and len(checked.parts[i]) == 1
+    return known is not None and known.most == 2 and len(checked.inputs[i]) == 1
 
 
 def _rule(p: Promotion | None) -> list[str]:
@@ -153,7 +153,7 @@ def _stop_lines(checked: CheckedRun, cause: Cause) -> list[str]:
     if found is None and _with_a_list(checked, cause.at):
         return [f"make an array of {cause.narrow} of that first (not tried: it was not followed)"]
     if found is None and isinstance(step, Opaque):
-        return [f"not known: typelattice has no rule of {operation_words(step)}, and cannot replay it"]
+        return [f"not known: typelattice has no rule of {name_in_source(step)}, and cannot replay it"]
     if found is None:
         return [f"no cast was found that keeps it {cause.narrow}"]
     what = size(found.bytes) if found.bytes else "this"  # a list's array has no size
@@ -165,7 +165,7 @@ def _stop_lines(checked: CheckedRun, cause: Cause) -> list[str]:
     ]
 
 
-def _kept_words(checked: CheckedRun, cause: Cause, found: Stop) -> str:
+def _kept_words(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> str:
     """Say how many steps stay narrow in a replay with some casts."""
     if not found.kept:
         return "nothing is widened"
@@ -181,7 +181,7 @@ def _kept_words(checked: CheckedRun, cause: Cause, found: Stop) -> str:
     return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
-def _unknown_lines(checked: CheckedRun, found: Stop) -> Iterator[str]:
+def _unknown_lines(checked: CheckedRun, found: NarrowingCasts) -> Iterator[str]:
     """Name the calls without a rule that take a narrowed array, and count the steps that follow them."""
     if not found.unknown:
         return
@@ -208,8 +208,8 @@ def operand_text(checked: CheckedRun, i: int, at: Step) -> str:
         written = parse(at.text, mode="eval").body
     except SyntaxError:  # it is a statement, or cut short
         written = None
-    if isinstance(written, BinOp) and len(at.parts) == 2:
-        return unparse((written.left, written.right)[at.parts.index(i)])
+    if isinstance(written, BinOp) and len(at.inputs) == 2:
+        return unparse((written.left, written.right)[at.inputs.index(i)])
     return checked.steps[i].text
 
 
@@ -232,7 +232,7 @@ def divergence_lines(checked: CheckedRun, divergence: Divergence) -> Iterator[st
     """Describe a divergence: both results, the lost values, and the later steps that differ by it."""
     i = divergence.steps[0]
     of = operands_words(checked, i)
-    said = f"{operation_words(checked.steps[i])}{f' of {of}' if of else ''}"
+    said = f"{name_in_source(checked.steps[i])}{f' of {of}' if of else ''}"
     if divergence.outcome.operand is None:
         mark = UNASKED if divergence.outcome.never_asked else ""
         yield f"{said} is refused{mark}: {divergence.outcome.reason}; the run gave {divergence.observed}"

@@ -14,7 +14,7 @@ from typelattice.tracing.report.markup import element, page, text
 from typelattice.tracing.report.model import Entry
 from typelattice.tracing.report.sentences import cause_sections, divergence_lines, operands_words
 from typelattice.tracing.report.words import counted, place, shown, size
-from typelattice.tracing.steps.as_written import operation_words
+from typelattice.tracing.steps.name_in_source import name_in_source
 
 STEPS = 24
 """Steps of a line that are shown, those that ran most."""
@@ -161,7 +161,7 @@ def _table(found: Findings, line: Line) -> str:
     ranked = sorted(line.steps, key=lambda i: -checked.run.seen[i].count)
     for i in sorted(ranked[:STEPS]):
         step, seen = checked.steps[i], checked.run.seen[i]
-        op = f"{operation_words(step)}{' (opaque)' * isinstance(step, Opaque)}"
+        op = f"{name_in_source(step)}{' (opaque)' * isinstance(step, Opaque)}"
         cells = [
             text(op),
             text(operands_words(checked, i)),

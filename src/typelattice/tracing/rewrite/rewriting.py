@@ -15,7 +15,6 @@ from types import NoneType
 from typing import Any
 
 from typelattice.programs.source.reader import OPERATORS
-from typelattice.tracing.ground.written_operation import UNTOLD, List, Row
 from typelattice.tracing.rewrite.nodes import COPY_IN_PLACE, LOAD, TARGET, WITNESS, compared, copied, placed
 from typelattice.tracing.rewrite.unsafe_rewrites import (
     COMPILED_BY,
@@ -28,6 +27,7 @@ from typelattice.tracing.rewrite.unsafe_rewrites import (
     in_order,
     lists_of,
 )
+from typelattice.tracing.run_data.written_operation import UNTOLD, List, Row
 
 SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from inspect import Parameter, signature
 from typing import Any
 
-from typelattice.tracing.ground.written_operation import UNTOLD, WrittenOperation
+from typelattice.tracing.run_data.written_operation import UNTOLD, WrittenOperation
 
 
 class UnknownCallError(Exception):

@@ -7,15 +7,15 @@ from contextlib import suppress
 from typing import Any
 
 from typelattice.calls.bind import call_function
-from typelattice.calls.draft import Draft
-from typelattice.calls.makers import PYTHONS
+from typelattice.calls.call_handlers import PYTHONS
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
 from typelattice.calls.table import FUNCTIONS
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS
-from typelattice.tracing.ground.kinds import LONG, is_dtype
 from typelattice.tracing.libraries import dtype_text
+from typelattice.tracing.run_data.kinds import LONG, is_dtype
 from typelattice.tracing.steps.arguments import UnknownCallError
 
 WIDEST = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
@@ -24,8 +24,8 @@ WIDEST = 63  # bits of an integer in a list, past which libraries choose a dtype
 class ArrayMaker:
     """Adds the steps of arrays that are made; `part` gives the step of an array, None of anything else."""
 
-    def __init__(self, draft: Draft, part: Callable[[Any], int | None]) -> None:
-        self.draft, self.part = draft, part
+    def __init__(self, builder: ProgramBuilder, part: Callable[[Any], int | None]) -> None:
+        self.builder, self.part = builder, part
 
     def join(self, excerpt: Excerpt, name: str, entries: Sequence[Any]) -> Argument:
         """The step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
@@ -36,12 +36,12 @@ class ArrayMaker:
             entries = entries[1:]
         found = [self.sliced(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries]
         if all(type(x) in SCALARS for x in found):
-            return self.draft.array_of(excerpt, listed(found), None)
-        found = [self.draft.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
+            return self.builder.array_of(excerpt, listed(found), None)
+        found = [self.builder.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
         if any(type(x) in SCALARS for x in found):
-            common = DTypeOf(self.draft.call(excerpt, FUNCTIONS["result_type"], found).step)
-            found = [self.draft.cast(excerpt, x, common) if type(x) in SCALARS else x for x in found]
-        return self.draft.call(excerpt, FUNCTIONS[name], found)
+            common = DTypeOf(self.builder.call(excerpt, FUNCTIONS["result_type"], found).step)
+            found = [self.builder.cast(excerpt, x, common) if type(x) in SCALARS else x for x in found]
+        return self.builder.call(excerpt, FUNCTIONS[name], found)
 
     def sliced(self, excerpt: Excerpt, x: slice) -> Argument:
         """The numbers that a slice stands for in `np.r_`: `1:5` for four; `0:1:5j` for five from 0 to 1."""
@@ -50,7 +50,7 @@ class ArrayMaker:
         text = ":".join("" if each is None else str(each) for each in (x.start, x.stop, x.step))
         excerpt = Excerpt(text.removesuffix(":") if x.step is None else text, excerpt.location, excerpt.owner)
         given = list(map(self.argument, bounds[:2] if name == "linspace" else bounds))
-        made = call_function(self.draft, excerpt, name, given, {})
+        made = call_function(self.builder, excerpt, name, given, {})
         assert isinstance(made, Ref)
         return made
 

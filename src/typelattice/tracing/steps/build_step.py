@@ -1,4 +1,4 @@
-"""Adds what a witness sees to a draft: an operation of each sort, and its operands, as steps."""
+"""Adds what a witness sees to a builder: an operation of each sort, and its operands, as steps."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.draft import Draft
+from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import IN_PLACE, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
 from typelattice.calls.table import FUNCTIONS
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import SCALARS, Operand
-from typelattice.tracing.ground.links import StepNumber
 from typelattice.tracing.libraries import own_system
+from typelattice.tracing.run_data.links import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.arrays import listed
 
@@ -35,36 +35,36 @@ def argument(part: Any) -> Argument:
     raise UnknownCallError("it is no operand")
 
 
-def operator(draft: Draft, name: str) -> Make:
+def operator(builder: ProgramBuilder, name: str) -> Make:
     """An operator."""
-    return lambda excerpt, args: draft.operator(excerpt, name, args)
+    return lambda excerpt, args: builder.operator(excerpt, name, args)
 
 
-def in_place(draft: Draft, name: str, same: bool) -> Make:
+def in_place(builder: ProgramBuilder, name: str, same: bool) -> Make:
     """An operator such as `+=`, which gave the `same` array, or a new one in place of its left operand."""
     if name not in IN_PLACE:
-        return operator(draft, name)
+        return operator(builder, name)
     if same:
-        return lambda excerpt, args: draft.in_place(excerpt, name, *args)
+        return lambda excerpt, args: builder.in_place(excerpt, name, *args)
 
     def rebound(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
-        made = draft.operator(excerpt, name, args)
+        made = builder.operator(excerpt, name, args)
         if isinstance(args[0], Ref) and isinstance(made, Ref):
-            step = draft.steps[made.step]
+            step = builder.steps[made.step]
             assert isinstance(step, Call)
-            draft.steps[made.step] = replace(step, rebinds=True)
+            builder.steps[made.step] = replace(step, rebinds=True)
         return made
 
     return rebound
 
 
-def item(draft: Draft, lists: str) -> Make:
+def item(builder: ProgramBuilder, lists: str) -> Make:
     """An index: of an array, and of the arrays among the indices; `lists` says how lists stand there."""
 
     def made(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
         source, *others = args
         assert isinstance(source, Ref)
-        return draft.add(
+        return builder.add(
             Index(
                 source.step,
                 tuple(others),
@@ -78,13 +78,15 @@ def item(draft: Draft, lists: str) -> Make:
     return made
 
 
-def attribute(draft: Draft, name: str) -> Make:
+def attribute(builder: ProgramBuilder, name: str) -> Make:
     """An attribute that computes an array."""
     op = FUNCTIONS[name if name in ("real", "imag") else "permute_dims"]
-    return lambda excerpt, args: draft.call(excerpt, op, args)
+    return lambda excerpt, args: builder.call(excerpt, op, args)
 
 
-def converted(draft: Draft, excerpt: Excerpt, source: Ref, given: Operand, observed: Operand) -> Ref:
+def converted(
+    builder: ProgramBuilder, excerpt: Excerpt, source: Ref, given: Operand, observed: Operand
+) -> Ref:
     """Return an array that a call gave back, or its cast, as JAX without 64 bits casts NumPy's float64.
 
     Raises UnknownCallError if the library's system does not say so.
@@ -97,9 +99,9 @@ def converted(draft: Draft, excerpt: Excerpt, source: Ref, given: Operand, obser
     cast = Cast(
         source.step, DTypeOf(source.step), text=excerpt.text, location=excerpt.location, owner=excerpt.owner
     )
-    return draft.add(cast)
+    return builder.add(cast)
 
 
-def put(draft: Draft) -> Make:
+def put(builder: ProgramBuilder) -> Make:
     """An assignment to elements."""
-    return lambda excerpt, args: draft.put(excerpt, args[0], None, args[1])
+    return lambda excerpt, args: builder.put(excerpt, args[0], None, args[1])

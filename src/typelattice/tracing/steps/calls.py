@@ -11,14 +11,14 @@ from typing import Any
 
 from typelattice.calls.bind import call_function, operand_count
 from typelattice.calls.methods import call_method
-from typelattice.calls.several import Several
+from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.step import Argument, Excerpt, Ref
 from typelattice.calls.table import FUNCTIONS, meaning, signature
 from typelattice.calls.ufuncs import POSITIONS, REDUCED
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import Operand
-from typelattice.tracing.ground.written_operation import WrittenOperation
 from typelattice.tracing.libraries import has_rules
+from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.arguments import (
     UnknownCallError,
     arguments,
@@ -82,7 +82,7 @@ class CallReader(ArrayMaker):
         made = self.step_of_function(excerpt, who, args, keywords, number)
         if isinstance(out, tuple):
             out = out[number] if number < len(out) else None
-        return made if out is None else self.draft.put(excerpt, self.argument(out), None, made)
+        return made if out is None else self.builder.put(excerpt, self.argument(out), None, made)
 
     def step_of_function(
         self, excerpt: Excerpt, who: Called, args: list[Argument], named: dict[str, Argument], number: int
@@ -91,10 +91,10 @@ class CallReader(ArrayMaker):
         if who.owner:
             if not isinstance(args[0], Ref):
                 raise UnknownCallError("no operation has its name")
-            found = call_method(self.draft, excerpt, who.name, args[0], args[1:], named)
+            found = call_method(self.builder, excerpt, who.name, args[0], args[1:], named)
         else:
-            found = call_function(self.draft, excerpt, who.name, args, named)
-        if not isinstance(found, Several):
+            found = call_function(self.builder, excerpt, who.name, args, named)
+        if not isinstance(found, MultipleResults):
             if number:
                 raise UnknownCallError(f"{who.name} gave more arrays than are known of")
             return found

@@ -8,8 +8,8 @@ from typelattice.calls.step import Step
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.replay import Outcome, engine_of
-from typelattice.tracing.ground.links import Note
 from typelattice.tracing.libraries import casting, own_system
+from typelattice.tracing.run_data.links import Note
 from typelattice.tracing.steps.arguments import UnknownCallError
 
 
@@ -35,7 +35,7 @@ def check(
     engine = engine_of(find_system(own_system(library, ())), steps)
     found: dict[int, Outcome] = {}
     for i in added:
-        for part in steps[i].parts:
+        for part in steps[i].inputs:
             if part not in found:
                 found[part] = Outcome(notes[part].operand)
         found[i] = engine(steps[i]).outcome(steps[i], found)

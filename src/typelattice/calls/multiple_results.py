@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.draft import RESULT
+from typelattice.calls.program_builder import RESULT
 from typelattice.calls.step import Argument, Call, Ref, Shape
 from typelattice.calls.table import ITSELF, fields_of
 from typelattice.facts.operations import Operation
@@ -14,7 +14,7 @@ STANDS_FOR = "stands_for"  # the keyword of a call that shares the dtype of what
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
+class MultipleResults:
     """The results of a call, each of which becomes a step when it is asked for; `fields` are their names."""
 
     name: str
@@ -56,9 +56,9 @@ def count_of(op: Operation, operands: int, shape: Shape | None, rest: Sequence[A
     return len(fields_of(op.name))
 
 
-def gives_several(op: Operation) -> bool:
+def has_multiple_results(op: Operation) -> bool:
     """Return True if an operation gives several arrays, as far as its results are known."""
-    return op.form == "each" or bool(fields_of(op.name)) or op.name in ("nonzero", "unstack", "split")
+    return op.form == "separate" or bool(fields_of(op.name)) or op.name in ("nonzero", "unstack", "split")
 
 
 def dtype_from(op: str, keywords: Mapping[str, Argument]) -> str:

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 np = pytest.importorskip("numpy")
 
 OWN = ("int8", "float16")
-GUESTS = ("bool", "int64", "float32", "float64")
+FOREIGN = ("bool", "int64", "float32", "float64")
 FUNCTIONS: dict[str, tuple[str, str, str]] = {  # a system: its module, functions
     "torch": ("torch", "add", "maximum"),
     "mlx": ("mlx.core", "add", "maximum"),
@@ -32,7 +32,7 @@ def ones(xp: Any, name: str, dtype: str) -> Any:
     return xp.ones((2,), dtype=dtype)
 
 
-def guest(form: str, dtype: str) -> Any:
+def foreign(form: str, dtype: str) -> Any:
     """NumPy's array, array without dimensions, or scalar."""
     return {"array": np.ones(2, dtype), "0d": np.ones((), dtype), "scalar": np.dtype(dtype).type(1)}[form]
 
@@ -46,19 +46,19 @@ def really(function: Callable[[Any, Any], Any], a: Any, b: Any) -> str:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_take_guests_as_said(name: str) -> None:
+def test_functions_take_foreign_arrays_as_said(name: str) -> None:
     module, *functions = FUNCTIONS[name]
     pytest.importorskip(module.partition(".")[0])
     xp = import_module(module)
     if name == "jax":
         import_module("jax").config.update("jax_enable_x64", True)
     system, wrong = tl.system(name), []
-    for own, dtype, form, left in product(OWN, GUESTS, ("array", "0d", "scalar"), (False, True)):
-        operands = ones(xp, name, own), guest(form, dtype)
+    for own, dtype, form, left in product(OWN, FOREIGN, ("array", "0d", "scalar"), (False, True)):
+        operands = ones(xp, name, own), foreign(form, dtype)
         operands = operands[::-1] if left else operands
         for function in functions:
             p = system.explain(*operands, op=function)
-            assert [bool(o.guest) for o in p.operands] == [left, not left]
+            assert [bool(o.foreign) for o in p.operands] == [left, not left]
             said = str(p.dtype) if p.dtype else "refused"
             real = really(getattr(xp, function), *operands)
             if said != real:

@@ -15,7 +15,7 @@ from typing import Any
 import hostile
 import pytest
 
-from typelattice.conformance.asker import Asker
+from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import CannotAskError, UnknownLibraryError
 from typelattice.conformance.process import CRASH, HANG, STARTING, LibraryProcess
 from typelattice.conformance.registry import library
@@ -98,11 +98,11 @@ def test_an_answer_that_is_no_printable_string_is_refused_with_its_call(name: st
 
 
 def test_a_library_is_held_to_the_same_in_this_process() -> None:
-    asker = Asker(hostile.ReadsNothing())
+    asker = InProcessLibrary(hostile.ReadsNothing())
     assert asker.has("int8") and not asker.has("int8:0d")
     with pytest.raises(CannotAskError, match="it gave 'None'"):
         asker.ask("add", ("int8", "int8"))
-    assert Asker(hostile.Fragile()).ask("multiply", ()) [0] == "!TypeError"
+    assert InProcessLibrary(hostile.Fragile()).ask("multiply", ()) [0] == "!TypeError"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from datetime import date
 from itertools import product
 from platform import python_version
 
-from typelattice.conformance.asker import Asker
+from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import SCALAR
@@ -16,7 +16,7 @@ from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER, Messages
 from typelattice.recorded.recording import Answers, Recording, encode
 
 CHOSEN = re.compile(r"bool|u?int8|int(32|64)|float(16|32|64)")
-"""The dtypes that are asked: few, as a guest counts by its dtype or by its kind."""
+"""The dtypes that are asked: few, as a foreign array counts by its dtype or by its kind."""
 
 OPERATIONS = ("add", "+", "*", "/", "<", "divide", "maximum")
 
@@ -24,10 +24,10 @@ OPERATIONS = ("add", "+", "*", "/", "<", "divide", "maximum")
 class Host:
     """A library whose operands may also be foreign arrays or scalars: `float32:numpy`."""
 
-    def __init__(self, library: Library, guest: Library) -> None:
-        self.library, self.guest = library, guest
-        self.name, self.how = library.name, f"{library.how}; beside {guest.name}'s arrays and scalars"
-        self.versions: Mapping[str, str] = {**library.versions, **guest.versions}
+    def __init__(self, library: Library, foreign: Library) -> None:
+        self.library, self.foreign = library, foreign
+        self.name, self.how = library.name, f"{library.how}; beside {foreign.name}'s arrays and scalars"
+        self.versions: Mapping[str, str] = {**library.versions, **foreign.versions}
 
     def dtypes(self) -> Sequence[str]:
         return self.library.dtypes()
@@ -35,33 +35,33 @@ class Host:
     def make(self, operand: str) -> object:
         """Make an array of the library itself; a foreign one if the string ends with its library's name."""
         of_library, _, mark = operand.rpartition(":")
-        if mark == self.guest.name:
-            return self.guest.make(of_library)
-        if mark == self.guest.name + SCALAR:
-            return self.guest.make(f"{of_library}:scalar")
+        if mark == self.foreign.name:
+            return self.foreign.make(of_library)
+        if mark == self.foreign.name + SCALAR:
+            return self.foreign.make(f"{of_library}:scalar")
         return self.library.make(operand)
 
     def read(self, result: object) -> str:
         """Read a result with the library; return TAKEN_OVER if it belongs to the foreign library."""
         owner = library_of(type(result).__module__.partition(".")[0])
-        return TAKEN_OVER if owner == self.guest.name else self.library.read(result)
+        return TAKEN_OVER if owner == self.foreign.name else self.library.read(result)
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         known = self.library.operations()
         return {name: known[name] for name in OPERATIONS if name in known}
 
 
-def guests_of(library: Library, guest: Library) -> Recording:
+def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
     """Record what a library makes of foreign arrays and scalars beside its own arrays.
 
     Each call has one foreign operand and one of the library's own; others are not asked.
     """
-    host = Host(library, guest)
-    asker = Asker(host)
+    host = Host(library, foreign)
+    asker = InProcessLibrary(host)
     own = [d for d in library.dtypes() if CHOSEN.fullmatch(d)]
-    marks = (f":{guest.name}", f":0d:{guest.name}", f":{guest.name}{SCALAR}")
-    guests = [d + mark for mark in marks for d in guest.dtypes() if CHOSEN.fullmatch(d)]
-    operands = tuple(filter(asker.has, (*own, *guests)))
+    marks = (f":{foreign.name}", f":0d:{foreign.name}", f":{foreign.name}{SCALAR}")
+    foreign_arrays = [d + mark for mark in marks for d in foreign.dtypes() if CHOSEN.fullmatch(d)]
+    operands = tuple(filter(asker.has, (*own, *foreign_arrays)))
     messages = Messages()
     found: dict[str, Answers] = {}
     for op in host.operations():

@@ -11,17 +11,19 @@ from typelattice.facts.dtypes import Node
 from typelattice.facts.frozen import replace
 from typelattice.facts.order import Order
 from typelattice.files.order_entries import Covers
-from typelattice.files.spec import Spec
+from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.text import FormatError, Line
 
 Lines = tuple[Line, ...]
 
 
-class Ablation:
+class LineRemoval:
     """One system without some lines of its order or without a rule; `build` makes a system of its files."""
 
-    def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], Rules]) -> None:
-        self.spec, self.covers, self.build = spec, covers, build
+    def __init__(
+        self, definition: SystemDefinition, covers: Covers, build: Callable[[SystemDefinition], Rules]
+    ) -> None:
+        self.definition, self.covers, self.build = definition, covers, build
         self.without_covers = lru_cache(maxsize=256)(self._without_covers)
         self.without_nodes = lru_cache(maxsize=256)(self._without_nodes)
         self.without = lru_cache(maxsize=256)(self._without)
@@ -31,12 +33,12 @@ class Ablation:
 
         Return None if the rule has neither, or if the rest is no system file.
         """
-        text = self.spec.text_of(rule.file)
+        text = self.definition.text_of(rule.file)
         try:
             if rule.lines:
-                return self.build(self.spec.without(rule.file, rule.lines))
+                return self.build(self.definition.without(rule.file, rule.lines))
             if text is not None and not text.is_toml:
-                return self.build(self.spec.unreplaced(rule.file, rule.key, rule.entry))
+                return self.build(self.definition.unreplaced(rule.file, rule.key, rule.entry))
         except FormatError:
             pass
         return None

@@ -51,10 +51,10 @@ RESULT = "result"  # the keyword of a call that says which of its results is mea
 DECIDING = (RESULT, "kind")  # the keywords on which the dtype of a call's result depends
 
 
-class Draft:
+class ProgramBuilder:
     """The steps so far, and what is known of each under any system.
 
-    `scalars` are the steps that give Python numbers, `values` the numbers that are known. In the draft of a
+    `scalars` are the steps that give Python numbers, `values` the numbers that are known. In the builder of a
     run, `observed` gives the operand that an earlier step was seen to be. Its steps keep no arguments that no
     dtype depends on, since these differ from call to call.
     """
@@ -300,7 +300,7 @@ class Draft:
             raise excerpt.refuse(f"{e}; give other shapes") from None
         if self.observed:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DECIDING)
-        whole: tuple[Argument, ...] = (taken, *args) if op.form == "several" else (*taken, *args)
+        whole: tuple[Argument, ...] = (taken, *args) if op.form == "list" else (*taken, *args)
         owner = self.owner(excerpt, steps)
         text = clipped(excerpt.text, LONGEST)
         return self.add(
@@ -312,7 +312,7 @@ class Draft:
 
     def converted(self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]) -> Sequence[Argument]:
         """The operands, of which the library makes arrays by a rule of its own, before the operation runs."""
-        joined = op.form == "several" or op.name == "append" or op.of_class == "matmul"
+        joined = op.form == "list" or op.name == "append" or op.of_class == "matmul"
         if not joined:
             return operands  # as nearly always
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]

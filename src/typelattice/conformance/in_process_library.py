@@ -39,7 +39,7 @@ class Catalogue:
     several: tuple[str, ...]
 
 
-class Asker:
+class InProcessLibrary:
     """A library that is asked calls; the objects that operand strings name are made once.
 
     Raises CannotAskError, as all its methods do, if the library does not keep to the protocol.

@@ -11,7 +11,7 @@ from typelattice.programs.replay.changed_outcomes import replay_changed
 from typelattice.programs.replay.replay import Outcome
 from typelattice.tracing.findings.causes import Cause, narrow_parts
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
-from typelattice.tracing.ground.widths import as_narrow, is_integer, narrowed, width, width_of
+from typelattice.tracing.run_data.widths import as_narrow, is_integer, narrowed, width, width_of
 
 ROUNDS = 8  # in which further casts are looked for
 
@@ -29,7 +29,7 @@ class Casting:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class NarrowingCasts:
     """Casts to `target`, of `bytes` in all, and the steps that the replay with them found narrow (`kept`).
 
     `takers` are the opaque steps that take a narrowed array. A replay cannot tell their results, nor those of
@@ -44,7 +44,7 @@ class Stop:
     unknown: tuple[int, ...] = ()
 
 
-def stop(checked: CheckedRun, cause: Cause) -> Stop | None:
+def stop(checked: CheckedRun, cause: Cause) -> NarrowingCasts | None:
     """Find the casts of the fewest bytes that stop the most of what follows from a cause; None if none does.
 
     First the operands of the widening steps are cast, then the result of the cause's first step. Steps that
@@ -59,11 +59,13 @@ def stop(checked: CheckedRun, cause: Cause) -> Stop | None:
     return best and _without_needless(checked, cause, best)
 
 
-def _widened_first(checked: CheckedRun, cause: Cause) -> Stop:
+def _widened_first(checked: CheckedRun, cause: Cause) -> NarrowingCasts:
     """Cast the narrower floats that became wide."""
     of = {j for i in cause.widening for p in narrow_parts(checked, i) for j in checked.alike(p)}
     target = narrowed(cause.narrow, cause.wide)
-    return Stop(tuple(map(Casting, sorted(of))), target, sum(checked.run.seen[i].bytes for i in of), ())
+    return NarrowingCasts(
+        tuple(map(Casting, sorted(of))), target, sum(checked.run.seen[i].bytes for i in of), ()
+    )
 
 
 def _candidates(checked: CheckedRun, cause: Cause) -> Iterator[list[Casting]]:
@@ -79,7 +81,7 @@ def _candidates(checked: CheckedRun, cause: Cause) -> Iterator[list[Casting]]:
 
 
 def _integers(checked: CheckedRun, i: int) -> list[Casting]:
-    return [Casting(p, i) for p in checked.parts[i] if is_integer(checked.observed(p))]
+    return [Casting(p, i) for p in checked.inputs[i] if is_integer(checked.observed(p))]
 
 
 def _wide_operands(checked: CheckedRun, i: int, changes: Mapping[int, Outcome]) -> list[Casting]:
@@ -87,7 +89,7 @@ def _wide_operands(checked: CheckedRun, i: int, changes: Mapping[int, Outcome]) 
 
     `changes` holds outcomes that take the place of the run's.
     """
-    now = {p: changes[p].operand if p in changes else checked.observed(p) for p in checked.parts[i]}
+    now = {p: changes[p].operand if p in changes else checked.observed(p) for p in checked.inputs[i]}
     own = width(changes[i].operand if i in changes else checked.observed(i))
     wide = [p for p, o in now.items() if own is not None and width(o) == own]
     if not wide and changes and isinstance(checked.steps[i], Call):
@@ -95,7 +97,7 @@ def _wide_operands(checked: CheckedRun, i: int, changes: Mapping[int, Outcome]) 
     return [Casting(each) for p in wide if p not in changes for each in checked.alike(p)]
 
 
-def _tried(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> Stop:
+def _tried(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> NarrowingCasts:
     """Replay the run with some casts, and add casts as long as other operands widen what follows."""
     concerned = sorted({*cause.widening, *cause.later})
     limit = width_of(cause.narrow) or 0
@@ -106,7 +108,7 @@ def _tried(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> Stop:
         wide = (
             i
             for i in concerned
-            if i not in unknown and not _narrow(changes.get(i), limit) and met & {i, *checked.parts[i]}
+            if i not in unknown and not _narrow(changes.get(i), limit) and met & {i, *checked.inputs[i]}
         )
         more = next((found for i in wide if (found := {*_wide_operands(checked, i, changes)} - casts)), None)
         if not more:
@@ -118,14 +120,16 @@ def _tried(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> Stop:
     return _stop(checked, cause, casts, changes)
 
 
-def _stop(checked: CheckedRun, cause: Cause, casts: set[Casting], changes: Mapping[int, Outcome]) -> Stop:
+def _stop(
+    checked: CheckedRun, cause: Cause, casts: set[Casting], changes: Mapping[int, Outcome]
+) -> NarrowingCasts:
     """Count what some casts keep narrow: nothing where the replay with them refuses a step."""
     limit = width_of(cause.narrow) or 0
     refused = any(outcome.operand is None for outcome in changes.values())
     concerned = () if refused else sorted({*cause.widening, *cause.later})
     unknown = _unknown(checked, concerned, changes)
     kept = tuple(i for i in concerned if _narrow(changes.get(i), limit))
-    return Stop(
+    return NarrowingCasts(
         tuple(sorted(casts, key=lambda c: (c.of, c.at or 0))),
         narrowed(cause.wide, cause.narrow),
         sum(checked.run.seen[i].bytes for i in {c.of for c in casts}),
@@ -143,14 +147,14 @@ def _unknown(
     for i in concerned:
         if i in changes:
             continue
-        if isinstance(checked.steps[i], Opaque) and any(p in changes for p in checked.parts[i]):
+        if isinstance(checked.steps[i], Opaque) and any(p in changes for p in checked.inputs[i]):
             found[i] = True
-        elif any(p in found for p in checked.parts[i]):
+        elif any(p in found for p in checked.inputs[i]):
             found[i] = False
     return found
 
 
-def _without_needless(checked: CheckedRun, cause: Cause, found: Stop) -> Stop:
+def _without_needless(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> NarrowingCasts:
     """Leave out the casts of a source text, one text at a time, without which as much stays narrow."""
     sources: dict[object, set[Casting]] = {}
     for c in found.casts:

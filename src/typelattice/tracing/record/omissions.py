@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from typelattice.tracing.ground.links import MOST_AT_ONE, MOST_LINKS, Note
+from typelattice.tracing.run_data.links import MOST_AT_ONE, MOST_LINKS, Note
 
 SUMMARISED = (
     "{:,} results, such as those of loops, are counted with an earlier run of the same line on the same "
@@ -14,7 +14,7 @@ UNREAD = "what is done with arrays of {} is no step: that is no dtype of ours"
 LET_GO = "{:,} arrays were let go: {:,} are remembered at a time"
 
 
-def left_out(notes: Sequence[Note], unread: Collection[str], let_go: int) -> Iterator[str]:
+def omissions(notes: Sequence[Note], unread: Collection[str], let_go: int) -> Iterator[str]:
     """Yield the sentences for a run's notes, its unreadable dtypes and its number of forgotten arrays."""
     if summarised := sum(note.alike.count for note in notes if note.alike):
         yield SUMMARISED.format(summarised, MOST_AT_ONE)

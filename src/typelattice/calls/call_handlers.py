@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.draft import RESULT, Draft
 from typelattice.calls.inputs import described
-from typelattice.calls.several import STANDS_FOR, Several
+from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
+from typelattice.calls.program_builder import RESULT, ProgramBuilder
 from typelattice.calls.shapes import plain_axes
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.calls.table import meaning
@@ -20,7 +20,7 @@ from typelattice.operands.operand import SCALARS, Operand, scalar
 LINSPACE = ("endpoint", "retstep", "axis")  # arguments that its step keeps
 PYTHONS = {"float": float, "int": int, "complex": complex, "bool": bool}
 Values = Mapping[str, Argument]  # the arguments of a maker, by the names in its row of signatures.txt
-Maker = Callable[[Draft, Excerpt, Values], Argument]
+CallHandler = Callable[[ProgramBuilder, Excerpt, Values], Argument]
 
 
 def asked_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
@@ -34,111 +34,113 @@ def asked_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
     raise excerpt.refuse(f"{short(str(x))} is no dtype; give one such as float32")
 
 
-def cast_to(draft: Draft, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
+def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
     """An explicit cast of an array, of a Python number, or of a list of them."""
-    return draft.array_of(excerpt, x, to) if isinstance(x, tuple) else draft.cast(excerpt, x, to)
+    return builder.array_of(excerpt, x, to) if isinstance(x, tuple) else builder.cast(excerpt, x, to)
 
 
-def bits_of(draft: Draft, excerpt: Excerpt, x: Ref, asked: Argument) -> Ref:
+def bits_of(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, asked: Argument) -> Ref:
     """The bits of an array as those of another dtype: no rule of a system has a say."""
-    if draft.observed:
+    if builder.observed:
         raise excerpt.refuse("its bits are taken for those of another dtype")
     to = asked_dtype(excerpt, asked)
-    d = None if to is None else draft.dtype(to)
+    d = None if to is None else builder.dtype(to)
     if d is None:
         raise excerpt.refuse("the dtype that the bits are taken for is not known; name one, e.g. int32")
-    own, shape = draft.dtype(x), draft.shape(x)
+    own, shape = builder.dtype(x), builder.shape(x)
     alike = shape == () or (own is not None and own.storage_bits == d.storage_bits)
-    return draft.opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
+    return builder.opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
 
 
-def _bitcast(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
+def _bitcast(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     x = values.get("x")
     if not isinstance(x, Ref):
         raise excerpt.refuse("it takes the bits of an array for another dtype; give an array and a dtype")
-    return bits_of(draft, excerpt, x, values.get("dtype"))
+    return bits_of(builder, excerpt, x, values.get("dtype"))
 
 
-def _astype(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
+def _astype(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     x, to = values.get("x"), asked_dtype(excerpt, values.get("dtype"))
     if x is None or to is None:
         raise excerpt.refuse("a cast needs an array and a dtype; write astype(x, float32)")
-    return draft.cast(excerpt, x, to)
+    return builder.cast(excerpt, x, to)
 
 
-def _asarray(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
+def _asarray(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """An array of what holds numbers: an array is itself, a Python number or a list of them is made one."""
     x, to = values.get("x"), asked_dtype(excerpt, values.get("dtype"))
     if x is None:
         raise excerpt.refuse("an array of nothing; give a number, a list or an array")
     if isinstance(x, tuple):
-        return draft.array_of(excerpt, x, to)
-    if isinstance(x, Ref) and not draft.is_scalar(x):
-        foreign = excerpt.owner and draft.steps[x.step].owner not in (None, excerpt.owner)
+        return builder.array_of(excerpt, x, to)
+    if isinstance(x, Ref) and not builder.is_scalar(x):
+        foreign = excerpt.owner and builder.steps[x.step].owner not in (None, excerpt.owner)
         to = DTypeOf(x.step) if to is None and foreign else to
-        return x if to is None else draft.cast(excerpt, x, to)
-    return draft.array_of_number(excerpt, x, to)
+        return x if to is None else builder.cast(excerpt, x, to)
+    return builder.array_of_number(excerpt, x, to)
 
 
-def _shaped(name: str) -> Maker:
+def _shaped(name: str) -> CallHandler:
     """Return the maker of an array from a shape alone (zeros, ones, empty).
 
     The array has the default float dtype unless another is asked for.
     """
 
-    def make(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
+    def make(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
         lengths = values.get("shape")
         if name == "eye":
             rows, columns = values.get("n_rows"), values.get("n_cols")
             lengths = rows if isinstance(rows, tuple) else (rows, rows if columns is None else columns)
         shape = plain_axes(lengths)
         if shape is None or any(n < 0 for n in shape) or (name == "eye" and len(shape) != 2):
-            if not draft.observed:
+            if not builder.observed:
                 raise excerpt.refuse(f"the shape of {name} is not known; give numbers")
             shape = None
         taken = shape if name == "eye" else (shape,)
         to = asked_dtype(excerpt, values.get("dtype"))
-        return draft.created(excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape)
+        return builder.created(excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape)
 
     return make
 
 
-def _full(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
+def _full(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     filled, shape = values.get("fill_value"), plain_axes(values.get("shape"))
-    if filled is None or (not draft.observed and (shape is None or any(n < 0 for n in shape))):
+    if filled is None or (not builder.observed and (shape is None or any(n < 0 for n in shape))):
         raise excerpt.refuse("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
-    ref, to = draft.ref(excerpt, filled), asked_dtype(excerpt, values.get("dtype"))
-    return draft.created(excerpt, "full", (shape, ref), {}, ref.step, to, shape)
+    ref, to = builder.ref(excerpt, filled), asked_dtype(excerpt, values.get("dtype"))
+    return builder.created(excerpt, "full", (shape, ref), {}, ref.step, to, shape)
 
 
-def _arange(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
+def _arange(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """Evenly spaced numbers, of the kind of the bounds."""
-    bounds = _bounds(draft, excerpt, "arange", values, ("start", "stop", "step"))
+    bounds = _bounds(builder, excerpt, "arange", values, ("start", "stop", "step"))
     whole = [x for x in bounds if isinstance(x, int)]
     known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
-    return _spaced(draft, excerpt, "arange", values, bounds, {}, len(range(*whole)) if known else None)
+    return _spaced(builder, excerpt, "arange", values, bounds, {}, len(range(*whole)) if known else None)
 
 
-def _linspace(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
+def _linspace(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """Evenly spaced floats."""
-    bounds = _bounds(draft, excerpt, "linspace", values, ("start", "stop"))
+    bounds = _bounds(builder, excerpt, "linspace", values, ("start", "stop"))
     number = values.get("num", 50)
     length = number if isinstance(number, int) else None
     more = {key: values[key] for key in LINSPACE if key in values}
-    return _spaced(draft, excerpt, "linspace", values, bounds, more, length)
+    return _spaced(builder, excerpt, "linspace", values, bounds, more, length)
 
 
-def _bounds(draft: Draft, excerpt: Excerpt, name: str, values: Values, keys: Sequence[str]) -> list[Argument]:
+def _bounds(
+    builder: ProgramBuilder, excerpt: Excerpt, name: str, values: Values, keys: Sequence[str]
+) -> list[Argument]:
     """The bounds that are given, which have to be known but in a run."""
-    found = [draft.static(values[key]) for key in keys if values.get(key) is not None]
+    found = [builder.static(values[key]) for key in keys if values.get(key) is not None]
     known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
-    if not known and not draft.observed:
+    if not known and not builder.observed:
         raise excerpt.refuse(f"{name} takes numbers that are known; give them")
     return found
 
 
 def _spaced(
-    draft: Draft,
+    builder: ProgramBuilder,
     excerpt: Excerpt,
     name: str,
     values: Values,
@@ -149,18 +151,18 @@ def _spaced(
     to = asked_dtype(excerpt, values.get("dtype"))
     bounds = [x for x in given if isinstance(x, (bool, int, float, complex))]
     if to is None and len(bounds) < len(given):
-        return draft.call(excerpt, operation(name), given)
+        return builder.call(excerpt, operation(name), given)
     kinds = [SCALARS[type(x)] for x in bounds]
     kind = max((Kind.FLOAT if name == "linspace" else Kind.SIGNED, *kinds), key=lambda k: k.rank)
     kept = [*bounds, values["num"]] if name == "linspace" and "num" in values else bounds
-    return draft.created(excerpt, name, kept, more, scalar(kind), to, (length,))
+    return builder.created(excerpt, name, kept, more, scalar(kind), to, (length,))
 
 
-def _python(name: str) -> Maker:
+def _python(name: str) -> CallHandler:
     """Return the maker of a Python number from a value in an array or from another Python number."""
 
-    def make(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
-        parts = [draft.static(x) for x in values.values()]
+    def make(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+        parts = [builder.static(x) for x in values.values()]
         real = [x for x in parts if isinstance(x, (bool, int, float))]
         if name == "complex" and len(real) == len(parts) == 2:
             return complex(*real)
@@ -177,12 +179,12 @@ def _python(name: str) -> Maker:
             raise excerpt.refuse(f"{name} takes a number or an array of one element; give that")
         unknown = Operand(None, SCALARS[PYTHONS[name]], True, "scalar")
         known = scalar(Kind.BOOL) if name == "bool" else unknown
-        return draft.opaque(excerpt, name, known, (x.step,), ())
+        return builder.opaque(excerpt, name, known, (x.step,), ())
 
     return make
 
 
-def _dtype(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
+def _dtype(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """A dtype is itself, however it is given."""
     to = asked_dtype(excerpt, values.get("dtype"))
     if to is None:
@@ -190,21 +192,21 @@ def _dtype(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
     return to
 
 
-def _flatten(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
-    return draft.call(excerpt, operation("reshape"), [values.get("x")], ((-1,),))
+def _flatten(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+    return builder.call(excerpt, operation("reshape"), [values.get("x")], ((-1,),))
 
 
-def _opaque(draft: Draft, excerpt: Excerpt, values: Values) -> Argument:
+def _opaque(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """Add a step that no rule decides, which a program writes as `opaque("float32[3]", x)`."""
     given, inputs = values.get("given"), values.get("inputs", ())
     if not isinstance(given, str):
         raise excerpt.refuse("opaque needs to be told what it gives; write opaque('float32', x)")
     what, shape = described(given)
-    made_of = [draft.ref(excerpt, x).step for x in (inputs if isinstance(inputs, tuple) else (inputs,))]
-    return draft.opaque(excerpt, "opaque", what, made_of, shape)
+    made_of = [builder.ref(excerpt, x).step for x in (inputs if isinstance(inputs, tuple) else (inputs,))]
+    return builder.opaque(excerpt, "opaque", what, made_of, shape)
 
 
-MAKERS: Mapping[str, Maker] = {
+MAKERS: Mapping[str, CallHandler] = {
     "opaque": _opaque,
     "astype": _astype,
     "bitcast": _bitcast,
@@ -220,95 +222,105 @@ MAKERS: Mapping[str, Maker] = {
 
 
 def _settings(
-    draft: Draft, args: Sequence[Argument], given: Mapping[str, Argument]
+    builder: ProgramBuilder, args: Sequence[Argument], given: Mapping[str, Argument]
 ) -> tuple[int, ...] | None:
     """Whole numbers, which may be given one by one, as a tuple, or by name; None for anything else."""
-    plain = [draft.static(x) for x in (*args, *given.values())]
+    plain = [builder.static(x) for x in (*args, *given.values())]
     return plain_axes(plain[0] if len(plain) == 1 else tuple(plain))
 
 
 def _transpose(
-    draft: Draft, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Argument:
     """Axes the other way round, in the order that is given, or in PyTorch two of them swapped."""
-    x, asked = draft.ref(excerpt, args[0]), [each for each in args[1:] if each is not None]
-    shape = draft.shape(x)
-    axes = _settings(draft, asked, given) if asked or given else None
+    x, asked = builder.ref(excerpt, args[0]), [each for each in args[1:] if each is not None]
+    shape = builder.shape(x)
+    axes = _settings(builder, asked, given) if asked or given else None
     if axes is None and (asked or given):
         raise excerpt.refuse("the axes are not known; give numbers")
     if axes is None:
         if shape is None or len(shape) == 2:
-            return draft.call(excerpt, operation("matrix_transpose"), [x])
+            return builder.call(excerpt, operation("matrix_transpose"), [x])
         axes = tuple(reversed(range(len(shape))))
     apart = len(asked) == 2 or {*given} == {"dim0", "dim1"}
-    matrix_of_numpy = shape is not None and len(shape) == 2 and draft.owner(excerpt, (x.step,)) == "numpy"
+    matrix_of_numpy = shape is not None and len(shape) == 2 and builder.owner(excerpt, (x.step,)) == "numpy"
     if apart and not matrix_of_numpy:
-        return draft.call(excerpt, operation("swapaxes"), [x], axes)
-    return draft.call(excerpt, operation("permute_dims"), [x], [axes])
+        return builder.call(excerpt, operation("swapaxes"), [x], axes)
+    return builder.call(excerpt, operation("permute_dims"), [x], [axes])
 
 
-def _t(draft: Draft, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]) -> Argument:
+def _t(
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+) -> Argument:
     """The transpose of a matrix; an array of one axis is itself."""
-    x = draft.ref(excerpt, args[0])
-    shape = draft.shape(x)
+    x = builder.ref(excerpt, args[0])
+    shape = builder.shape(x)
     if shape is not None and len(shape) < 2:
         return x
-    return draft.call(excerpt, operation("matrix_transpose"), [x])
+    return builder.call(excerpt, operation("matrix_transpose"), [x])
 
 
-def _expand(draft: Draft, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]) -> Argument:
+def _expand(
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+) -> Argument:
     """A view of more elements, in which -1 stands for the length that an axis has."""
-    x = draft.ref(excerpt, args[0])
-    shape, lengths = draft.shape(x), _settings(draft, args[1:], given)
+    x = builder.ref(excerpt, args[0])
+    shape, lengths = builder.shape(x), _settings(builder, args[1:], given)
     if lengths is None:
         raise excerpt.refuse("the lengths are not known; give numbers")
     own = (None,) * (len(lengths) - len(shape or ())) + (shape or ())
     found = tuple(at if n == -1 else n for n, at in zip(lengths, own, strict=False))
     if None in found:
         raise excerpt.refuse("the shape is not known; give its operand a shape, e.g. float32[3,4]")
-    return draft.call(excerpt, operation("broadcast_to"), [x], [found])
+    return builder.call(excerpt, operation("broadcast_to"), [x], [found])
 
 
 def _masked_fill(
-    draft: Draft, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Argument:
     """The array with a value where a mask is true: the value is written into it, whatever its dtype."""
     taken = [*args, *given.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
         raise excerpt.refuse("it takes an array, a mask and a value; give those")
-    return draft.put(excerpt, taken[0], taken[1], taken[2])
+    return builder.put(excerpt, taken[0], taken[1], taken[2])
 
 
-def _where(draft: Draft, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]) -> Any:
+def _where(
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+) -> Any:
     """The positions of true elements, if there is a condition alone; else the operation of that name."""
     if len(args) > 1 or given:
         return NotImplemented
-    x = draft.ref(excerpt, args[0])
-    shape, op = draft.shape(x), operation("nonzero")
+    x = builder.ref(excerpt, args[0])
+    shape, op = builder.shape(x), operation("nonzero")
 
     def made(i: int) -> Ref:
-        return draft.call(excerpt, op, [x], (), {RESULT: i})
+        return builder.call(excerpt, op, [x], (), {RESULT: i})
 
-    return Several("where", None if shape is None else len(shape), (), made, {})
+    return MultipleResults("where", None if shape is None else len(shape), (), made, {})
 
 
-def _div(draft: Draft, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]) -> Argument:
+def _div(
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+) -> Argument:
     """A quotient, which may be rounded down or towards zero; the latter has the dtype of the former."""
     mode = given.pop("rounding_mode", None)
     if given or len(args) != 2 or mode not in (None, "floor", "trunc"):
         raise excerpt.refuse("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
     if mode == "trunc":
-        return draft.call(excerpt, operation("floor_divide"), args, (), {STANDS_FOR: "div"})
-    return draft.call(excerpt, operation("floor_divide" if mode else "divide"), args)
+        return builder.call(excerpt, operation("floor_divide"), args, (), {STANDS_FOR: "div"})
+    return builder.call(excerpt, operation("floor_divide" if mode else "divide"), args)
 
 
 def _extreme(name: str) -> Callable[..., Any]:
     """PyTorch's `max(x, y)` of two arrays, which is `maximum`; else the operation of that name."""
 
-    def make(draft: Draft, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]) -> Any:
-        if len(args) != 2 or given or not isinstance(draft.static(args[1]), Ref):
+    def make(
+        builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+    ) -> Any:
+        if len(args) != 2 or given or not isinstance(builder.static(args[1]), Ref):
             return NotImplemented
-        return draft.call(excerpt, operation(name), args)
+        return builder.call(excerpt, operation(name), args)
 
     return make
 

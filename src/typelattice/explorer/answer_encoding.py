@@ -6,19 +6,19 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.ask import ask
 from typelattice.engine.decisions import Decision
+from typelattice.engine.explain_operands import explain_operands
 from typelattice.engine.system import System
 from typelattice.explanations.english import answer, sections
 from typelattice.explanations.operation_words import operation_words
 from typelattice.explanations.recorded_answer import given, testimony
-from typelattice.explorer.stated_rules import stated
+from typelattice.explorer.rules_key import rules_key
 from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand, Tier, operand_of
 from typelattice.recorded.observed import observed
-from typelattice.study.labels import code, label, marks
-from typelattice.study.scope import TIERS
+from typelattice.study.operand_domain import TIERS
+from typelattice.study.table_labels import code, label, marks
 from typelattice.study.tables import is_small
 
 NO_CELL = -1  # where two Python scalars would meet, which is Python's to answer
@@ -60,14 +60,14 @@ class Pools:
         return {name: getattr(self, name).values for name in self.__slots__}
 
 
-# The parts of a cell, each a column of its own, as `Cells` has them. The reasons for an answer take longest
-# to find: a system of many operands is shown without.
+# The parts of a cell, each a column of its own, as `AnswerEncoder` has them. The reasons for an answer take
+# longest to find: a system of many operands is shown without.
 REASONS = ("trail", "rule")
 PARTS = ("answer", "operation", "evidence", "way", *REASONS)
 Columns = dict[Hashable, dict[str, int]]  # what a table rests on → the number of each column, by its part
 
 
-class Cells:
+class AnswerEncoder:
     """The cells of one system. Anything that several of them share is computed once.
 
     Most operations make of their operands what these promote to, for the same reasons.
@@ -84,9 +84,11 @@ class Cells:
     def ask(self, operands: tuple[Operand, ...], op: str | None) -> Promotion:
         """The answer to operands, in an operation or without."""
         if op is not None:
-            return ask(self.system, operands, op, self.system.origin.rule)
+            return explain_operands(self.system, operands, op, self.system.origin.rule)
         if operands not in self._promotions:
-            self._promotions[operands] = ask(self.system, operands, None, self.system.origin.rule)
+            self._promotions[operands] = explain_operands(
+                self.system, operands, None, self.system.origin.rule
+            )
         return self._promotions[operands]
 
     def columns(
@@ -98,7 +100,7 @@ class Cells:
         the library's answers. The reasons of refusals are compared, since they may name the system.
         """
         reasons = tuple(p and (p.reason, p.remedy) for p in answers)
-        known = self._columns.setdefault((op, stated(self.system, op), reasons), {})
+        known = self._columns.setdefault((op, rules_key(self.system, op), reasons), {})
         found = {}
         for name in PARTS:
             if name == "evidence" or name not in known:

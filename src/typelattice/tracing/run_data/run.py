@@ -84,7 +84,7 @@ class Run:
     @property
     def opaque_share(self) -> float:
         """The share of opaque results among the results that later steps take, from 0 to 1."""
-        used = {part for step in self.program.steps for part in step.parts}
+        used = {part for step in self.program.steps for part in step.inputs}
         steps = [self.program.steps[i] for i in used]
         counts = [self.seen[i].count for i in used]
         made = [pair for pair in zip(steps, counts, strict=True) if not isinstance(pair[0], (Input, Number))]
@@ -116,7 +116,7 @@ class Run:
         wrong: set[int] = set()
         for i, ((step, seen), outcome) in enumerate(zip(self, self.under(self.systems), strict=True)):
             undecided = left_open(step, outcome) and not agrees(outcome, seen.operand)
-            if undecided or not wrong.isdisjoint(step.parts):
+            if undecided or not wrong.isdisjoint(step.inputs):
                 wrong.add(i)  # a result of a mistake is not a mistake of its own
             elif is_operation(step) and seen.count and not agrees(outcome, seen.operand):
                 wrong.add(i)

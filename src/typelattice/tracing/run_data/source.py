@@ -9,7 +9,7 @@ from functools import cached_property
 
 from typelattice.calls.step import SourceLocation
 from typelattice.rendering.grid import printable
-from typelattice.tracing.ground.written_operation import WrittenOperation
+from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import typelattice as tl
 from typelattice.conformance.compare import compare
 from typelattice.files.reader import parse
 from typelattice.files.text import FormatError
-from typelattice.recorded.recording import GUESTS, RECORDINGS, Call, Recording
+from typelattice.recorded.recording import FOREIGN, RECORDINGS, Call, Recording
 
 np = pytest.importorskip("numpy")
 
@@ -21,7 +21,7 @@ order = "b -> i8 -> i16 -> i64 -> f32 -> f64"
 tiers = ["array", "scalar"]
 defaults = { int = "i64", float = "f32" }
 """
-FILES = sorted((Path(RECORDINGS) / GUESTS).glob("*.jsonl"))
+FILES = sorted((Path(RECORDINGS) / FOREIGN).glob("*.jsonl"))
 
 
 def departs_of_its_own(system: str, call: Call) -> bool:
@@ -32,7 +32,7 @@ def departs_of_its_own(system: str, call: Call) -> bool:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_system_answers_of_guests_as_its_library_did(file: Path) -> None:
+def test_a_system_answers_of_foreign_arrays_as_its_library_did(file: Path) -> None:
     recording = Recording.load(file)
     report = compare(tl.system(file.stem), recording.calls())
     assert report.compared > 800
@@ -46,7 +46,7 @@ def test_a_system_answers_of_guests_as_its_library_did(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_departure_of_guests_has_the_reason_that_it_has_without_them(file: Path) -> None:
+def test_a_departure_of_foreign_arrays_has_the_reason_that_it_has_without_them(file: Path) -> None:
     for m in compare(tl.system(file.stem), Recording.load(file).calls()).mismatches:
         seen = tl.observed(tl.system(file.stem).explain(*m.call.operands, op=m.call.op))
         assert seen is not None and seen.departs
@@ -54,7 +54,9 @@ def test_a_departure_of_guests_has_the_reason_that_it_has_without_them(file: Pat
 
 
 @pytest.mark.parametrize("name", ["keras", "mlx"])
-def test_why_a_guest_may_not_stand_at_the_left_of_an_operator_is_what_the_file_says(name: str) -> None:
+def test_why_a_foreign_array_may_not_stand_at_the_left_of_an_operator_is_what_the_file_says(
+    name: str,
+) -> None:
     s = tl.system(name)
     refused = s.explain("float32:numpy", "float32", op="+")
     assert refused.reason == s.foreign["numpy"]["left"]
@@ -70,7 +72,7 @@ def test_a_bool_times_an_array_of_numpys_is_a_logical_and_in_tensorflow() -> Non
         assert str(seen.dtype) == str(p.dtype) == "bool", operands
 
 
-def test_what_was_recorded_of_guests_is_said() -> None:
+def test_what_was_recorded_of_foreign_arrays_is_said() -> None:
     for file in FILES:
         recording = Recording.load(file)
         asked = [call for call in recording.calls() if call.answer != "!NotAsked"]
@@ -79,10 +81,10 @@ def test_what_was_recorded_of_guests_is_said() -> None:
             assert found is not None and found.call == call
 
 
-def test_a_guest_is_read_back_from_its_string() -> None:
+def test_a_foreign_array_is_read_back_from_its_string() -> None:
     for text in ("int8:numpy", "int8:0d:numpy", "float64:numpy-scalar", "float64:numpy-scalar=2.5"):
         assert str(tl.operand(text)) == text
-    assert tl.operand("int8:numpy").guest == "numpy" and tl.operand("int8:numpy-scalar").tier == "0d"
+    assert tl.operand("int8:numpy").foreign == "numpy" and tl.operand("int8:numpy-scalar").tier == "0d"
     with pytest.raises(tl.OperandError, match="cannot read 'nunpy' in 'int8:nunpy'"):
         tl.operand("int8:nunpy")
 
@@ -96,7 +98,7 @@ def test_numpy_scalars_are_pythons_numbers_to_pytorch() -> None:
         torch.result_type("int8", "float64:numpy")
 
 
-def test_a_guest_takes_the_dtype_of_the_others_in_tensorflow_and_mlx() -> None:
+def test_a_foreign_array_takes_the_dtype_of_the_others_in_tensorflow_and_mlx() -> None:
     for name in ("tensorflow", "mlx"):
         assert str(tl.system(name).promote("int8", "float64:numpy", op="maximum").dtype) == "int8"
     assert str(tl.system("mlx").promote("int8", "float64:numpy-scalar", op="maximum").dtype) == "float32"
@@ -109,18 +111,18 @@ def test_what_no_file_speaks_of_is_refused() -> None:
         tl.system("numpy").result_type("int8", "int8:torch")
 
 
-def test_a_library_is_no_guest_of_its_own() -> None:
+def test_a_library_is_no_foreign_array_of_its_own() -> None:
     numpy = tl.system("numpy")
     assert numpy.result_type("int8:numpy", "int16") is numpy.result_type("int8", "int16")
 
 
-def test_arrays_of_one_library_are_no_guests_of_a_system() -> None:
+def test_arrays_of_one_library_are_no_foreign_arrays_of_a_system() -> None:
     """What PyTorch would make of the dtypes of NumPy's arrays may be asked with these."""
     p = tl.system("torch").explain(np.ones(2, "float32"), np.float64(2), "int8")
-    assert not any(o.guest for o in p.operands)
+    assert not any(o.foreign for o in p.operands)
 
 
-def test_an_explanation_says_what_a_guest_counts_as() -> None:
+def test_an_explanation_says_what_a_foreign_array_counts_as() -> None:
     told = str(tl.system("torch").explain("int8", "float64:numpy-scalar", op="add"))
     assert "float64:numpy-scalar counts as a Python float" in told
     p = tl.system("torch").explain("int8", "float64:numpy-scalar", op="add")
@@ -138,7 +140,7 @@ def test_an_explanation_says_what_a_guest_counts_as() -> None:
         ("{ numpy = { array = 1 } }", "this should be a string, is a whole number"),
     ],
 )
-def test_what_a_file_cannot_say_of_guests_is_refused(given: str, cause: str) -> None:
+def test_what_a_file_cannot_say_of_foreign_arrays_is_refused(given: str, cause: str) -> None:
     with pytest.raises(FormatError) as caught:
         parse(f'name = "mine"\norder = "i8"\nforeign = {given}\n')
     assert cause in str(caught.value)
@@ -178,13 +180,13 @@ cumulative = {{ scalars = "none, nor 0d" }}
     assert str(s.explain("int64:python", op="cumsum").dtype) == "int64"
 
 
-def test_what_is_said_of_a_guest_that_is_assigned_holds_at_the_right_of_an_assignment_alone() -> None:
+def test_what_is_said_of_a_foreign_array_that_is_assigned_holds_at_the_right_of_an_assignment_alone() -> None:
     s = parse(COUNTING + 'foreign = { numpy = { array = "it is refused here", assigned = "array" } }\n')
     assert str(s.explain("int64", "int64:numpy", op="setitem").dtype) == "int64"
     assert s.explain("int64:numpy", "int64", op="setitem").reason == "it is refused here"
 
 
-def test_a_guest_keeps_its_dtype_where_the_operation_makes_arrays() -> None:
+def test_a_foreign_array_keeps_its_dtype_where_the_operation_makes_arrays() -> None:
     ops = '[ops]\nadd = { counts-as = "array if first" }\nappend = { counts-as = "array" }\n'
     ops += '"+" = { counts-as = "itself" }\n'
     s = parse(f'{COUNTING}foreign = {{ numpy = "other" }}\n{ops}')

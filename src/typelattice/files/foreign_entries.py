@@ -11,7 +11,7 @@ from typelattice.facts.suggestions import nearest, short
 from typelattice.files.vocabulary import UnknownWord, Words, items, phrase, unknown
 
 
-def read_guest(words: Words, library: str, given: object) -> Mapping[str | DType | None, str]:
+def read_foreign(words: Words, library: str, given: object) -> Mapping[str | DType | None, str]:
     """Read a library's entry: form, or dtype of a scalar → word or reason. Raise ValueError."""
     if library not in libraries():
         raise unknown("library", library, libraries())

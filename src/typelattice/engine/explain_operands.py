@@ -15,7 +15,7 @@ from typelattice.engine.rules import Rules
 from typelattice.operands.operand import Operand
 
 
-def ask(
+def explain_operands(
     rules: Rules, operands: tuple[Operand, ...], op: str | None, find_rule: Callable[[Promotion], Rule]
 ) -> Promotion:
     """Answer a question: the dtype that operands promote to, alone or in an operation, or a refusal.
@@ -28,7 +28,7 @@ def ask(
         known = checked(op, operands)
         op, promoting = known.name, operands[known.promoting]
     try:
-        if any(o.guest for o in promoting):
+        if any(o.foreign for o in promoting):
             from typelattice.engine.foreign_arrays import (
                 read_foreign_arrays,  # few questions are of another library's arrays
             )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typelattice.files.releases import Release
 
 KEYS: dict[str, type] = {
-    **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak"), str),
+    **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak-join"), str),
     **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
     "requested": dict, "foreign": dict, "holds": dict, "fit": dict, "ops": dict, "stand-in": dict,
     "tiers": list, "both-ways": list, "first-is-array": bool,
@@ -40,7 +40,7 @@ DOTS = "..."  # stands for the inherited value, in an order and among the entrie
 
 
 @frozen()
-class Spec:
+class SystemDefinition:
     """The keys of a file and of those that it extends, the text that gave each, the order by its statements.
 
     `own` are the keys that the main text gives, on top of those of `base`.
@@ -51,13 +51,13 @@ class Spec:
     order: Sequence[tuple[Line, Chain]]
     main: Text
     own: Mapping[str, object] = field(default_factory=dict)
-    base: Spec | None = None
+    base: SystemDefinition | None = None
     whole: bool = True  # false of one that lacks lines of its files
     mistakes: Sequence[FormatError] = ()  # in the keys of its texts
     broken: frozenset[str] = frozenset()  # keys that a mistake took away
 
-    def with_keys(self, given: Checked, text: Text) -> Spec:
-        """Return a spec with other values for some keys; `...` stands for an inherited order or table."""
+    def with_keys(self, given: Checked, text: Text) -> SystemDefinition:
+        """Return one with other values for some keys; `...` stands for an inherited order or table."""
         order, keys = self.order, given.values
         mistakes, broken = [*self.mistakes, *given.mistakes], {*(self.broken - keys.keys()), *given.broken}
         values = {}
@@ -79,7 +79,7 @@ class Spec:
             except FormatError as e:
                 mistakes.append(e)
                 broken.add("order")
-        return Spec(
+        return SystemDefinition(
             {**self.values, **values},
             {**self.texts, **dict.fromkeys(keys, text)},
             order,
@@ -107,13 +107,13 @@ class Spec:
 
     def text_of_entry(self, key: str, entry: str | int | None) -> Text:
         """Return the text that gives a key or an entry of it: a table may inherit some of another file."""
-        spec: Spec | None = self
-        while spec is not None:
-            said = spec.own.get(key)
+        definition: SystemDefinition | None = self
+        while definition is not None:
+            said = definition.own.get(key)
             goes_on = isinstance(said, dict) and DOTS in said and entry is not None and entry not in said
             if said is not None and not goes_on:
-                return spec.main
-            spec = spec.base
+                return definition.main
+            definition = definition.base
         return self.main
 
     def says(self, key: str, entry: str | None = None) -> bool:
@@ -125,8 +125,8 @@ class Spec:
         found = self.values.get(key)
         return found if isinstance(found, dict) else {}
 
-    def replaced(self, keys: Mapping[str, object]) -> Spec:
-        """Return a spec with other values for keys, as a program gives them; of a table, only entries given.
+    def replaced(self, keys: Mapping[str, object]) -> SystemDefinition:
+        """Return one with other values for keys, as a program gives them; of a table, only entries given.
 
         They mean the same as in a file that extends this one: an empty table empties the inherited one, an
         empty entry removes the inherited one. Raise FormatError for values that no file could have, and for
@@ -153,7 +153,7 @@ class Spec:
             return self.main
         return self.base.text_of(file) if self.base else None
 
-    def without(self, file: str, lines: Sequence[int]) -> Spec:
+    def without(self, file: str, lines: Sequence[int]) -> SystemDefinition:
         """Return the rest without some lines of one of the files. Raise FormatError if that is no TOML."""
         if self.base is None:
             return self
@@ -164,7 +164,7 @@ class Spec:
             own = {key: value for key, value in _values(text).values.items() if key != "extends"}
         return replace(base.with_keys(Checked(own), text), whole=False)
 
-    def unreplaced(self, file: str, key: str, entry: str | None) -> Spec:
+    def unreplaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
         """Return the rest without a key that a program has replaced, or only without its entry, if given."""
         if self.base is None:
             return self
@@ -177,17 +177,19 @@ class Spec:
         return replace(base.with_keys(Checked(own), self.main), whole=False)
 
 
-def read(where: str | PathLike[str], trail: tuple[str, ...] = (), at: Release | None = None) -> Spec:
+def read(
+    where: str | PathLike[str], trail: tuple[str, ...] = (), at: Release | None = None
+) -> SystemDefinition:
     """The keys of a file, where `trail` are the paths of those that extend it, and `at` an older release.
 
     Raise UnknownSystemError where it cannot be read, FormatError where it is no system file.
     """
-    return spec(read_text(where), trail, at)
+    return definition(read_text(where), trail, at)
 
 
-def spec(text: Text, trail: tuple[str, ...] = (), at: Release | None = None) -> Spec:
+def definition(text: Text, trail: tuple[str, ...] = (), at: Release | None = None) -> SystemDefinition:
     """The keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
-    given, base = _values(text), Spec({}, {}, (), text)
+    given, base = _values(text), SystemDefinition({}, {}, (), text)
     keys = {key: value for key, value in given.values.items() if key != "extends"}
     if "extends" in given.values:
         below = (*trail, text.path) if text.path else trail
@@ -299,7 +301,7 @@ def _check_plain(value: object, key: str, text: Text, depth: int = 0) -> None:
         _check_plain(inner, key, text, depth + 1)
 
 
-def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> Spec:
+def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> SystemDefinition:
     """The file that another extends: one beside it, or else one that comes with typelattice."""
     fail = partial(text.error, key="extends")
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
@@ -331,7 +333,7 @@ def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> 
 
 
 @cache
-def of_shipped(where: str, at: Release | None) -> Spec:
+def of_shipped(where: str, at: Release | None) -> SystemDefinition:
     """The keys of a file that comes with typelattice, read once: several extend it."""
     return read(where, at=at)
 

@@ -13,15 +13,15 @@ from typelattice.tracing.steps.equivalent_operations import operation_of
 WRITING = "setitem"  # the operation of a step that writes into an array, by whatever is written in the source
 
 
-def operation_words(step: Step) -> str:
+def name_in_source(step: Step) -> str:
     """The operation of a step by the name that the program called it by, as far as its text shows that.
 
     >>> from typelattice.calls.step import Call
-    >>> operation_words(Call("cumsum", (), (), (), text="np.add.accumulate(x)"))
+    >>> name_in_source(Call("cumsum", (), (), (), text="np.add.accumulate(x)"))
     'add.accumulate'
-    >>> operation_words(Call("setitem", (), (), (), text="np.add(x, y, out=z)"))
+    >>> name_in_source(Call("setitem", (), (), (), text="np.add(x, y, out=z)"))
     'add into out'
-    >>> operation_words(Call("add", (), (), (), text="x + y"))
+    >>> name_in_source(Call("add", (), (), (), text="x + y"))
     'add'
     """
     name = step.op or ""

@@ -5,28 +5,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from typelattice.files.spec import Spec
+from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.text import FormatError, Line, joined
 from typelattice.files.vocabulary import LIMIT_ENTRIES, AboutOrder, Consequence, UnknownWord, items
 
 T = TypeVar("T")
 
 
-class Cursor:
-    """A spec that is read key after key, the place reached in it, and the mistakes found on the way.
+class KeyReader:
+    """A definition that is read key after key, the place reached in it, and the mistakes found on the way.
 
     `noting` keeps a mistake and goes on. `is_order_whole` is false once a mistake was found in what joins
     rest on; mistakes that only follow from it are dropped then.
     """
 
-    def __init__(self, spec: Spec) -> None:
-        self.spec = spec
+    def __init__(self, definition: SystemDefinition) -> None:
+        self.definition = definition
         self.key = "name"
         self.entry: str | int | None = None
         self.part: str | None = None  # of an entry that may stand in several places
         self.line: Line | None = None  # of a statement of the order
-        self.mistakes: list[FormatError] = [*spec.mistakes]
-        self.is_order_whole = "order" not in spec.broken
+        self.mistakes: list[FormatError] = [*definition.mistakes]
+        self.is_order_whole = "order" not in definition.broken
 
     def at(self, key: str, entry: str | int | None = None, part: str | None = None) -> None:
         """Go to a key, to an entry or element under it, or to a part of that."""
@@ -35,9 +35,9 @@ class Cursor:
     def value(self, key: str, default: T) -> T:
         """The value of a key, whose type is checked already. Raise Consequence for one of another type."""
         self.at(key)
-        if key in self.spec.broken:
+        if key in self.definition.broken:
             raise Consequence(key)
-        value = self.spec.values.get(key, default)
+        value = self.definition.values.get(key, default)
         assert isinstance(value, type(default))
         return value
 
@@ -73,12 +73,12 @@ class Cursor:
     def error(self, e: ValueError) -> FormatError:
         """Return the error for a mistake at the current place."""
         word = e.word if isinstance(e, UnknownWord) else ""
-        text = self.spec.text_of_entry(self.key, self.entry)
+        text = self.definition.text_of_entry(self.key, self.entry)
         found = None
         if self.line is not None:
-            found = self.spec.text_of(self.line[0])
+            found = self.definition.text_of(self.line[0])
         file, row = self.line or (text.file, None)
-        inherited = "" if file == self.spec.main.file else f" ({self.spec.main.file} extends it)"
+        inherited = "" if file == self.definition.main.file else f" ({self.definition.main.file} extends it)"
         if row is not None:
             mark = found.mark_of_row(row, word) if found else None
             return FormatError(file, row, self.key, f"{e}{inherited}", mark)

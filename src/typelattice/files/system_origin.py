@@ -8,26 +8,32 @@ from typing import TYPE_CHECKING
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.system import Origin, System
 from typelattice.files.order_entries import Covers
-from typelattice.files.spec import Spec
+from typelattice.files.system_definition import SystemDefinition
 
 if TYPE_CHECKING:
     from typelattice.files.blame import Blame
 
 
-class Provenance:
+class SystemOrigin:
     """The files of a system: its keys, what each line of them states of the order, and what builds it."""
 
-    def __init__(self, spec: Spec, covers: Covers, build: Callable[[Spec], System]) -> None:
-        self.spec, self.covers, self.build = spec, covers, build
+    def __init__(
+        self, definition: SystemDefinition, covers: Covers, build: Callable[[SystemDefinition], System]
+    ) -> None:
+        self.definition, self.covers, self.build = definition, covers, build
 
-    def __reduce__(self) -> tuple[Callable[[Callable[[Spec], System], Spec], Origin], tuple[object, ...]]:
-        return _again, (self.build, self.spec)
+    def __reduce__(
+        self,
+    ) -> tuple[
+        Callable[[Callable[[SystemDefinition], System], SystemDefinition], Origin], tuple[object, ...]
+    ]:
+        return _again, (self.build, self.definition)
 
     @cached_property
     def _blame(self) -> Blame:
         from typelattice.files.blame import Blame  # most programs ask for no explanation
 
-        return Blame(self.spec, self.covers, self.build)
+        return Blame(self.definition, self.covers, self.build)
 
     def rule(self, p: Promotion) -> Rule:
         """Return the lines that decide an answer: without them the system answers otherwise."""
@@ -35,13 +41,13 @@ class Provenance:
 
     def replace(self, keys: dict[str, object]) -> System:
         """Build the system with other values for keys of its file. Raise FormatError."""
-        return self.build(self.spec.replaced(keys))
+        return self.build(self.definition.replaced(keys))
 
-    def rebuild(self) -> tuple[Callable[[Spec], System], tuple[Spec]]:
+    def rebuild(self) -> tuple[Callable[[SystemDefinition], System], tuple[SystemDefinition]]:
         """Return the function and arguments that make the system again, for pickling."""
-        return self.build, (self.spec,)
+        return self.build, (self.definition,)
 
 
-def _again(build: Callable[[Spec], System], spec: Spec) -> Origin:
+def _again(build: Callable[[SystemDefinition], System], definition: SystemDefinition) -> Origin:
     """Build a system again, as unpickling does, and return its provenance."""
-    return build(spec).origin
+    return build(definition).origin

@@ -1,4 +1,4 @@
-"""What a promotion says of a value out of range, against what `zeros + value` does in NumPy and in JAX."""
+"""What a promotion says of a value out of range, against what NumPy, JAX and PyTorch do with the value."""
 
 from __future__ import annotations
 
@@ -45,11 +45,15 @@ def same(a: Any, b: Any, within: float = 0.0) -> bool:
 
 
 def differences(
-    system: str, dtypes: Sequence[str], compute: Callable[[str, Value], Any], op: str = "add"
+    system: str,
+    dtypes: Sequence[str],
+    compute: Callable[[str, Value], Any],
+    op: str = "add",
+    values: Sequence[Value] = (*INTS, *FLOATS, *COMPLEX),
 ) -> Iterator[str]:
     """The values of which the system says something else than comes of computing."""
     for d in dtypes:
-        for v in (*INTS, *FLOATS, *COMPLEX):
+        for v in values:
             p = tl.system(system).explain(d, v, op=op)
             said = p.fits[0] if p.fits else None
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -136,3 +140,36 @@ def test_jax_without_64_bits_does_with_a_value_what_its_system_says() -> None:
         assert list(differences("jax-x32", narrow, lambda d, v: (jax.numpy.zeros(1, d) + v)[0].item())) == []
     finally:
         jax.config.update("jax_enable_x64", before)
+
+
+@pytest.mark.live
+def test_jax_writes_into_float8_what_its_system_says() -> None:
+    """A float8 without infinities becomes NaN. A float4, without NaN, stays at its largest value."""
+    jax = pytest.importorskip("jax")
+    floats = [*OURS[:7], "float4_e2m1fn"]
+
+    def write(d: str, v: Value) -> Any:
+        return float(jax.numpy.zeros(1, d).at[0].set(v)[0])
+
+    assert list(differences("jax-x32", floats, write, "setitem", FLOATS)) == []
+
+
+@pytest.mark.live
+def test_pytorch_copies_into_float8_what_its_system_says() -> None:
+    """`float8_e4m3fn` keeps its largest value; beyond the range of the others is NaN or an infinity."""
+    torch = pytest.importorskip("torch")
+    names = [f"float8_{x}" for x in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")]
+
+    def zeros(d: str) -> Any:
+        return torch.zeros(1, dtype=getattr(torch, d))
+
+    def write(d: str, v: Value) -> Any:
+        x = zeros(d)
+        x[0] = v
+        return x.float().item()
+
+    def where(d: str, v: Value) -> Any:
+        return torch.where(torch.tensor([True]), v, zeros(d)).float().item()
+
+    assert list(differences("torch", names, write, "setitem", [*INTS, *FLOATS])) == []
+    assert list(differences("torch", names, where, "where", [*INTS, *FLOATS])) == []

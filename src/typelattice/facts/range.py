@@ -37,18 +37,21 @@ def represent(value: Value, target: DType) -> tuple[bool, Value | None]:
 def nearest(value: Value, target: DType) -> Value:
     """The value of a dtype that is nearest to a number: an infinity if it has one, 0 for NaN if it has none.
 
-    A complex number in a real dtype gives the result of its real part.
+    A dtype without infinities gives its largest value, even if it has NaN. A complex number in a real dtype
+    gives the result of its real part.
 
     >>> from typelattice import dtype
     >>> nearest(300.7, dtype("uint8")), nearest(-1.5, dtype("uint8")), nearest(1e39, dtype("float32"))
     (255, 0, inf)
+    >>> nearest(1e9, dtype("float8_e4m3fn")), nearest(float("-inf"), dtype("float4_e2m1fn"))
+    (448.0, -6.0)
     """
     if isinstance(value, complex) and target.kind is not Kind.COMPLEX:
         value = value.real
     held, becomes = represent(value, target)
     if held or target.max is None:
         return value
-    if target.kind.rank >= Kind.FLOAT.rank and becomes is not None:
+    if target.kind.rank >= Kind.FLOAT.rank and becomes is not None and becomes == becomes:
         return becomes
     if isinstance(value, complex) or value != value:
         return 0

@@ -48,7 +48,7 @@ class Torch(Framework):
 
     def operations(self) -> Operations:
         condition = torch.tensor([True, True])
-        found = functions(SPACES, condition, RENAMED)
+        found = functions(SPACES, condition, RENAMED, _matrix)
         del found["select"]  # of an axis and an index, in torch
         return found | {
             "flip": lambda x: torch.flip(x, (0,)),
@@ -63,6 +63,14 @@ class Torch(Framework):
             "cumulative_sum": lambda x: torch.cumsum(x, 0),
             "cumulative_prod": lambda x: torch.cumprod(x, 0),
         }
+
+
+def _matrix(array: torch.Tensor) -> torch.Tensor:
+    """A diagonal matrix, which has an inverse; one of ones if the dtype has no kernel to copy it."""
+    try:
+        return torch.diag(array) if array.ndim else torch.broadcast_to(array, (2, 2))
+    except NotImplementedError:
+        return torch.broadcast_to(array, (2, 2))
 
 
 def _full(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar) -> torch.Tensor:

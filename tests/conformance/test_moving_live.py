@@ -1,0 +1,38 @@
+"""PyTorch's operations that move elements, asked of every dtype. Recordings ask most of the usual ones."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+import typelattice as tl
+from typelattice.facts.operations import OPERATIONS
+
+MOVING = ("view", "like", "shifted")
+
+
+@pytest.mark.live
+def test_pytorch_moves_the_dtypes_that_its_system_says() -> None:
+    pytest.importorskip("torch")
+    from typelattice.conformance.libraries.torch import DTYPES, Torch
+
+    library = Torch()
+    system = tl.system("torch")
+    asked, wrong = 0, []
+    for op, function in library.operations().items():
+        if op not in OPERATIONS or OPERATIONS[op].of_class not in MOVING or OPERATIONS[op].most != 1:
+            continue
+        for name in DTYPES:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found = library.read(function(library.array(library.native[name], 1)))
+            except (RuntimeError, NotImplementedError):
+                found = "refused"
+            said = str(system.explain(name, op=op).dtype or "refused")
+            asked += 1
+            if said != found:
+                wrong.append(f"{op}({name}) is {found}, the system says {said}")
+    assert wrong == []
+    assert asked > 500

@@ -62,27 +62,41 @@ def call_method(
     cast = dtype_named(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
     if cast is not None and name not in FUNCTIONS:
         return builder.cast(excerpt, x, cast)
-    plain = name.removesuffix("_")
-    if is_in_place(name) and plain in WRITTEN and not given:
-        return builder.put(excerpt, x, ..., args[0] if args else 0)
-    if builder.observed and plain != name and (plain in FUNCTIONS or equivalent(plain, excerpt.owner)):
+    if name.removesuffix("_") != name:
+        written = _call_in_place(MethodCall(builder, excerpt, x, args, given), name)
+        if written is not None:
+            return written
+    owned = excerpt
+    if excerpt.owner is None and not is_function(name, None) and equivalent(name, "torch"):
+        owned = Excerpt(excerpt.text, excerpt.location, "torch")  # as its casts are
+    return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), given)
+
+
+def _call_in_place(call: MethodCall, name: str) -> Argument:
+    """Add the steps of a method whose name ends with `_`; None if it is no method that writes into its array.
+
+    Raises ProgramError for one that cannot be written as an operation.
+    """
+    builder, excerpt, x, args, given = call.builder, call.excerpt, call.x, call.args, call.given
+    plain, owner = name.removesuffix("_"), call.excerpt.owner
+    if is_in_place(name) and not given:
+        if plain in WRITTEN:
+            return builder.put(excerpt, x, ..., args[0] if args else 0)
+        if len(args) == 1 and not builder.observed:
+            return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
+    if builder.observed and (plain in FUNCTIONS or equivalent(plain, owner)):
         made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
         return builder.put(excerpt, x, ..., made if isinstance(made, Ref) else x)
-    if is_in_place(name) and not given and len(args) == 1:
-        return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
-    if plain != name and not is_composition(name, excerpt.owner) and writes_result(plain, excerpt.owner):
+    if not is_composition(name, owner) and writes_result(plain, owner):
         made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
         if not isinstance(made, Ref):
             return x
         written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))  # what `x += made` takes
         builder.stand_for(written, (STANDS_FOR, name))
         return written
-    if plain != name and (plain in FUNCTIONS or plain in METHODS):
+    if plain in FUNCTIONS or plain in METHODS:
         raise excerpt.refuse(f"{name} writes into the array; give the result a name: x = x.{plain}(...)")
-    owned = excerpt
-    if excerpt.owner is None and not is_function(name, None) and equivalent(name, "torch"):
-        owned = Excerpt(excerpt.text, excerpt.location, "torch")  # as its casts are
-    return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), given)
+    return None
 
 
 def _in_order(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequence[Argument]:

@@ -105,13 +105,17 @@ def indexed_shape(
     if shape is None:
         return None
     keys = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(k, Ref) for k in keys):
+        only = keys[0] if len(keys) == 1 == len(shape) else None
+        return index_shapes[only.step] if isinstance(only, Ref) else None
     lengths = [_listed(k) for k in keys if listed and isinstance(k, tuple)]
     if None in lengths or len(lengths) > 1 or (lengths and any(type(k) is int for k in keys)):
         return None
-    if [k for k in keys if isinstance(k, Ref)]:
-        return (
-            index_shapes[keys[0].step] if len(keys) == 1 == len(shape) and isinstance(keys[0], Ref) else None
-        )
+    return _by_axis(shape, keys, lengths)
+
+
+def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | None]) -> Shape:
+    """The shape of `x[keys]` without arrays in the keys; `lengths` has the length of the list among them."""
     taken = sum(k is not None and k is not ... for k in keys)
     if taken > len(shape):
         raise ShapeError(f"{taken} indices for the {len(shape)} axes of {shape}")

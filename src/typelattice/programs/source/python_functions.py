@@ -17,6 +17,7 @@ from typelattice.programs.source.name_meanings import ASKS, LENGTH, Dotted, Func
 
 LOOPED = ("enumerate", "reversed", "zip")
 UNKNOWN = object()  # the result if a Python builtin is to be read as a function of arrays
+PLAIN = object()  # the result if Python itself computes it, of values that are known
 OF_PYTHON: Mapping[str, Callable[..., Any]] = {
     "abs": abs, "all": all, "any": any, "enumerate": lambda *given: tuple(enumerate(*given)),
     "isinstance": isinstance, "len": len, "list": tuple, "max": max, "min": min, "print": print,
@@ -31,23 +32,10 @@ def of_python(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Seque
     """Return the result of a Python builtin; UNKNOWN if it is to be read as a function of arrays."""
     if name == "print":
         return None
-    if name == "len" and len(known) == 1 and isinstance(known[0], Ref):
-        shape = builder.shape(known[0])
-        if not shape or shape[0] is None:
-            raise excerpt.refuse("the shape is not known; give its operand a shape, e.g. float32[3,4]")
-        return shape[0]
-    if name == "abs" and len(known) == 1 and builder.is_scalar(known[0]):
-        return builder.operator(excerpt, name, known)
-    if name == "isinstance" and len(known) == 2:
-        return _is_instance(builder, excerpt, *known)
-    if name in ("max", "min") and (len(known) > 1 or isinstance(known[0], tuple)) and _has_array(known):
-        raise excerpt.refuse(f"it asks which is the {name}; write {name}imum(x, y)")
-    if name == "sum" and known and isinstance(known[0], tuple) and _has_array(known):
-        return _sum(builder, excerpt, *known)
-    if name in ("all", "any", "sorted") and _has_array(known):
-        return UNKNOWN
-    if name in LOOPED and any(isinstance(x, Ref) for x in known):
-        raise excerpt.refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
+    if name in OF_ARRAYS:
+        found = OF_ARRAYS[name](builder, excerpt, name, known)
+        if found is not PLAIN:
+            return found
     if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known):
         return UNKNOWN
     try:
@@ -56,6 +44,53 @@ def of_python(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Seque
         return OF_PYTHON[name](*known)
     except (TypeError, ValueError, OverflowError) as e:
         raise excerpt.refuse(f"Python refuses it: {e}; give other values") from None
+
+
+def _len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    if len(known) != 1 or not isinstance(known[0], Ref):
+        return PLAIN
+    shape = builder.shape(known[0])
+    if not shape or shape[0] is None:
+        raise excerpt.refuse("the shape is not known; give its operand a shape, e.g. float32[3,4]")
+    return shape[0]
+
+
+def _abs(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    is_scalar = len(known) == 1 and builder.is_scalar(known[0])
+    return builder.operator(excerpt, name, known) if is_scalar else PLAIN
+
+
+def _isinstance(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    return _is_instance(builder, excerpt, *known) if len(known) == 2 else PLAIN
+
+
+def _extreme(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    if (len(known) > 1 or isinstance(known[0], tuple)) and _has_array(known):
+        raise excerpt.refuse(f"it asks which is the {name}; write {name}imum(x, y)")
+    return PLAIN
+
+
+def _total(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    is_list = known and isinstance(known[0], tuple) and _has_array(known)
+    return _sum(builder, excerpt, *known) if is_list else PLAIN
+
+
+def _of_truth_values(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    return UNKNOWN if _has_array(known) else PLAIN
+
+
+def _loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    if any(isinstance(x, Ref) for x in known):
+        raise excerpt.refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
+    return PLAIN
+
+
+# The builtins that take arrays. Each returns PLAIN if Python itself is to compute the result.
+OF_ARRAYS: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], Any]] = {
+    "len": _len, "abs": _abs, "isinstance": _isinstance, "max": _extreme, "min": _extreme, "sum": _total,
+    "all": _of_truth_values, "any": _of_truth_values, "sorted": _of_truth_values,
+    **dict.fromkeys(LOOPED, _loop),
+}  # fmt: skip
 
 
 def _has_array(known: Sequence[Any]) -> bool:

@@ -25,6 +25,7 @@ from typelattice.calls.step import (
     NamedDType,
     ProgramError,
     Ref,
+    Shape,
     Slice,
     SourceLocation,
 )
@@ -125,6 +126,14 @@ REFUSED_LINES: Mapping[type[ast.stmt], str] = {
 }
 
 
+VIEWS = {"T": "matrix_transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
+LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow from the shape
+    "ndim": len,
+    "shape": lambda shape: None if None in shape else shape,
+    "size": size,
+}
+
+
 class Reader:
     """Source text that is read into a builder: its lines, and the names that are bound to operands."""
 
@@ -151,46 +160,46 @@ class Reader:
 
     def attribute(self, node: ast.Attribute, x: Read, name: str) -> Read:
         """Return the value of an attribute: of an array, a dtype, a library and others."""
-        if isinstance(x, Dotted):
-            if name == "newaxis":
-                return None
-            if name in ("dtype", "shape", "ndim", "size", "T", "mT") and x.owner is None:
-                raise self.unbound(node, x.path[0])
-            number = constant(name)
-            dtype = dtype_named(name, x.owner)
-            return number if number is not None else dtype or Dotted((*x.path, name))
-        if isinstance(x, Limits):
-            return limit(self.builder, self.excerpt(node), x, name)
-        if isinstance(x, (NamedDType, DTypeOf)):
-            return dtype_attribute(self.builder, self.excerpt(node), x, name)
-        if isinstance(x, MultipleResults) and name in x.fields:
-            return x[x.fields.index(name)]
-        if not isinstance(x, Ref):
-            raise self.excerpt(node).refuse(f"nothing is known of its {name}; give it as a value")
+        match x:
+            case Dotted():
+                return self.attribute_of_name(node, x, name)
+            case Limits():
+                return limit(self.builder, self.excerpt(node), x, name)
+            case NamedDType() | DTypeOf():
+                return dtype_attribute(self.builder, self.excerpt(node), x, name)
+            case MultipleResults() if name in x.fields:
+                return x[x.fields.index(name)]
+            case Ref():
+                return self.attribute_of_array(node, x, name)
+        raise self.excerpt(node).refuse(f"nothing is known of its {name}; give it as a value")
+
+    def attribute_of_name(self, node: ast.Attribute, x: Dotted, name: str) -> Read:
+        """Return an attribute of an unbound name: a constant or a dtype of a library, or a longer name."""
+        if name == "newaxis":
+            return None
+        if name in ("dtype", "shape", "ndim", "size", "T", "mT") and x.owner is None:
+            raise self.unbound(node, x.path[0])
+        number = constant(name)
+        return number if number is not None else dtype_named(name, x.owner) or Dotted((*x.path, name))
+
+    def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> Read:
+        """Return an attribute of an array: a dtype, lengths, a view or a method."""
         shape = self.builder.shape(x)
-        match name:
-            case "dtype":
-                return DTypeOf(x.step)
-            case "device":
-                return None
-            case "T" | "mT":
-                if shape is not None and name == "T" and len(shape) != 2:
-                    raise self.excerpt(node).refuse(
-                        f"T of an array of {len(shape)} axes; write permute_dims(x, axes)"
-                    )
-                return self.builder.call(self.excerpt(node), FUNCTIONS["matrix_transpose"], [x])
-            case "real" | "imag":
-                return self.builder.call(self.excerpt(node), FUNCTIONS[name], [x])
-            case "ndim" if shape is not None:
-                return len(shape)
-            case "shape" if shape is not None and None not in shape:
-                return shape
-            case "size" if (count := size(shape)) is not None:
-                return count
-            case "shape" | "ndim" | "size":
+        if name == "T" and shape is not None and len(shape) != 2:
+            raise self.excerpt(node).refuse(
+                f"T of an array of {len(shape)} axes; write permute_dims(x, axes)"
+            )
+        if name in VIEWS:
+            return self.builder.call(self.excerpt(node), FUNCTIONS[VIEWS[name]], [x])
+        if name in LENGTHS:
+            found = None if shape is None else LENGTHS[name](shape)
+            if found is None:
                 given = "its operand a shape, e.g. float32[3,4]"
                 raise self.excerpt(node).refuse(f"the shape is not known; give {given}")
-        return Method(x, name)
+            return found
+        if name == "dtype":
+            return DTypeOf(x.step)
+        return None if name == "device" else Method(x, name)
 
     def argument(self, node: ast.AST, x: Read) -> Argument:
         """Return a value as an argument of an operation. Raises ProgramError, e.g. for an unbound name."""
@@ -567,63 +576,80 @@ class Reader:
 
     def compound(self, node: ast.expr, scope: Scope) -> Reading:
         """Read an expression of several parts. Raises ProgramError at its source location."""
-        match node:
-            case ast.BinOp(left=a, right=b, op=op):
-                return self.operated(
-                    node,
-                    OPERATORS[type(op)],
-                    [(yield self.expression(a, scope)), (yield self.expression(b, scope))],
-                )
-            case ast.UnaryOp(op=ast.Not(), operand=x):
-                given = yield self.expression(x, scope)
-                return not self.truth(node, given, "join with & or |, negate with ~")
-            case ast.UnaryOp(op=op, operand=x):
-                return self.operated(node, OPERATORS[type(op)], [(yield self.expression(x, scope))])
-            case ast.Compare(left=a, comparators=[b], ops=[op]):
-                left = yield self.expression(a, scope)
-                return self.compared(node, op, left, (yield self.expression(b, scope)))
-            case ast.Compare(left=a, comparators=others, ops=ops):
-                return (yield self.chained(node, [a, *others], ops, scope))
-            case ast.BoolOp(op=op, values=values):
-                last: Any = None
-                for each in values:
-                    last = yield self.expression(each, scope)
-                    if self.truth(node, last, "join with & or |") is isinstance(op, ast.Or):
-                        break
-                return last
-            case ast.IfExp(test=test, body=body, orelse=other):
-                chosen = body if self.truth(node, (yield self.expression(test, scope))) else other
-                return (yield self.expression(chosen, scope))
-            case ast.Tuple(elts=items) | ast.List(elts=items):
-                found = yield self.items(items, scope)
-                return tuple(self.argument(node, x) for x in found)
-            case ast.Slice(lower=start, upper=stop, step=step):
-                bounds = []
-                for bound in (start, stop, step):
-                    bounds.append(
-                        None if bound is None else self.plain((yield self.expression(bound, scope)))
-                    )
-                return Slice(*bounds)
-            case ast.Attribute(value=x, attr=attribute):
-                return self.attribute(node, (yield self.expression(x, scope)), attribute)
-            case ast.Subscript(value=x, slice=key):
-                of = yield self.expression(x, scope)
-                return self.subscript(node, of, (yield self.expression(key, scope)))
-            case ast.Call():
-                return (yield self.called(node, scope))
-            case ast.ListComp(elt=item, generators=loops) | ast.GeneratorExp(elt=item, generators=loops):
-                values = yield self.comprehended([item], loops, scope)
-                return tuple(self.argument(item, value) for (value,) in values)
-            case ast.DictComp(key=key, value=value, generators=loops):
-                pairs = yield self.comprehended([key, value], loops, scope)
-                return {key_of(self.excerpt(key), self.plain(k)): v for k, v in pairs}
-            case ast.Dict():
-                return (yield self.dictionary(node, scope))
-            case ast.Lambda():
-                return Function(node, scope)
-            case ast.JoinedStr(values=values):
-                return (yield self.text_of(values, scope))
-        raise self.refused(node)
+        read = EXPRESSIONS.get(type(node))
+        if read is None:
+            raise self.refused(node)
+        return (yield read(self, node, scope))
+
+    def binary(self, node: ast.BinOp, scope: Scope) -> Reading:
+        """Read an operation of two operands."""
+        left = yield self.expression(node.left, scope)
+        right = yield self.expression(node.right, scope)
+        return self.operated(node, OPERATORS[type(node.op)], [left, right])
+
+    def unary(self, node: ast.UnaryOp, scope: Scope) -> Reading:
+        """Read an operation of one operand."""
+        given = yield self.expression(node.operand, scope)
+        if isinstance(node.op, ast.Not):
+            return not self.truth(node, given, "join with & or |, negate with ~")
+        return self.operated(node, OPERATORS[type(node.op)], [given])
+
+    def boolean(self, node: ast.BoolOp, scope: Scope) -> Reading:
+        """Read `a and b` or `a or b`: as in Python, the first value that decides, else the last."""
+        last: Any = None
+        for each in node.values:
+            last = yield self.expression(each, scope)
+            if self.truth(node, last, "join with & or |") is isinstance(node.op, ast.Or):
+                break
+        return last
+
+    def conditional(self, node: ast.IfExp, scope: Scope) -> Reading:
+        """Read the branch that the test chooses."""
+        test = yield self.expression(node.test, scope)
+        return (yield self.expression(node.body if self.truth(node, test) else node.orelse, scope))
+
+    def sequence(self, node: ast.Tuple | ast.List, scope: Scope) -> Reading:
+        """Read the items of a list or tuple."""
+        found = yield self.items(node.elts, scope)
+        return tuple(self.argument(node, x) for x in found)
+
+    def slice(self, node: ast.Slice, scope: Scope) -> Reading:
+        """Read the bounds of a slice."""
+        bounds = []
+        for bound in (node.lower, node.upper, node.step):
+            bounds.append(None if bound is None else self.plain((yield self.expression(bound, scope))))
+        return Slice(*bounds)
+
+    def attribute_access(self, node: ast.Attribute, scope: Scope) -> Reading:
+        """Read `x.name`."""
+        return self.attribute(node, (yield self.expression(node.value, scope)), node.attr)
+
+    def indexing(self, node: ast.Subscript, scope: Scope) -> Reading:
+        """Read `x[key]`."""
+        of = yield self.expression(node.value, scope)
+        return self.subscript(node, of, (yield self.expression(node.slice, scope)))
+
+    def list_in_loop(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Reading:
+        """Read a list or generator that a loop makes."""
+        values = yield self.comprehended([node.elt], node.generators, scope)
+        return tuple(self.argument(node.elt, value) for (value,) in values)
+
+    def dictionary_in_loop(self, node: ast.DictComp, scope: Scope) -> Reading:
+        """Read a dictionary that a loop makes."""
+        pairs = yield self.comprehended([node.key, node.value], node.generators, scope)
+        return {key_of(self.excerpt(node.key), self.plain(k)): v for k, v in pairs}
+
+    def function(self, node: ast.Lambda, scope: Scope) -> Reading:
+        """Read a lambda, which is inlined where it is called."""
+        yield from ()
+        return Function(node, scope)
+
+    def comparison(self, node: ast.Compare, scope: Scope) -> Reading:
+        """Read a comparison, which may be a chain such as `a < x < b`."""
+        if len(node.ops) > 1:
+            return (yield self.chained(node, [node.left, *node.comparators], node.ops, scope))
+        left = yield self.expression(node.left, scope)
+        return self.compared(node, node.ops[0], left, (yield self.expression(node.comparators[0], scope)))
 
     def chained(
         self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
@@ -651,10 +677,10 @@ class Reader:
                 raise self.excerpt(node).refuse("two stars before what is no dictionary; write its keys out")
         return found
 
-    def text_of(self, parts: Sequence[ast.expr], scope: Scope) -> Reading:
+    def text_of(self, node: ast.JoinedStr, scope: Scope) -> Reading:
         """Read a text with values in it; leave out the values that are not known."""
         found = ""
-        for part in parts:
+        for part in node.values:
             within = part.value if isinstance(part, ast.FormattedValue) else part
             value = self.plain((yield self.expression(within, scope)))
             found += str(value) if isinstance(value, (str, bool, int, float, complex)) else ""
@@ -829,6 +855,27 @@ class Reader:
         for name, x in pairs:
             found[name] = yield self.expression(x, function.scope)
         return found
+
+
+EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = {
+    ast.Attribute: Reader.attribute_access,
+    ast.BinOp: Reader.binary,
+    ast.BoolOp: Reader.boolean,
+    ast.Call: Reader.called,
+    ast.Compare: Reader.comparison,
+    ast.Dict: Reader.dictionary,
+    ast.DictComp: Reader.dictionary_in_loop,
+    ast.GeneratorExp: Reader.list_in_loop,
+    ast.IfExp: Reader.conditional,
+    ast.JoinedStr: Reader.text_of,
+    ast.Lambda: Reader.function,
+    ast.List: Reader.sequence,
+    ast.ListComp: Reader.list_in_loop,
+    ast.Slice: Reader.slice,
+    ast.Subscript: Reader.indexing,
+    ast.Tuple: Reader.sequence,
+    ast.UnaryOp: Reader.unary,
+}
 
 
 def _lists_in(index: ast.expr) -> str:

@@ -52,13 +52,19 @@ def check_values(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | 
             alone = (stands and to in rules.beside) or (first and i == 0)
             own = own_dtype(rules, o) if alone or _asks(policy, o.kind, DEFAULT) else None
             bounds = [[own] if own else [], held if o.kind is Kind.SIGNED else []]
-            beyond = next((b[-1] for b in bounds if b and not any(represent(o.value, d)[0] for d in b)), None)
-            if beyond is not None:
-                yield ValueFit(o.kind, o.value, beyond, "raise", None)
-            elif _asks(policy, o.kind, COUNTED) and not _counts(to, o.value):
-                yield ValueFit(o.kind, o.value, to, "raise", None)
-            else:
-                yield _fit(o.kind, o.value, to, policy)
+            yield _bounded_fit(o.kind, o.value, to, policy, bounds)
+
+
+def _bounded_fit(
+    kind: Kind, value: Value, to: DType, policy: Mapping[str, str], bounds: Sequence[Sequence[DType]]
+) -> ValueFit:
+    """The fit of a value; it is refused unless one dtype of each of `bounds` holds it."""
+    for dtypes in bounds:
+        if dtypes and not any(represent(value, d)[0] for d in dtypes):
+            return ValueFit(kind, value, dtypes[-1], "raise", None)
+    if _asks(policy, kind, COUNTED) and not _counts(to, value):
+        return ValueFit(kind, value, to, "raise", None)
+    return _fit(kind, value, to, policy)
 
 
 def _asks(policy: Mapping[str, str], kind: Kind, condition: str) -> bool:

@@ -79,9 +79,13 @@ def evaluate_operation(
     if op.writes:
         _check_room(rules, op, operands)
     operands = make_arrays(rules, op, operands, trail)
-    found = _without_join(rules, op, operands, trail)
-    if found is not None:
-        return found
+    return _without_join(rules, op, operands, trail) or _with_join(rules, op, operands, trail)
+
+
+def _with_join(
+    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+) -> Evaluation:
+    """Evaluate an operation whose operands join, or are cast to dtypes of its own."""
     node: Node | None = None
     weak = ignored = is_constant = False
     dtypes = casting(rules, op, operands)
@@ -100,15 +104,12 @@ def evaluate_operation(
     adopted = dtypes[0] if op.adopts == JOINED and len(dtypes) == 1 else compute
     values = () if is_constant else tuple(check_values(rules, operands, adopted, op))
     _check_values(values)
-    last = operands[-1]
-    # The last operand's own fit, if it has one, says what its value has wrapped to.
-    wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
-    check_exponent(rules, op, last, last.value if wrapped is None else wrapped, compute)
-    becomes = said_of(op.weak_of, compute) or op.weak
+    _check_last(rules, op, operands[-1], values, compute)
     same = compute is dtypes[0]
     if is_constant:  # a power whose exponent is a constant is a product, and as weak as that
-        weak = weak and same
-    elif becomes == EVEN_IF_CAST and not same:
+        return Evaluation(node, compute, result, weak and same, values)
+    becomes = said_of(op.weak_of, compute) or op.weak
+    if becomes == EVEN_IF_CAST and not same:
         weak = True
     elif becomes == IF_0D and any(o.tier == "array" for o in operands):
         weak = False
@@ -117,6 +118,14 @@ def evaluate_operation(
             check_weak(rules, op, result)
         result, weak = _weakness(rules, becomes, result, not ignored or operands[1].weak, same)
     return Evaluation(node, compute, result, weak, values)
+
+
+def _check_last(
+    rules: Rules, op: Op, last: Operand, values: Sequence[ValueFit], compute: DType
+) -> None:
+    """Check an exponent. Its own fit, if it has one, says what its value has wrapped to."""
+    wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
+    check_exponent(rules, op, last, last.value if wrapped is None else wrapped, compute)
 
 
 def _without_join(

@@ -240,31 +240,9 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
     >>> loss_words(loss(a, b), a, b)
     ['integers above 2**53 are no longer exact']
     """
-    whole, into_whole = source.kind.rank < Kind.FLOAT.rank, target.kind.rank < Kind.FLOAT.rank
-    lost = []
+    lost = [*_out_of_range_words(loss, source, target), *_rounding_words(loss, source, target)]
     if loss.imaginary:
-        lost.append("the imaginary part is dropped")
-    if loss.sign:
-        lost.append("negative values wrap" if whole else "negative values are undefined")
-    if loss.magnitude and target.max is not None:
-        # A loss of sign has said what becomes of values below.
-        beyond = "above" if into_whole and loss.sign else "beyond"
-        lost.append(f"values {beyond} {_number(target.max)} {_overflow(source, target)}")
-    elif loss.magnitude:
-        lost.append(f"values beyond the platform's {target} wrap")
-    binary = source.precision is not None and target.precision is not None
-    if loss.precision and into_whole and not whole:
-        lost.append("fractions are cut off")
-    elif loss.precision and binary and (source.precision or 0) > (target.precision or 0):
-        lost.append(f"{source.precision} significant bits are rounded to {target.precision}")
-    elif loss.first_inexact:
-        lost.append(f"integers above {_number(loss.first_inexact - 1)} are no longer exact")
-    elif loss.precision and not binary:
-        lost.append("some values are rounded")
-    if loss.underflow and source.smallest is not None:
-        lost.append(f"values near {_number(source.smallest)} become zero")
-    elif loss.precision and binary and (source.precision or 0) <= (target.precision or 0):
-        lost.append(f"values near {_number(source.smallest or 0)} are rounded")
+        lost.insert(0, "the imaginary part is dropped")
     if loss.unknown:
         unsaid = " and ".join(str(d) for d in (source, target) if values(d) is None)
         lost.append(f"rounding is unknown: the facts of {unsaid} do not list its values")
@@ -274,8 +252,39 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
     return lost
 
 
-def _overflow(source: DType, target: DType) -> str:
+def _out_of_range_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
     """Describe the fate of values beyond the range of a target."""
+    whole, into_whole = source.kind.rank < Kind.FLOAT.rank, target.kind.rank < Kind.FLOAT.rank
+    if loss.sign:
+        yield "negative values wrap" if whole else "negative values are undefined"
+    if loss.magnitude and target.max is not None:
+        # A loss of sign has said what becomes of values below.
+        beyond = "above" if into_whole and loss.sign else "beyond"
+        yield f"values {beyond} {_number(target.max)} {_overflow(source, target)}"
+    elif loss.magnitude:
+        yield f"values beyond the platform's {target} wrap"
+
+
+def _rounding_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
+    """Describe the values within the range of a target that a cast rounds."""
+    into_whole = source.kind.rank >= Kind.FLOAT.rank > target.kind.rank
+    has, keeps = source.precision, target.precision
+    is_coarser = has is not None and keeps is not None and has > keeps
+    if loss.precision and into_whole:
+        yield "fractions are cut off"
+    elif loss.precision and is_coarser:
+        yield f"{has} significant bits are rounded to {keeps}"
+    elif loss.first_inexact:
+        yield f"integers above {_number(loss.first_inexact - 1)} are no longer exact"
+    elif loss.precision and (has is None or keeps is None):
+        yield "some values are rounded"
+    if loss.underflow and source.smallest is not None:
+        yield f"values near {_number(source.smallest)} become zero"
+    elif loss.precision and has is not None and keeps is not None and not is_coarser:
+        yield f"values near {_number(source.smallest or 0)} are rounded"
+
+
+def _overflow(source: DType, target: DType) -> str:
     if target.kind.rank < Kind.FLOAT.rank:
         return "wrap" if source.kind.rank < Kind.FLOAT.rank else "are undefined"
     if "i" in target.specials:

@@ -43,11 +43,7 @@ def own_dtype(words: Words, name: str, facts: object) -> DType:
     form = _form(kind, given)
     if isinstance(given.get("values"), list):
         _listed(kind, given["values"])  # before what stands beside them
-    for fact in given:
-        if fact not in (*COMMON, *FORMS[form]):
-            beside = ", ".join((*COMMON, *FORMS[form]))
-            cause = f"the fact {fact} does not go with {form}, which has {beside}; leave it out"
-            raise UnknownWord(cause, fact)
+    _check_facts(form, given)
     bits, storage = _bits(given), given.get("storage_bits")
     if kind is Kind.BOOL:
         bits = bits or 1
@@ -59,33 +55,42 @@ def own_dtype(words: Words, name: str, facts: object) -> DType:
         words.new(word, "dtype")
         if as_numpy := numpy_reading(word):
             raise ValueError(f"{short(word)} is no name for a dtype: NumPy means {as_numpy} by it")
-    low: Number | None = 0
-    high: Number | None = 1
-    precision: int | None = None
-    exponent: int | None = None
-    step: Number | None = None
-    listed: tuple[Number, ...] = ()
-    match form:
-        case "a bool":
-            step = 1
-        case "an integer":
-            low, high = _whole_ends(kind, bits, given)
-            step = 1
-        case "a float":
-            low, high, precision, exponent = _binary(given)
-        case "fixed point":
-            low, high, step = _fixed(given)
-        case "a list of values":
-            listed = _listed(kind, given["values"])
-            low, high = listed[0], listed[-1]
-        case _:
-            low, high = _ends(kind, given)
+    low, high, precision, exponent, step, listed = _values(form, kind, bits, given)
     specials = _specials(form, kind, low, given)
     storage = storage if storage or kind is Kind.BOOL else bits
     d = define(name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
     _check_count(d)
     words.known[name] = words.known[code] = d
     return d
+
+
+def _check_facts(form: str, given: Mapping[str, object]) -> None:
+    """Raise UnknownWord for a fact that does not go with the form of a dtype."""
+    for fact in given:
+        if fact not in (*COMMON, *FORMS[form]):
+            beside = ", ".join((*COMMON, *FORMS[form]))
+            cause = f"the fact {fact} does not go with {form}, which has {beside}; leave it out"
+            raise UnknownWord(cause, fact)
+
+
+def _values(
+    form: str, kind: Kind, bits: int | None, given: Mapping[str, object]
+) -> tuple[Number | None, Number | None, int | None, int | None, Number | None, tuple[Number, ...]]:
+    """Return the least and greatest value, the precision, the exponent, the step and the listed values."""
+    match form:
+        case "a bool":
+            return 0, 1, None, None, 1, ()
+        case "an integer":
+            return *_whole_ends(kind, bits, given), None, None, 1, ()
+        case "a float":
+            return *_binary(given), None, ()
+        case "fixed point":
+            low, high, step = _fixed(given)
+            return low, high, None, None, step, ()
+        case "a list of values":
+            listed = _listed(kind, given["values"])
+            return listed[0], listed[-1], None, None, None, listed
+    return *_ends(kind, given), None, None, None, ()
 
 
 def _checked(facts: object) -> Mapping[str, object]:

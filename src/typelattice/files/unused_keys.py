@@ -149,26 +149,35 @@ def _ops(rules: Rules) -> Iterator[Finding]:
     for entry, said in rules.ops.items():
         if not said:
             yield "ops", entry, f"{entry} is said to do nothing else than the standard; leave it out"
-        for target in _targets(said):
-            if isinstance(target, DType) and not _named(target, rules):
-                yield "ops", entry, f"{target} is not in the order"
-            elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
-                yield "ops", entry, f"{target} has no dtype in `defaults`"
-        for source in _sources(said):
-            if isinstance(source, DType) and not _enters(source, rules):
-                yield "ops", entry, f"{source} is not in the order"
-        for o in _told(entry, "joins", rules) if said.get("meet") == NEVER else ():
-            if not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
-                cause = f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
-                yield "ops", entry, cause
-        for o in _told(entry, "takes", rules) if "takes" in said else ():
-            op = find(o.name, rules.ops)
-            if op.takes.listed and op.each is not None and not _takes_any(op, rules):
-                cause = f"{o.name} takes no dtype of the order: `takes.each` of a class leaves out what it"
-                yield "ops", entry, f"{cause} computes in; give {o.name} a `takes.each` of its own"
-        for key, fields in FIELDS.items():
-            if key in _NEEDS and any(field in said for field in fields) and not _matters(entry, key, rules):
-                yield "ops", entry, _NEEDS[key][0]
+        causes = (*_absent_dtypes(said, rules), *_unusable_keys(entry, said, rules))
+        yield from (("ops", entry, cause) for cause in causes)
+
+
+def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
+    """The dtypes and kinds of an entry of `ops` that the system does not have."""
+    for target in _targets(said):
+        if isinstance(target, DType) and not _named(target, rules):
+            yield f"{target} is not in the order"
+        elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
+            yield f"{target} has no dtype in `defaults`"
+    for source in _sources(said):
+        if isinstance(source, DType) and not _enters(source, rules):
+            yield f"{source} is not in the order"
+
+
+def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[str]:
+    """The keys of an entry of `ops` that cannot be followed, or change nothing."""
+    for o in _told(entry, "joins", rules) if said.get("meet") == NEVER else ():
+        if not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
+            yield f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
+    for o in _told(entry, "takes", rules) if "takes" in said else ():
+        op = find(o.name, rules.ops)
+        if op.takes.listed and op.each is not None and not _takes_any(op, rules):
+            cause = f"{o.name} takes no dtype of the order: `takes.each` of a class leaves out what it"
+            yield f"{cause} computes in; give {o.name} a `takes.each` of its own"
+    for key, fields in FIELDS.items():
+        if key in _NEEDS and any(field in said for field in fields) and not _matters(entry, key, rules):
+            yield _NEEDS[key][0]
 
 
 def _takes_any(op: Op, rules: Rules) -> bool:

@@ -480,16 +480,7 @@ def _read(path: str, advice: str) -> Recording:
         _fault(draft, 1, "is no head of a recording, an object with a `format`")
     if head["format"] != FORMAT:
         _fault(draft, 1, f"format is {_shown(head['format'])}, this version reads {FORMAT}")
-    for key, sort in (HEAD_ON_BASE if "base" in head else HEAD).items():
-        if type(head.get(key)) is not sort:
-            what = f"{_shown(head[key])} is not {WORDS[sort]}" if key in head else "is missing"
-            _fault(draft, 1, f"{key}: {what}")
-    for key in ("versions", "reworded"):
-        for name, value in head.get(key, {}).items():
-            if not isinstance(value, str):
-                _fault(draft, 1, f"{key}.{short(name)[1:-1]}: {_shown(value)} is not a string")
-    for key in ("operands", "lacks.operations", "lacks.operands"):
-        _check_names(head, key, draft)
+    _check_head(head, draft)
     try:
         told = json.loads(f"[{','.join(above[1:])}]")
         errors = {each["error"]: each["message"] for each in told}
@@ -506,6 +497,20 @@ def _read(path: str, advice: str) -> Recording:
     if not text.endswith("\n"):
         _fault(draft, text.count("\n") + 1, "does not end: the file was cut")
     return Recording(head, errors, "\n" + text[begin:], source, base, len(above) + 1)
+
+
+def _check_head(head: Mapping[str, Any], of: Recording) -> None:
+    """Refuse a head whose keys are missing or of other types."""
+    for key, sort in (HEAD_ON_BASE if "base" in head else HEAD).items():
+        if type(head.get(key)) is not sort:
+            what = f"{_shown(head[key])} is not {WORDS[sort]}" if key in head else "is missing"
+            _fault(of, 1, f"{key}: {what}")
+    for key in ("versions", "reworded"):
+        for name, value in head.get(key, {}).items():
+            if not isinstance(value, str):
+                _fault(of, 1, f"{key}.{short(name)[1:-1]}: {_shown(value)} is not a string")
+    for key in ("operands", "lacks.operations", "lacks.operands"):
+        _check_names(head, key, of)
 
 
 def _check_names(head: Mapping[str, Any], key: str, of: Recording) -> None:

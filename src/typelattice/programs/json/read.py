@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
 from json import loads
 from typing import Any
 
@@ -39,7 +40,9 @@ from typelattice.programs.json.write import VERSION
 LONGEST_JSON = 400_000_000  # characters
 LONGEST_NAME = 1_000  # characters of a file's name, a function's, an operand's
 DEEPEST = 32  # lists within one another
-KINDS = ("input", "number", "call", "cast", "index", "item", "created", "opaque")
+KINDS: Mapping[str, type[Step]] = {
+    cls.__name__.lower(): cls for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque)
+}
 
 
 def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
@@ -196,55 +199,53 @@ def _step(x: _Reader) -> Step:
         "shape": _shape(x.at("shape")) if x.has("shape") else None,
         "owner": x.at("owner").text() if x.has("owner") else None,
     }
-    match kind:
-        case "input":
-            return Input(_given(x.at("given")), **common)
-        case "number":
-            return Number(x.at("value").number(), **common)
-        case "cast":
-            to = x.at("to").dtype()
-            if to is None:
-                raise x.at("to").wrong("no dtype; give one")
-            return Cast(x.at("source").earlier(), to, **common)
-        case "index":
-            listed = x.at("lists", "").text(None)
-            if listed not in ("", *INDICES):
-                raise x.at("lists").wrong(f"unknown; it is one of {', '.join(INDICES)}")
-            return Index(x.at("source").earlier(), x.at("key").argument(), listed, **common)
-        case "item":
-            return Item(x.at("source").earlier(), **common)
-        case "opaque":
-            made_of = tuple(part.earlier() for part in x.at("made_of").items(MOST))
-            return Opaque(x.at("name").text(), _given(x.at("given")), made_of, **common)
-        case "created":
-            like = x.at("like")
-            of = like.earlier() if isinstance(like.data, int) else _operand(like)
-            name, args, keywords, dtype = _call(x)
-            return Created(name, args, keywords, of, dtype, **common)
-        case "call":
-            name, args, keywords, dtype = _call(x)
-            operands = tuple(part.earlier() for part in x.at("operands").items(MOST))
-            _check_operation(x, name, len(operands))
-            lists = tuple(part.earlier() for part in x.at("lists", []).items(MOST))
-            operator = x.at("operator", False).data is True
-            writes = name in WRITES or (operator and name in IN_PLACE)
-            rebinds = writes and x.at("rebinds", False).data is True
-            return Call(name, args, keywords, operands, operator, dtype, lists, rebinds, **common)
-    raise x.at("is").wrong(
-        f"unknown step {short(kind)}{nearest(kind, KINDS)}; a step is one of {', '.join(KINDS)}"
-    )
+    if kind not in KINDS:
+        raise x.at("is").wrong(
+            f"unknown step {short(kind)}{nearest(kind, KINDS)}; a step is one of {', '.join(KINDS)}"
+        )
+    cls = KINDS[kind]
+    given: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
+    for name, default in given.items():
+        if default is MISSING or x.has(name):
+            given[name] = FIELDS.get((kind, name), FIELDS["", name])(
+                x.at(name, {} if name == "keywords" else ...)
+            )
+    if cls is Call:
+        _check_operation(x, given["name"], len(given["operands"]))
+        writes = given["name"] in WRITES or (given["operator"] and given["name"] in IN_PLACE)
+        given["rebinds"] = writes and given["rebinds"]
+    return cls(**given, **common)
 
 
-def _call(x: _Reader) -> tuple[str, Any, Any, NamedDType | DTypeOf | None]:
-    """The name of a function, its arguments, those by name, the dtype that it is told."""
-    args = x.at("args").argument()
+def _args(x: _Reader) -> tuple[Any, ...]:
+    args = x.argument()
     if not isinstance(args, tuple):
-        raise x.at("args").wrong("no list; give one")
-    named = x.at("keywords", {})
-    if not isinstance(named.data, dict) or len(named.data) > LONGEST_NAME:
-        raise named.wrong("no object; give one with keys")
-    keywords = tuple((key, named.at(key).argument()) for key in named.data)
-    return x.at("name").text(), args, keywords, x.at("dtype", None).dtype()
+        raise x.wrong("no list; give one")
+    return args
+
+
+def _keywords(x: _Reader) -> tuple[tuple[str, Any], ...]:
+    if not isinstance(x.data, dict) or len(x.data) > LONGEST_NAME:
+        raise x.wrong("no object; give one with keys")
+    return tuple((key, x.at(key).argument()) for key in x.data)
+
+
+def _earlier_steps(x: _Reader) -> tuple[int, ...]:
+    return tuple(part.earlier() for part in x.items(MOST))
+
+
+def _target(x: _Reader) -> NamedDType | DTypeOf:
+    to = x.dtype()
+    if to is None:
+        raise x.wrong("no dtype; give one")
+    return to
+
+
+def _lists_in_index(x: _Reader) -> str:
+    listed = x.text(None)
+    if listed not in ("", *INDICES):
+        raise x.wrong(f"unknown; it is one of {', '.join(INDICES)}")
+    return listed
 
 
 def _check_operation(x: _Reader, name: str, operands: int) -> None:
@@ -277,3 +278,24 @@ def _operand(x: _Reader) -> Operand:
 def _shape(x: _Reader) -> tuple[int | None, ...]:
     lengths = x.items(MOST_AXES)
     return tuple(None if n.data is None else n.integer(0, 2**63 - 1, "length of an axis") for n in lengths)
+
+
+# How each field of a step is read, where a class of steps has no way of its own.
+FIELDS: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
+    ("", "args"): _args,
+    ("", "dtype"): _Reader.dtype,
+    ("", "given"): _given,
+    ("", "key"): _Reader.argument,
+    ("", "keywords"): _keywords,
+    ("", "like"): lambda x: x.earlier() if isinstance(x.data, int) else _operand(x),
+    ("", "lists"): _earlier_steps,
+    ("", "made_of"): _earlier_steps,
+    ("", "name"): _Reader.text,
+    ("", "operands"): _earlier_steps,
+    ("", "operator"): lambda x: x.data is True,
+    ("", "rebinds"): lambda x: x.data is True,
+    ("", "source"): _Reader.earlier,
+    ("", "to"): _target,
+    ("", "value"): _Reader.number,
+    ("index", "lists"): _lists_in_index,
+}

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import fields
+from functools import cache
 from json import dumps
+from typing import Any
 
-from typelattice.calls.step import (
-    Argument,
-    Call,
-    Cast,
-    Created,
-    DTypeOf,
-    Index,
-    Input,
-    Item,
-    NamedDType,
-    Number,
-    Opaque,
-    Ref,
-    Slice,
-    Step,
-)  # fmt: skip
+from typelattice.calls.step import Argument, DTypeOf, NamedDType, Ref, Slice, Step
+from typelattice.operands.operand import Operand
 
 VERSION = 1  # of the format
 AT_A_TIME = 100  # steps
@@ -47,41 +36,27 @@ def step_data(step: Step) -> dict[str, object]:
         found["shape"] = list(step.shape)
     if step.owner:
         found["owner"] = step.owner
-    match step:
-        case Call():
-            found["name"], found["operands"], found["args"] = step.name, step.operands, _list(step.args)
-            if step.keywords:
-                found["keywords"] = {key: argument_data(value) for key, value in step.keywords}
-            if step.operator:
-                found["operator"] = True
-            if step.rebinds:
-                found["rebinds"] = True
-            if step.dtype is not None:
-                found["dtype"] = argument_data(step.dtype)
-            if step.lists:
-                found["lists"] = step.lists
-        case Number(value=value):
-            found["value"] = argument_data(value)
-        case Input(given=given):
-            found["given"] = str(given)
-        case Cast(source=source, to=to):
-            found |= {"source": source, "to": argument_data(to)}
-        case Index(source=source, key=key):
-            found |= {"source": source, "key": argument_data(key)}
-            if step.lists:
-                found["lists"] = step.lists
-        case Item(source=source):
-            found["source"] = source
-        case Created():
-            like = step.like if isinstance(step.like, int) else str(step.like)
-            found |= {"name": step.name, "args": _list(step.args), "like": like}
-            if step.keywords:
-                found["keywords"] = {key: argument_data(value) for key, value in step.keywords}
-            if step.dtype is not None:
-                found["dtype"] = argument_data(step.dtype)
-        case Opaque(name=name, given=given, made_of=parts):
-            found |= {"name": name, "given": str(given), "made_of": list(parts)}
+    cls: Any = type(step)
+    for name, default in _own_fields(cls):
+        value = getattr(step, name)
+        if value != default:
+            found[name] = _field_data(name, value)
     return found
+
+
+@cache
+def _own_fields(cls: Any) -> tuple[tuple[str, object], ...]:
+    """The fields of a class of steps that not every step has, each with the value that is left out."""
+    common = {field.name for field in fields(Step)}
+    left_out = {"keywords": ()}
+    return tuple((f.name, left_out.get(f.name, f.default)) for f in fields(cls) if f.name not in common)
+
+
+def _field_data(name: str, x: Any) -> object:
+    """The value of a field: arguments by name as an object, operands as strings, all else as arguments."""
+    if name == "keywords":
+        return {key: argument_data(value) for key, value in x}
+    return str(x) if isinstance(x, Operand) else argument_data(x)
 
 
 def argument_data(x: Argument) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any
 
@@ -66,13 +66,11 @@ def _without_numbers(const: Any, numbers: list[int]) -> Any:
 
 def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
     made = bytearray(code)
+    call = _WitnessCall(made)
     found: set[int] = set()
     at = 0
-    pushed, left = 0, 0  # the number of values above the items, and of items that are not copied yet
-    taken = 0  # the number of values that the witness's call must take from the stack; 0 outside a call
-    in_place = assigns = False
     while at < len(code):
-        if not taken:
+        if not call.taken:
             at = code.find(LOAD_CONST, at)
             if at < 0:
                 break
@@ -82,41 +80,60 @@ def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
         op = code[at]
         arg, first = _argument(code, at)
         if op == LOAD_CONST and arg in marks:
-            count, number, how = int(marks[arg][0]), int(marks[arg][1]), marks[arg][2]
-            if how == COMPARED:
-                at = _blank(made, first, at + 2, "COMPARE_OP")
-                found.add(arg)
-                continue
-            if how == TARGET:
-                at = _copy(made, first, at, ABOVE_TARGET + 1)
-                found.add(arg)
-                continue
-            if number == 0:
-                pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
-            at = _copy(made, first, at, count - number + pushed)
-            pushed, left = pushed + 1, count - 1 - number
-            taken = count + 1 if count > 1 else 0  # a single value is on top, whatever follows
-            in_place = assigns = how == COPY_IN_PLACE
+            at = call.replace_mark(marks[arg], code, first, at)
             found.add(arg)
             continue
-        if taken and pushed == 1 and not left and not in_place and op == CALL and arg == taken:
-            taken = 0
-            if assigns:
-                _assign(made, at + 2)
-                assigns = False
-        elif taken:
-            if in_place and not left:
-                if op != OP["BINARY_OP"]:
-                    raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
-                made[at + 1] += TO_IN_PLACE
-                in_place = False
-            pushed += dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
-            if pushed < 1:
-                raise UnknownBytecodeError("a call takes what was to be copied; trace it with another Python")
+        if call.taken:
+            call.follow(op, arg, at)
         at += 2
-    if found != marks.keys() or taken:
+    if found != marks.keys() or call.taken:
         raise UnknownBytecodeError("a mark was not found; trace it with another Python")
     return bytes(made)
+
+
+class _WitnessCall:
+    """The stack between the first copy for a witness and the witness's call.
+
+    - `pushed` is the number of values above the items, `left` that of items that are not copied yet.
+    - `taken` is the number of values that the call must take from the stack; 0 outside a call.
+    """
+
+    def __init__(self, made: bytearray) -> None:
+        self.made = made
+        self.pushed = self.left = self.taken = 0
+        self.in_place = self.assigns = False
+
+    def replace_mark(self, mark: Sequence[str], code: bytes, first: int, at: int) -> int:
+        """Replace a mark by what it stands for. Return the next position."""
+        count, number, how = int(mark[0]), int(mark[1]), mark[2]
+        if how == COMPARED:
+            return _blank(self.made, first, at + 2, "COMPARE_OP")
+        if how == TARGET:
+            return _copy(self.made, first, at, ABOVE_TARGET + 1)
+        if number == 0:
+            self.pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
+        at = _copy(self.made, first, at, count - number + self.pushed)
+        self.pushed, self.left = self.pushed + 1, count - 1 - number
+        self.taken = count + 1 if count > 1 else 0  # a single value is on top, whatever follows
+        self.in_place = self.assigns = how == COPY_IN_PLACE
+        return at
+
+    def follow(self, op: int, arg: int, at: int) -> None:
+        """Follow one instruction. Raise UnknownBytecodeError if the call would take other values."""
+        if op == CALL and arg == self.taken and self.pushed == 1 and not self.left and not self.in_place:
+            self.taken = 0
+            if self.assigns:
+                _assign(self.made, at + 2)
+                self.assigns = False
+            return
+        if self.in_place and not self.left:
+            if op != OP["BINARY_OP"]:
+                raise UnknownBytecodeError("an operator in place is none; trace it with another Python")
+            self.made[at + 1] += TO_IN_PLACE
+            self.in_place = False
+        self.pushed += dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
+        if self.pushed < 1:
+            raise UnknownBytecodeError("a call takes what was to be copied; trace it with another Python")
 
 
 def _copy(made: bytearray, first: int, at: int, depth: int) -> int:

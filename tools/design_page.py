@@ -15,7 +15,7 @@ from typelattice.designer import DEMANDS, Completion, ConflictError, Design, des
 from typelattice.designer.pareto_front import AXES, Placement, front, place
 from typelattice.engine.system import System
 from typelattice.files.writer import code
-from typelattice.rendering.plot import Mark, Steps, plot
+from typelattice.rendering.scatter_svg import Mark, Steps, plot
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

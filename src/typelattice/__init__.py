@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from typelattice.study.operand_domain import BeyondReachError
     from typelattice.study.tables import Table, table
     from typelattice.tracing.front.function import Traced, TraceError, trace, why
-    from typelattice.tracing.report.result_words import ResultError, Why
+    from typelattice.tracing.report.why import ResultError, Why
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
 _LATER = {
@@ -87,7 +87,7 @@ _LATER = {
         "study.diffs": ("Diff", "diff"),
         "study.laws": ("Laws", "laws"),
         "study.tables": ("Table", "table"),
-        "tracing.report.result_words": ("ResultError", "Why"),
+        "tracing.report.why": ("ResultError", "Why"),
         "tracing.front.function": ("TraceError", "Traced", "trace", "why"),
     }.items()
     for name in names

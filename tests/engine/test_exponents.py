@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said
 
-from typelattice.explanations.english import sections
+from typelattice.explanations.sections import sections
 
 
 def test_an_exponent_may_have_to_lie_within_a_dtype() -> None:

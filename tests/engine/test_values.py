@@ -8,7 +8,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.engine.numpy1 import UNKNOWN
-from typelattice.explanations.english import sections
+from typelattice.explanations.sections import sections
 from typelattice.explanations.value_ranges import intervals
 
 NUMPY1 = tl.system("numpy1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 from small_systems import make, said, steps
 
 import typelattice as tl
-from typelattice.explanations.english import sections
+from typelattice.explanations.sections import sections
 
 
 def test_of_values_a_float_is_as_wide_as_numpy_1_counted_it() -> None:

@@ -15,8 +15,8 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.answer import Rule
-from typelattice.explanations.english import answer, sections
 from typelattice.explanations.recorded_answer import evidence
+from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page

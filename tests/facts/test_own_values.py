@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import typelattice as tl
-from typelattice.explanations.english import loss_words
+from typelattice.explanations.sections import loss_words
 from typelattice.facts.dtypes import DTYPES, DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.range import represent

@@ -118,7 +118,7 @@ COMPARE = (
     "conformance/pytest",
     "conformance/watch",
     "recorded/departure",
-    "recorded/departure_entries",
+    "recorded/read_departures",
     "recorded/departures",
     "recorded/observed",
     "recorded/unasked",

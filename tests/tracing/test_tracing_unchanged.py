@@ -22,7 +22,7 @@ import pytest
 import typelattice as tl
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import MOST_KEYS, Recorder
-from typelattice.tracing.run_data.kinds import Kinds
+from typelattice.tracing.run_data.array_classes import Kinds
 from typelattice.tracing.run_data.links import MANY, MOST_AT_ONE, MOST_CONSTANTS, MOST_KEPT
 
 MODULE = '''

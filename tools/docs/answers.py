@@ -14,8 +14,8 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.english import answer
 from typelattice.explanations.recorded_answer import UNKNOWN_REASON, given
+from typelattice.explanations.sections import answer
 from typelattice.facts.releases import SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse

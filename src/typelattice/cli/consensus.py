@@ -8,7 +8,7 @@ from typing import get_args
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, op_argument, some
 from typelattice.cli.table import drawn
-from typelattice.explanations.english import answer
+from typelattice.explanations.sections import answer
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import layout
 from typelattice.study.consensus import Consensus, contradicted, undefined

@@ -11,8 +11,8 @@ import typelattice as tl
 from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import Paragraphs
-from typelattice.explanations.english import cast_words, fit_words
 from typelattice.explanations.recorded_answer import given, testimony
+from typelattice.explanations.sections import cast_words, fit_words
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse

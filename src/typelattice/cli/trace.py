@@ -148,7 +148,7 @@ def _report(run: Run, systems: Sequence[AnySystem], width: int, args: Namespace)
     from typelattice.tracing.report.annotations import entry_data, github, sarif
     from typelattice.tracing.report.model import report_of
     from typelattice.tracing.report.report import report
-    from typelattice.tracing.report.result_words import explain_result
+    from typelattice.tracing.report.why import explain_result
 
     if args.why:
         return [line for name in args.why for line in explain_result(run, name).lines(width)]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from typelattice.drawings.orders import between, order_diagram
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.english import answer, question, sections
+from typelattice.explanations.sections import answer, question, sections
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.facts.paths import paths

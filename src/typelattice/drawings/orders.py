@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import combinations
 
 from typelattice.engine.rules import Pair, Rules
-from typelattice.explanations.english import name
 from typelattice.explanations.operation_words import enumerated
+from typelattice.explanations.sections import name
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typelattice.calls.step import Cast, Step
-from typelattice.explanations.english import loss_words
+from typelattice.explanations.sections import loss_words
 from typelattice.facts.dtypes import DType
 from typelattice.facts.loss import loss
 from typelattice.facts.suggestions import clipped

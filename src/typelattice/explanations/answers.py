@@ -7,9 +7,9 @@ from pathlib import Path
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.english import answer, asked, fate
 from typelattice.explanations.plain_data import data
 from typelattice.explanations.recorded_answer import given
+from typelattice.explanations.sections import answer, asked, fate
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
 from typelattice.facts.suggestions import nearest, short

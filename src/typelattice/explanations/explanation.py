@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.english import answer, asked, sections
 from typelattice.explanations.recorded_answer import evidence, given
+from typelattice.explanations.sections import answer, asked, sections
 from typelattice.recorded.observed import observed
 from typelattice.rendering.layout import PLAIN, Layout
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import Hosted
-from typelattice.explanations.english import answer
+from typelattice.explanations.sections import answer
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.observed import Observed, asked_of, observed, recording_of
 from typelattice.recorded.unasked import lacking_of

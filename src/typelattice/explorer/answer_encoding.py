@@ -9,9 +9,9 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import Decision
 from typelattice.engine.explain_operands import explain_operands
 from typelattice.engine.system import System
-from typelattice.explanations.english import answer, sections
 from typelattice.explanations.operation_words import operation_words
 from typelattice.explanations.recorded_answer import given, testimony
+from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.rules_key import rules_key
 from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType

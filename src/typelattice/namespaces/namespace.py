@@ -20,10 +20,10 @@ from typelattice.namespaces.array import VERSIONS, Array
 from typelattice.namespaces.assignment import elements, in_place
 from typelattice.namespaces.context import Context
 from typelattice.namespaces.creation import creation
+from typelattice.namespaces.function_builders import builder, promoting
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.libraries import library as find_library
 from typelattice.namespaces.libraries.computing import ComputingLibrary
-from typelattice.namespaces.promoting import builder, promoting
 from typelattice.namespaces.recipe import Recipes
 from typelattice.namespaces.shapes import shapes
 from typelattice.namespaces.signatures import named, standard

@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.files.reader import system as find_system
 from typelattice.namespaces.implicit import implicit_cast as cast_arrays
 from typelattice.programs.replay.replay import replay
-from typelattice.programs.symbols.caller import here
+from typelattice.programs.symbols.caller_location import here
 from typelattice.programs.symbols.symbol import Symbol, argument
 
 AnySystem = System | str | os.PathLike[str]

@@ -18,7 +18,7 @@ from typelattice.facts.releases import SIGN
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.vocabulary import Words, items, text
 from typelattice.recorded.departure import Departure, DepartureError
-from typelattice.recorded.departure_entries import DepartureEntries
+from typelattice.recorded.read_departures import DepartureEntries
 
 FOLDER = Path(__file__).with_name("departures")
 LIMIT_BYTES, LIMIT_DOTS = 200_000, 200  # of a list, on one of its lines

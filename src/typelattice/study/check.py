@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explanations.english import Section
+from typelattice.explanations.sections import Section
 from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
 from typelattice.files.reader import system as find_system
 from typelattice.study.criteria import SHOWN, Criteria, criteria

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.english import Section
+from typelattice.explanations.sections import Section
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Node, part_of
 from typelattice.facts.finite_values import PLATFORM

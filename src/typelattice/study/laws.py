@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explanations.english import Section
 from typelattice.explanations.library_code import Term, as_code
+from typelattice.explanations.sections import Section
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system

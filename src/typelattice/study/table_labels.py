@@ -4,8 +4,8 @@ from __future__ import annotations
 from functools import partial
 
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.english import answer, cast_words, question
 from typelattice.explanations.recorded_answer import deed
+from typelattice.explanations.sections import answer, cast_words, question
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
 from typelattice.operands.operand import BOOL, Operand

@@ -16,7 +16,7 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, OperandError
-from typelattice.programs.symbols.caller import here
+from typelattice.programs.symbols.caller_location import here
 
 WHERE = "write where(condition, x, y), or each branch as a function of its own"
 SHAPE = "give its operand a shape, e.g. float32[3,4]"

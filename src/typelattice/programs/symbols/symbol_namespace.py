@@ -16,7 +16,7 @@ from typelattice.calls.ufuncs import is_ufunc_method, ufunc_method
 from typelattice.facts.dtypes import dtype
 from typelattice.programs.program import Program
 from typelattice.programs.source.dtype_questions import LIMITS, is_kind, limit, limits_of
-from typelattice.programs.symbols.caller import here
+from typelattice.programs.symbols.caller_location import here
 from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
 
 

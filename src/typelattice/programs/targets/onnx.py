@@ -11,7 +11,7 @@ from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.engine.system import System
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import namespace
-from typelattice.programs.replay.execution import run
+from typelattice.programs.replay.run_on_arrays import run
 from typelattice.programs.targets.inputs import input_dtype, lacking
 
 

@@ -12,7 +12,7 @@ from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.engine.system import System
 from typelattice.namespaces.namespace import namespace
 from typelattice.operands.adapters import native
-from typelattice.programs.replay.execution import run
+from typelattice.programs.replay.run_on_arrays import run
 from typelattice.programs.targets.inputs import input_dtype, lacking
 
 

@@ -22,7 +22,7 @@ from typelattice.tracing.record.uncompiled import Switches
 from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.report.plain_data import run_data
 from typelattice.tracing.report.report import report
-from typelattice.tracing.report.result_words import Why, explain_result
+from typelattice.tracing.report.why import Why, explain_result
 from typelattice.tracing.run_data.run import Run
 
 RESULT = "result"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from typelattice.operands.operand import Operand
-from typelattice.tracing.run_data.kinds import ArrayKind
+from typelattice.tracing.run_data.array_classes import ArrayKind
 
 MOST = 4_096  # operands that are remembered
 

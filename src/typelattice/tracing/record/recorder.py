@@ -21,7 +21,7 @@ from typelattice.tracing.record.omissions import omissions
 from typelattice.tracing.record.reading import ArrayReader
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
 from typelattice.tracing.record.witness import Witness
-from typelattice.tracing.run_data.kinds import (
+from typelattice.tracing.run_data.array_classes import (
     ArrayKind,
     Asked,
     Kinds,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from typelattice.calls.step import Call, Cast, Created, Input, Opaque, Step
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.english import loss_words
+from typelattice.explanations.sections import loss_words
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.unasked import UNASKED

@@ -15,7 +15,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS
 from typelattice.tracing.libraries import dtype_text
-from typelattice.tracing.run_data.kinds import LONG, is_dtype
+from typelattice.tracing.run_data.array_classes import LONG, is_dtype
 from typelattice.tracing.steps.arguments import UnknownCallError
 
 WIDEST = 63  # bits of an integer in a list, past which libraries choose a dtype by its value

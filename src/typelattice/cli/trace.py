@@ -46,6 +46,11 @@ def arguments(parser: ArgumentParser) -> None:
         help="show every place, and name all that was not followed",
     )  # fmt: skip
     parser.add_argument(
+        "--values", action="store_true",
+        help="report what operations did to values, too: integers that wrap, numbers that become infinite or "
+        "NaN, fractions that are cut off, sums that lose digits",
+    )  # fmt: skip
+    parser.add_argument(
         "--why", action="append", default=[], metavar="NAME|LINE",
         help="instead of the report, say why the array of this name, or of this line (12 or file.py:12), "
         "has its dtype; may be given again",
@@ -131,7 +136,7 @@ def run(args: Namespace) -> Paragraphs:
     with raised():
         ended = run_script(
             target, argv, args.package, args.module is not None, cache and Path(cache), tell,
-            ends_process=args.ends_process,
+            ends_process=args.ends_process, values=args.values,
         )  # fmt: skip
     if not ended.forked:
         tell(ended)

@@ -55,13 +55,14 @@ def run_script(
     leaving: Callable[[Ended], None] | None = None,
     ends_process: bool = False,
     patched: Mapping[str, bytes] = {},
+    values: bool = False,
 ) -> Ended:
     """Run a script to its end, however that comes. Raises ScriptError, FileError.
 
     Nothing returns from `os._exit`: if the script calls it, `leaving` gets the run first. If this process
     ends with the script (`ends_process`), its threads and its exit functions are followed too, and what the
     script left in `sys` stays. Otherwise the caller goes on: threads and exit functions are left to it.
-    `patched` has other contents for some files.
+    `patched` has other contents for some files. `values` asks to check values, too.
     """
     for package in packages:
         check_package(package)
@@ -73,7 +74,7 @@ def run_script(
     module.__dict__.update(__builtins__=builtins, __cached__=None)
     if sys.version_info < (3, 14):
         module.__annotations__ = {}
-    tracing = Tracing(packages, cache, patched)
+    tracing = Tracing(packages, cache, patched, values)
     tracing.start()
     path = [*sys.path]
     _leave_out_own_folder()

@@ -6,18 +6,20 @@ A file may define these:
 - `casting`: a function that names the feature that casts operands by itself, such as autocast.
 - `CAST`: the form of a cast in a program.
 - `COMPILER_SWITCH`: the module and the name of the switch of a compiler that reads bytecode.
+- `value_losses`: a function that yields what an operation lost of the values of its operands.
 - `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 from typelattice.calls.step import Cast, Created, Input, NamedDType, Opaque, Step
 from typelattice.facts.dtypes import DTYPES
@@ -25,6 +27,7 @@ from typelattice.facts.libraries import file_of, libraries, recordings
 from typelattice.facts.releases import release_of
 from typelattice.files.text import systems
 from typelattice.operands.operand import Operand
+from typelattice.tracing.run_data.run import ValueLoss
 
 
 def own_system(library: str, steps: Sequence[Step]) -> str:
@@ -65,6 +68,15 @@ def cast_text(library: str, array: str, dtype: str) -> str:
 def may_be_forked(library: str) -> bool:
     """Return True if a process that has imported a library may be forked."""
     return getattr(_file(library), "MAY_BE_FORKED", False) is True
+
+
+def value_losses(
+    library: str, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
+) -> Iterator[ValueLoss]:
+    """Yield what an operation of a library lost of the values of its operands; nothing if that is unknown."""
+    found = getattr(_file(library), "value_losses", None)
+    if found is not None:
+        yield from found(name, operands, named, result)
 
 
 def compiler_switches() -> dict[str, str]:

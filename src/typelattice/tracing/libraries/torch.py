@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from typelattice.tracing.libraries import value_checks
+from typelattice.tracing.run_data.run import ValueLoss
 
 DEVICES = ("cpu", "cuda", "mps", "xpu")
 COMPILER_SWITCH = "torch._dynamo.config", "disable"
@@ -12,6 +16,15 @@ module when it compiles. TORCH_COMPILE_DISABLE=1 sets the switch, too."""
 
 CAST = "{}.to({})"
 """How a program casts an array to a dtype."""
+
+
+def value_losses(
+    name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
+) -> Iterator[ValueLoss]:
+    """Yield what an operation lost, seen as NumPy's; bfloat16 has no array there."""
+    arrays = [x.detach().cpu().numpy() if hasattr(x, "detach") else x for x in (*operands, result)]
+    axes = {"axis" if key == "dim" else key: x for key, x in named.items()}
+    yield from value_checks.value_losses(name, arrays[:-1], axes, arrays[-1])
 
 
 def casting() -> str:

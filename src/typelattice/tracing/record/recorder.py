@@ -20,6 +20,7 @@ from typelattice.tracing.record.children import Children
 from typelattice.tracing.record.omissions import omissions
 from typelattice.tracing.record.reading import ArrayReader
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
+from typelattice.tracing.record.values import ValueChecks, ValueWitness
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import (
     ArrayKind,
@@ -47,7 +48,9 @@ UNREADABLE = "our reading of it failed ({}); please report it"
 class Recorder:
     """The steps so far. A witness calls it when it sees something for the first time."""
 
-    def __init__(self) -> None:
+    def __init__(self, values: bool = False) -> None:
+        self.values = ValueChecks() if values else None
+        self.witness_class: type[Witness] = ValueWitness if values else Witness
         self.notes: list[Note] = []
         self.builder = ProgramBuilder(self.observed)
         self.kinds = Kinds()
@@ -337,6 +340,7 @@ class Recorder:
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
                 self.children.started,
                 dict(self.results),
+                tuple(self.values.found.values()) if self.values else None,
             )
 
     def complete(self) -> None:

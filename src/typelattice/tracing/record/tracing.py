@@ -17,13 +17,14 @@ class Tracing:
 
     Modules that were imported before are not followed. The run's `left_alone` names them, and the packages
     of which no module was imported. `cache` is a folder for compiled code; without it, nothing is written.
-    `patched` has other contents for some files.
+    `patched` has other contents for some files. `values` asks to check values, too.
     """
 
     def __init__(
-        self, packages: Sequence[str], cache: Path | None = None, patched: Mapping[str, bytes] = {}
+        self, packages: Sequence[str], cache: Path | None = None, patched: Mapping[str, bytes] = {},
+        values: bool = False,
     ) -> None:
-        self.recorder = Recorder()
+        self.recorder = Recorder(values)
         self.compiler = Compiler(self.recorder, cache, patched)
         self.finder = Finder(packages, self.compiler)
 

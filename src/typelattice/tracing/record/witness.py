@@ -645,7 +645,7 @@ class LazyWitness(WitnessBase):
             with self.module.recorder.lock:  # one thread fills the fields, so that `known` is made once
                 if type(self) is LazyWitness:
                     self.fill()
-                    self.__class__ = Witness  # type: ignore[assignment]  # its fields are the same
+                    self.__class__ = self.recorder.witness_class  # its fields are the same
             return object.__getattribute__(self, name)
         except RecursionError:
             return give_first if name in ("record_put", "forget", "forget_receiver") else give_last

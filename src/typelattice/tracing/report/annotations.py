@@ -53,7 +53,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
     """Describe an entry as a dictionary, with the same sections as in the text."""
     return {
         "rule": entry.rule,
-        "step": entry.step,
+        "step": entry.step if entry.step >= 0 else None,
         "file": entry.location.file if entry.location else None,
         "line": entry.location.line if entry.location else None,
         "code": entry.code,

@@ -64,18 +64,18 @@ def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -
     made = report_of(found)
     body = [element("h1", text(TITLE)), *(element("p", text(line)) for line in made.summary)]
     for chapter in made.chapters:
-        body += _chapter(found, chapter, names)
+        body += _chapter(chapter, names)
     body += _files(found, files, names)
     return page(TITLE, "\n".join(body))
 
 
-def _chapter(found: Findings, chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
+def _chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
     yield element("h2", text(heading), id=chapter.name)
     for note in chapter.notes:
         yield element("p", text(note))
     for entry in chapter.entries[:MOST]:
-        head = element("h3", _linked(found, entry.step, names))
+        head = element("h3", _linked(entry, names))
         about = element("p", text(entry.message)) if chapter.brief else sections_list(entry)
         yield element("section", head + about, **{"class": f"finding {_sort(entry)}".strip()})
     if len(chapter.entries) > MOST:
@@ -95,18 +95,17 @@ def whole(run: Run, systems: Sequence[AnySystem]) -> str:
     made = report_of(found)
     body = [element("p", text(line)) for line in made.summary]
     for chapter in made.chapters:
-        body += _chapter(found, chapter, {})
+        body += _chapter(chapter, {})
     return element("div", "\n".join(body), **{"class": "typelattice"})
 
 
-def _linked(found: Findings, i: int, names: dict[str, str]) -> str:
-    """A step by its place and text, the place a link to its line."""
-    step = found.checked.steps[i]
-    where = step.location
+def _linked(entry: Entry, names: dict[str, str]) -> str:
+    """An entry by its place and code, the place a link to its line."""
+    where = entry.location
     if where is None or where.file not in names:
-        return text(f"{place(where)}: {step.text}")
+        return text(f"{place(where)}: {entry.code}")
     link = element("a", text(place(where)), href=f"{names[where.file]}#L{where.line}")
-    return f"{link}: {text(step.text)}"
+    return f"{link}: {text(entry.code)}"
 
 
 def _files(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -> Iterator[str]:

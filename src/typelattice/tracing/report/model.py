@@ -24,7 +24,14 @@ from typelattice.tracing.report.sentences import (
     otherwise_words,
 )
 from typelattice.tracing.report.words import counted, size
-from typelattice.tracing.run_data.run import is_operation
+from typelattice.tracing.run_data.run import (
+    LOST_DIGITS,
+    LOST_FRACTION,
+    NOT_FINITE,
+    WRAPPED,
+    LostAt,
+    is_operation,
+)
 from typelattice.tracing.steps.name_in_source import name_in_source
 
 RULES = {
@@ -33,6 +40,10 @@ RULES = {
     "TL003": "A place computes in a wider float than it writes.",
     "TL004": "The library departs from its own rule here, as it is known to.",
     "TL005": "The library contradicts typelattice's rules: please report it.",
+    WRAPPED: "An integer wrapped: it did not fit into its dtype.",
+    NOT_FINITE: "A finite number became infinite or NaN.",
+    LOST_FRACTION: "A float lost its fraction in an integer.",
+    LOST_DIGITS: "A sum of narrow floats lost digits.",
     **{
         f"TL{number}": f"Another system {what} here."
         for number, what in zip(
@@ -45,7 +56,7 @@ RULES = {
 }  # fmt: skip
 """The stable ids of what a report finds, each with its meaning; the last five are COSTS in their order."""
 
-DIVERGENCE_RULES = dict(zip(COSTS, [rule for rule in RULES if rule > "TL1"], strict=True))
+DIVERGENCE_RULES = dict(zip(COSTS, [rule for rule in RULES if rule.startswith("TL1")], strict=True))
 WRONG = ("TL004", "TL005")
 NAMED = 2
 """Modules and functions that were not followed which a report names; more are counted by their reasons."""
@@ -146,6 +157,8 @@ def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
 
 def _chapters(found: Findings) -> Iterator[Chapter]:
     yield _causes(found)
+    if found.checked.run.values is not None:
+        yield _values(found.checked.run.values)
     if found.cast_back:
         entries = tuple(
             _entry(found.checked, "TL003", each.step, cast_back_words(each)) for each in found.cast_back
@@ -171,6 +184,25 @@ def _chapters(found: Findings) -> Iterator[Chapter]:
         else f"every{other} operation came out as its library's system says"
     )
     yield Chapter("mismatches", heading, *_otherwise(found.checked, "TL005", wrong, {}), True)
+
+
+def _values(lost: Sequence[LostAt]) -> Chapter:
+    """Make the chapter of values that were lost, those that wrapped first."""
+    entries = tuple(
+        Entry(each.loss.rule, -1, each.location, each.text, _loss_words(each))
+        for each in sorted(lost, key=_loss_order)
+    )
+    heading = f"values were lost at {counted(len(entries), 'place')}" if entries else "no value was lost"
+    return Chapter("values", heading, entries, _places_after(entries), brief=True)
+
+
+def _loss_order(each: LostAt) -> tuple[str, str, int, str]:
+    return each.loss.rule, each.location.file, each.location.line, each.text
+
+
+def _loss_words(each: LostAt) -> str:
+    loss, times = each.loss, f", in {each.runs:,} runs" if each.runs > 1 else ""
+    return f"{loss.bad:,} of {counted(loss.size, 'number')} {loss.what}{times}"
 
 
 def _causes(found: Findings) -> Chapter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from typelattice.calls.step import Call, Cast, Created, Index, Input, Number, Opaque, Step
+from typelattice.calls.step import Call, Cast, Created, Index, Input, Number, Opaque, SourceLocation, Step
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem, Program, Replay
 from typelattice.programs.replay.replay import Outcome
@@ -47,6 +47,29 @@ class Mismatch:
     reason: str | None = None
 
 
+WRAPPED, NOT_FINITE, LOST_FRACTION, LOST_DIGITS = "TL201", "TL202", "TL203", "TL204"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLoss:
+    """What an operation lost: the rule, how many of its numbers, and words for the first of them."""
+
+    rule: str
+    bad: int
+    size: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class LostAt:
+    """A source text at which values were lost, the first loss there, and the number of runs that had one."""
+
+    location: SourceLocation
+    text: str
+    loss: ValueLoss
+    runs: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """A recorded run of real code: its program, and the observation of each step.
@@ -55,7 +78,8 @@ class Run:
     the text of each file as it ran, by the path in the source locations of steps. `summaries` are sentences
     on what was left out to keep the memory bounded. `children` is the number of processes that the program
     started; they are not followed. `results` maps names to the steps of the
-    arrays that they were bound to in the end.
+    arrays that they were bound to in the end. `values` are the losses of values, or None if they were not
+    checked.
     """
 
     program: Program
@@ -66,6 +90,7 @@ class Run:
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     children: int = 0
     results: Mapping[str, int] = field(default_factory=dict)
+    values: tuple[LostAt, ...] | None = None
 
     def __iter__(self) -> Iterator[tuple[Step, Seen]]:
         """Iterate over the steps, each with its observation."""

@@ -1,0 +1,65 @@
+"""What operations do to values: each loss is reported at its line, and nothing else is."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.front.script import run_script
+from typelattice.tracing.report.model import report_of
+
+LOSSES = {
+    "a = np.uint8([200, 10]) * 2": "1 of 2 numbers wrapped, such as 400, which is 144 in uint8",
+    "a = np.uint8([200]); a += np.uint8(100)": "1 of 1 number wrapped, such as 300, which is 44 in uint8",
+    "a = np.int8([100, 100]).sum(dtype=np.int8)": "1 of 1 number wrapped, such as 200, which is -56 in int8",
+    "a = np.int16([300]).astype(np.uint8)": "1 of 1 number wrapped, such as 300, which is 44 in uint8",
+    "a = np.log(np.zeros(2))": "2 of 2 numbers became infinite in float64, of finite operands",
+    "a = np.zeros(2) / np.zeros(2)": "2 of 2 numbers became NaN in float64, of finite operands",
+    "a = np.array([1.5, 2.0]).astype(int)": "1 of 2 numbers lost a fraction, such as 1.5, which is 1",
+    "a = np.zeros(2, int); a[0] = 2.5": "1 of 1 number lost a fraction, such as 2.5, which is 2 in int64",
+    "a = np.cumsum(np.float32([2**24] + [1] * 1000))[-1:]": "numbers lost digits, such as",
+}
+HARMLESS = [
+    "a = np.uint8([200]) * np.uint16(2)",
+    "a = np.floor(np.array([1.5])).astype(int)",
+    "a = np.array([np.inf]) + 1",
+    "a = np.float32([0.1]) * 3",
+    "a = np.float32([0.1, 0.2]).sum()",
+    "a = np.int64([2**62]) - 1",
+    "a = -np.int8([5])",
+]
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
+    """The message of each line of one script that has all examples."""
+    path = tmp_path_factory.mktemp("values") / "s.py"
+    path.write_text("import numpy as np\n" + "\n".join([*LOSSES, *HARMLESS]) + "\n")
+    return traced_values(path)
+
+
+def traced_values(path: Path) -> dict[int, str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = run_script(str(path), [], [], values=True).run
+    (chapter,) = [c for c in report_of(findings(run)).chapters if c.name == "values"]
+    return {entry.location.line: entry.message for entry in chapter.entries if entry.location}
+
+
+@pytest.mark.parametrize("code", LOSSES)
+def test_a_loss_is_reported_at_its_line(code: str, lines: dict[int, str]) -> None:
+    assert LOSSES[code] in lines[[*LOSSES].index(code) + 2]
+
+
+def test_what_loses_nothing_is_not_reported(lines: dict[int, str]) -> None:
+    assert {*lines} == {*range(2, len(LOSSES) + 2)}
+
+
+def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "s.py"
+    path.write_text("import numpy as np\na = np.uint8([200]) + np.uint8(100)\n")
+    run = run_script(str(path), [], []).run
+    assert run.values is None and "values" not in {c.name for c in report_of(findings(run)).chapters}

@@ -125,6 +125,19 @@ def test_a_random_program_with_planted_widenings_stays_narrow_and_keeps_wide_inp
     assert not tl.fix(work, x).fixed
 
 
+def test_a_program_is_made_to_give_the_same_dtypes_under_another_system(folder: Path) -> None:
+    code = """
+        import numpy as np
+        counts = np.array([200, 100], np.uint8)
+        grid = np.linspace(0, 1, 2)
+        total = counts.sum() + grid * np.ones(2, np.float32)
+    """
+    patch, after = fixed(folder, code, like="torch")
+    assert not patch.unfixed and patch.safe
+    assert "np.linspace(0, 1, 2, dtype=np.float64)" in after and "counts.sum(dtype=np.uint64)" in after
+    assert patch.progress.endswith("would differ under torch before, 0 after")
+
+
 def test_a_change_that_breaks_the_program_is_taken_back_with_its_reason(folder: Path) -> None:
     code = """
         import numpy as np

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from typelattice.cli.command import Command, Paragraphs, UsageError
 
-VALUED = ("--package", "--to", "--tolerance")
+VALUED = ("--package", "--to", "--like", "--tolerance")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -21,6 +21,10 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="DTYPE",
         help="the widest float that is to remain (default: float32)",
     )
+    parser.add_argument(
+        "--like", metavar="NAME|FILE",
+        help="instead: a system under which the program is to give the same dtypes as now, such as torch",
+    )  # fmt: skip
     parser.add_argument(
         "--tolerance",
         type=float,
@@ -55,9 +59,10 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("fix: give a script, or -m and a module (see typelattice fix --help)")
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
     if target == "pytest":
-        patch = fix_tests(argv, args.package, args.to, args.tolerance)
+        patch = fix_tests(argv, args.package, args.to, args.tolerance, args.like)
     else:
-        patch = fix_script(target, argv, args.package, args.module is not None, args.to, args.tolerance)
+        as_module = args.module is not None
+        patch = fix_script(target, argv, args.package, as_module, args.to, args.tolerance, args.like)
     yield from str(patch).splitlines()
     if args.write and patch.fixed:
         patch.write()

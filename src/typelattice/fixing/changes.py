@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.step import Call, Cast, Created, Input
-from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import Edit, Source
 from typelattice.tracing.findings.causes import Cause
@@ -46,6 +46,38 @@ def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) ->
         *([] if origin is None or near else _at_origin(checked, cause, origin, widening, sources)),
     ]
     yield from dict.fromkeys(found)
+
+
+def agreeing_changes(
+    checked: CheckedRun, i: int, observed: DType, sources: Mapping[str, Source]
+) -> Iterator[Change]:
+    """List the changes by which a step has its dtype under other rules too: it asks for it, or is cast."""
+    place = _Place.of(checked, i, sources)
+    if place is None:
+        return
+    alias, step, node = place.alias(), checked.steps[i], place.node
+    literal = f"{alias}.{observed.name}" if alias else f'"{observed.name}"'
+    takes = isinstance(step, Created) or len(checked.parts[i]) == 1
+    if isinstance(node, ast.Call) and takes and "dtype" not in [k.arg for k in node.keywords]:
+        yield place.change(place.source.with_keyword(node, f"dtype={literal}"))
+    if isinstance(step, Created):
+        return
+    constants = (ast.Constant, ast.Starred, *LISTS)
+    given = [each for each in _operands(node) if not isinstance(each, constants)]
+    single = [[each] for each in given]
+    for those in [
+        *single,
+        *([given] if len(given) > 1 else []),
+        *([[node]] if isinstance(node, ast.expr) else []),
+    ]:
+        yield place.change(
+            *(
+                place.source.replaced(
+                    each, cast_text(place.library, place.source.operand_text(each), literal)
+                )
+                for each in those
+            )
+        )
 
 
 @dataclass(frozen=True, eq=False)

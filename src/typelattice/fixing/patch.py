@@ -16,22 +16,20 @@ from typing import Any
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import check_writable, write_bytes
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.fixing.changes import Change, changes
+from typelattice.fixing.changes import Change
 from typelattice.fixing.child import Program, has_wide_form
 from typelattice.fixing.comparison import Difference, difference, dtypes_differ, printed_difference
+from typelattice.fixing.goals import Goal, Like, Lines, Narrow
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.workspace import Result, Workspace, workspace
-from typelattice.tracing.findings.causes import Cause
-from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.front.script import check_package
-from typelattice.tracing.report.words import counted, package_path, size
-from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.report.words import counted, package_path
 
 MOST = 1 << 24  # bytes of a source
 TRIES = 24  # changes that are tried for one cause
 EXACT = 1e-12  # relative error that wide input may make more
 ROUNDS = 100  # causes that are fixed at most
-Lines = Mapping[tuple[str, int], int]  # the bytes of wide floats by file and line
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +60,20 @@ class Unfixed:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The changes of a program after which its floats stay narrow.
+    """The changes of a program after which it reaches a goal.
 
-    `contents` has the bytes of each changed file before and after. `bytes` are those of the arrays of wide
-    floats in the run before and after. `difference` compares the values of both runs. `asserts` says what
+    `contents` has the bytes of each changed file before and after. `progress` says how far the run was from
+    the goal before and after. `difference` compares the values of both runs. `asserts` says what
     the changes do to assertions that failed before: "they hold", or the first that fails.
 
-    >>> print(Patch((), (), {}, (0, 0), Difference()))
+    >>> print(Patch((), (), {}, "nothing to do: no float is widened", Difference()))
     nothing to do: no float is widened
     """
 
     fixed: tuple[Fixed, ...]
     unfixed: tuple[Unfixed, ...]
     contents: Mapping[Path, tuple[bytes, bytes]] = field(repr=False)
-    bytes: tuple[int, int]
+    progress: str
     difference: Difference
     asserts: str = ""
 
@@ -112,13 +110,12 @@ class Patch:
     def lines(self) -> Iterator[str]:
         """Print the diff, its grade, and the causes that were not fixed."""
         if not self.fixed and not self.unfixed:
-            yield "nothing to do: no float is widened"
+            yield self.progress
             return
         if self.fixed:
             yield self.diff
             yield f"{'safe' if self.safe else 'changes values'}: {self.difference}"
-            made, (before, after) = counted(len(self.fixed), "change"), map(size, self.bytes)
-            yield f"{made}: {before} of wide floats before, {after} after"
+            yield f"{counted(len(self.fixed), 'change')}: {self.progress}"
         if self.asserts:
             yield f"its assertions failed before; with the changes: {self.asserts}"
         if self.unfixed:
@@ -131,6 +128,7 @@ def fix(
     /,
     *args: Any,
     to: object = "float32",
+    like: str | None = None,
     tolerance: float | None = None,
     **named: Any,
 ) -> Patch:
@@ -159,7 +157,7 @@ def fix(
         ) from None
     folder = file.parents[inner.__module__.count(".") if inner.__module__ != "__main__" else 0]
     program = Program(str(file), (), (), False, folder, folder, inner.__qualname__, inner.__module__, given)
-    return fix_program(program, dtype(to), tolerance)
+    return fix_program(program, goal(to, like), tolerance)
 
 
 def fix_script(
@@ -169,6 +167,7 @@ def fix_script(
     as_module: bool = False,
     to: object = "float32",
     tolerance: float | None = None,
+    like: str | None = None,
 ) -> Patch:
     """Find the changes of a script, or a module, after which its floats stay as narrow as a dtype.
 
@@ -183,11 +182,15 @@ def fix_script(
     program = Program(
         target if as_module else str(path), tuple(argv), tuple(packages), as_module, folder, folder
     )
-    return fix_program(program, dtype(to), tolerance)
+    return fix_program(program, goal(to, like), tolerance)
 
 
 def fix_tests(
-    argv: Sequence[str], packages: Sequence[str], to: object = "float32", tolerance: float | None = None
+    argv: Sequence[str],
+    packages: Sequence[str],
+    to: object = "float32",
+    tolerance: float | None = None,
+    like: str | None = None,
 ) -> Patch:
     """Find the changes of packages after which floats in their tests stay as narrow as a dtype.
 
@@ -199,23 +202,25 @@ def fix_tests(
         raise FixError("name the package whose sources may change with --package: tests are not changed")
     here = Path(os.path.realpath(os.curdir))
     program = Program("pytest", tuple(argv), tuple(packages), False, here, here, tests=True)
-    return fix_program(program, dtype(to), tolerance)
+    return fix_program(program, goal(to, like), tolerance)
 
 
-def fix_program(program: Program, to: DType, tolerance: float | None = None) -> Patch:
+def goal(to: object, like: str | None) -> Goal:
+    """Make the goal of a patch: dtypes like those of another system, or no float wider than a dtype."""
+    return Like(like) if like is not None else Narrow(dtype(to))
+
+
+def fix_program(program: Program, goal: Goal, tolerance: float | None = None) -> Patch:
     """Patch a program in a copy of its folder until no change helps any more. Raises FixError."""
-    if width_of(to) is None:
-        raise FixError(f"{to} is no float; give the widest float that is to remain, such as float32")
     with workspace(program) as place:
-        return _Fixing(place, to, tolerance).patch()
+        return _Fixing(place, goal, tolerance).patch()
 
 
 class _Fixing:
     """The search for a patch: the sources as they are by now, and the run of them."""
 
-    def __init__(self, place: Workspace, to: DType, tolerance: float | None) -> None:
-        self.place, self.to, self.tolerance = place, to, tolerance
-        self.limit = width_of(to) or 0
+    def __init__(self, place: Workspace, goal: Goal, tolerance: float | None) -> None:
+        self.place, self.goal, self.to, self.tolerance = place, goal, goal.to, tolerance
         self.root, self.original = place.program.root, place.program.original
         self.before = self.check()
         self.now = self.before
@@ -254,38 +259,37 @@ class _Fixing:
         fixed: list[tuple[Fixed, Change]] = []
         unfixed: dict[tuple[str, int, str], Unfixed] = {}
         for _ in range(ROUNDS):
-            found = self.read_sources(findings(self.now.run))
-            cause = next(
-                (c for c in found.causes if self.concerns(c) and self.key(found, c) not in unfixed), None
-            )
-            if cause is None:
+            found = self.read_sources(self.goal.findings(self.now.run))
+            todo = [(i, each) for i, each in self.goal.places(found) if self.key(found, i) not in unfixed]
+            if not todo:
                 break
-            kept = self.try_changes(found, cause)
+            kept = self.try_changes(found, *todo[0])
             if isinstance(kept, tuple):
                 fixed.append(kept)
             else:
-                unfixed[self.key(found, cause)] = kept
+                unfixed[self.key(found, todo[0][0])] = kept
         smallest = self.without_needless(fixed)
         contents = {
             self.origin(file): (before, self.sources[file].content)
             for file, before in self.contents.items()
             if file in self.sources and self.sources[file].content != before
         }
-        left = {self.key(found, c) for c in found.causes}
+        left = {self.key(found, i) for i, _ in self.goal.places(found)}
         asserts = ""
         if not self.place.asserts and fixed:
             self.place.make_asserts(True)
             ran = self.place.run()
             asserts = ran if isinstance(ran, str) else "they hold"
-        wide = tuple(sum(self.wide_lines(findings(each.run)).values()) for each in (self.before, self.now))
+        before, now = (self.distance(each) for each in (self.before, self.now))
+        words = self.goal.words(before, now) if fixed or unfixed else self.goal.nothing
+        rest = tuple(each for key, each in unfixed.items() if key in left)
         return Patch(
-            smallest, tuple(each for key, each in unfixed.items() if key in left), contents,
-            (wide[0], wide[1]), _worse(self.before, self.now, self.to), asserts,
+            smallest, rest, contents, words, _worse(self.before, self.now, self.to), asserts,
         )  # fmt: skip
 
     def without_needless(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
         """Take back each change without which as little is wide: a later one did its work."""
-        wide = sum(self.wide_lines(findings(self.now.run)).values())
+        distance = self.distance(self.now)
         kept = [*fixed]
         for each in reversed(fixed[:-1]):  # nothing came after the last one
             source = self.sources[each[1].file]
@@ -295,20 +299,19 @@ class _Fixing:
                 continue
             self.place.put(each[1].file, undone)
             ran = self.place.run()
-            lines = self.wide_lines(findings(ran.run)) if isinstance(ran, Result) else {}
-            if isinstance(ran, Result) and sum(lines.values()) <= wide and not self.breaks(ran):
+            if isinstance(ran, Result) and self.distance(ran) <= distance and not self.breaks(ran):
                 self.sources[each[1].file], self.now = Source(source.path, undone), ran
                 kept.remove(each)
             else:
                 self.place.put(each[1].file, source.content)
         return tuple(one for one, _ in kept)
 
-    def concerns(self, cause: Cause) -> bool:
-        """Tell whether a cause makes floats wider than the goal."""
-        return (width_of(cause.wide) or 0) > self.limit
+    def distance(self, ran: Result) -> int:
+        """Measure how far a run is from the goal."""
+        return sum(self.goal.lines(self.goal.findings(ran.run)).values())
 
-    def key(self, found: Findings, cause: Cause) -> tuple[str, int, str]:
-        step = found.checked.steps[cause.at]
+    def key(self, found: Findings, i: int) -> tuple[str, int, str]:
+        step = found.checked.steps[i]
         return (step.location.file, step.location.line, step.text) if step.location else ("", 0, step.text)
 
     def read_sources(self, found: Findings) -> Findings:
@@ -331,17 +334,17 @@ class _Fixing:
         inside = Path(file).is_relative_to(self.root)
         return self.original / Path(file).relative_to(self.root) if inside else Path(file)
 
-    def try_changes(self, found: Findings, cause: Cause) -> tuple[Fixed, Change] | Unfixed:
+    def try_changes(self, found: Findings, i: int, each: Any) -> tuple[Fixed, Change] | Unfixed:
         """Try the changes of a cause one by one, and keep the first that passes."""
-        file, line, code = self.key(found, cause)
+        file, line, code = self.key(found, i)
         path = self.origin(file) if file in self.sources else Path(file)
         reason = self.refused.get(file, "")
         if file not in self.sources and not reason:
             reason = (
                 "it is in no file of the program; name its package with --package, and run from its folder"
             )
-        before = self.wide_lines(found)
-        for change in islice(changes(found.checked, cause, self.sources), TRIES):
+        before = self.goal.lines(found)
+        for change in islice(self.goal.changes(found, each, self.sources), TRIES):
             source = self.sources[change.file]
             content = source.edited(change.edits)
             try:
@@ -362,14 +365,14 @@ class _Fixing:
 
     def refusal(self, ran: Result, before: Lines, change: Change) -> str:
         """Say why a change is taken back; return "" where it is kept."""
-        found = findings(ran.run)
-        now = self.wide_lines(found)
+        now = self.goal.lines(self.goal.findings(ran.run))
         new = [at for at in now if at not in before and at != (change.file, change.line)]
-        if new:
-            file, line = new[0]
-            return f"a wide float comes up at {_shown(self.origin(file))}:{line}"
+        places = [f"{_shown(self.origin(file))}:{line}" for file, line in new]
+        refused = self.goal.refusal(places, self.now.values, ran.values)
+        if refused:
+            return refused
         if sum(now.values()) >= sum(before.values()):
-            return "as much is wide as before"
+            return f"no step nearer: {self.goal.words(sum(before.values()), sum(now.values()))}"
         return self.breaks(ran) or self.narrows_wide_input()
 
     def breaks(self, ran: Result) -> str:
@@ -399,17 +402,6 @@ class _Fixing:
             return f"with wide input {other} is {ran.values[other].dtype}"
         worse = difference(self.wide.values, ran.values, dtype("float64"))
         return f"with wide input {worse.reason or worse}" if worse.reason or worse.relative > EXACT else ""
-
-    def wide_lines(self, found: Findings) -> Lines:
-        """Count the bytes of floats wider than the goal, by file and line."""
-        bytes_: dict[tuple[str, int], int] = {}
-        for step, seen, width in zip(
-            found.checked.steps, found.checked.run.seen, found.checked.widths, strict=True
-        ):
-            if step.location is not None and (width or 0) > self.limit and seen.count:
-                at = step.location.file, step.location.line
-                bytes_[at] = bytes_.get(at, 0) + seen.bytes
-        return bytes_
 
 
 def _worse(before: Result, after: Result, to: DType) -> Difference:

@@ -1,4 +1,4 @@
-"""What an operation did to the numbers of NumPy arrays; other libraries' files convert theirs first."""
+"""Checks of the values of NumPy arrays; other libraries' files convert theirs first."""
 
 from __future__ import annotations
 

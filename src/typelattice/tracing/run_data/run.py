@@ -52,7 +52,7 @@ WRAPPED, NOT_FINITE, LOST_FRACTION, LOST_DIGITS = "TL201", "TL202", "TL203", "TL
 
 @dataclass(frozen=True, slots=True)
 class ValueLoss:
-    """What an operation lost: the rule, how many of its numbers, and words for the first of them."""
+    """A loss of values by an operation: the rule, how many numbers, and words for the first of them."""
 
     rule: str
     bad: int

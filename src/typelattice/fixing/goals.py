@@ -1,0 +1,129 @@
+"""Goals of a patch: what is to be changed in a run, by which changes, and how far a run is from the goal."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.facts.dtypes import DTYPES, DType
+from typelattice.files.reader import system
+from typelattice.fixing.changes import Change, agreeing_changes, changes
+from typelattice.fixing.child import Kept
+from typelattice.fixing.comparison import dtypes_differ
+from typelattice.fixing.source import FixError, Source
+from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.run_data.run import Run
+from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.report.words import counted, size
+
+Lines = Mapping[tuple[str, int], int]  # how much there is to do, by file and line
+Sources = Mapping[str, Source]
+
+
+class Goal(ABC):
+    """A goal: the places of a run that are to change.
+
+    `to` is the dtype of whose units in the last place errors are given. `nothing` says that nothing is to do.
+    """
+
+    to: DType
+    nothing: str
+
+    @abstractmethod
+    def findings(self, run: Run) -> Findings:
+        """Find what there is in a run."""
+
+    @abstractmethod
+    def places(self, found: Findings) -> Sequence[tuple[int, Any]]:
+        """List what is to do: the step that it is named by, and the finding."""
+
+    @abstractmethod
+    def changes(self, found: Findings, each: Any, sources: Sources) -> Iterator[Change]:
+        """List the changes that may do it, the best first."""
+
+    @abstractmethod
+    def lines(self, found: Findings) -> Lines:
+        """Measure what is to do by file and line."""
+
+    @abstractmethod
+    def refusal(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+        """Say why a run is refused: new places of what is to do, or dtypes of values; else return ""."""
+
+    @abstractmethod
+    def words(self, before: int, after: int) -> str:
+        """Say how far runs were from the goal before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow(Goal):
+    """No float wider than a dtype. What is measured are the bytes of wider floats."""
+
+    to: DType
+    nothing: str = "nothing to do: no float is widened"
+
+    def __post_init__(self) -> None:
+        if width_of(self.to) is None:
+            raise FixError(f"{self.to} is no float; give the widest float that is to remain, such as float32")
+
+    def findings(self, run: Run) -> Findings:
+        return findings(run)
+
+    def places(self, found: Findings) -> Sequence[tuple[int, Any]]:
+        limit = width_of(self.to) or 0
+        return [(c.at, c) for c in found.causes if (width_of(c.wide) or 0) > limit]
+
+    def changes(self, found: Findings, each: Any, sources: Sources) -> Iterator[Change]:
+        return changes(found.checked, each, sources)
+
+    def lines(self, found: Findings) -> Lines:
+        bytes_: dict[tuple[str, int], int] = {}
+        limit, checked = width_of(self.to) or 0, found.checked
+        for step, seen, width in zip(checked.steps, checked.run.seen, checked.widths, strict=True):
+            if step.location is not None and (width or 0) > limit and seen.count:
+                at = step.location.file, step.location.line
+                bytes_[at] = bytes_.get(at, 0) + seen.bytes
+        return bytes_
+
+    def refusal(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+        return f"a wide float comes up at {new[0]}" if new else ""
+
+    def words(self, before: int, after: int) -> str:
+        return f"{size(before)} of wide floats before, {size(after)} after"
+
+
+@dataclass(frozen=True, slots=True)
+class Like(Goal):
+    """The same dtypes under another system as in the run. What is measured are the results that differ."""
+
+    system: str
+    to: DType = DTYPES["float64"]
+    nothing: str = "nothing to do: every step comes out alike"
+
+    def __post_init__(self) -> None:
+        system(self.system)
+
+    def findings(self, run: Run) -> Findings:
+        return findings(run, [self.system])
+
+    def places(self, found: Findings) -> Sequence[tuple[int, Any]]:
+        return [(d.steps[0], d) for those in found.divergences.values() for d in those]
+
+    def changes(self, found: Findings, each: Any, sources: Sources) -> Iterator[Change]:
+        return agreeing_changes(found.checked, each.steps[0], each.observed, sources)
+
+    def lines(self, found: Findings) -> Lines:
+        counts: dict[tuple[str, int], int] = {}
+        for i, each in self.places(found):
+            step = found.checked.steps[i]
+            at = (step.location.file, step.location.line) if step.location else ("", 0)
+            counts[at] = counts.get(at, 0) + each.runs
+        return counts
+
+    def refusal(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+        name = dtypes_differ(before, after)
+        return f"{name} is {after[name].dtype}, not {before[name].dtype}" if name else ""
+
+    def words(self, before: int, after: int) -> str:
+        return f"{counted(before, 'result')} would differ under {self.system} before, {after:,} after"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from pathlib import Path
 
 from typelattice.cli.command import Command, Paragraphs, UsageError
 
@@ -17,7 +18,6 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--to",
-        default="float32",
         metavar="DTYPE",
         help="the widest float that is to remain (default: float32)",
     )
@@ -53,16 +53,21 @@ def own_words(words: Sequence[str]) -> int:
 def run(args: Namespace) -> Paragraphs:
     """Print the patch; exit with 1 if a place was not fixed."""
     from typelattice.fixing.patch import fix_script, fix_tests
+    from typelattice.tracing.front.settings import read_settings
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("fix: give a script, or -m and a module (see typelattice fix --help)")
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
+    settings = read_settings(Path.cwd())
+    packages = args.package or settings.packages
+    like = args.like or (None if args.to else settings.like)
+    tolerance = settings.tolerance if args.tolerance is None else args.tolerance
+    goal = args.to or settings.to, tolerance, like
     if target == "pytest":
-        patch = fix_tests(argv, args.package, args.to, args.tolerance, args.like)
+        patch = fix_tests(argv, packages, *goal)
     else:
-        as_module = args.module is not None
-        patch = fix_script(target, argv, args.package, as_module, args.to, args.tolerance, args.like)
+        patch = fix_script(target, argv, packages, args.module is not None, *goal)
     yield from str(patch).splitlines()
     if args.write and patch.fixed:
         patch.write()

@@ -87,6 +87,7 @@ def run(args: Namespace) -> Paragraphs:
     If standard error is closed, use standard output.
     """
     from typelattice.tracing.front.script import Ended, run_script
+    from typelattice.tracing.front.settings import read_settings
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
@@ -98,7 +99,9 @@ def run(args: Namespace) -> Paragraphs:
         )
     if args.why and args.format != "text":
         raise UsageError("trace: --why answers as text; leave --format out")
-    systems = [tl.system(which) for which in args.system]
+    settings = read_settings(Path.cwd())
+    packages = args.package or settings.packages
+    systems = [tl.system(which) for which in args.system or settings.systems]
     for file in (args.json, args.output):
         if file is not None:
             check_not_read(file, *args.system, *([] if args.module else command[:1]))
@@ -135,8 +138,8 @@ def run(args: Namespace) -> Paragraphs:
 
     with raised():
         ended = run_script(
-            target, argv, args.package, args.module is not None, cache and Path(cache), tell,
-            ends_process=args.ends_process, values=args.values,
+            target, argv, packages, args.module is not None, cache and Path(cache), tell,
+            ends_process=args.ends_process, values=args.values or settings.values,
         )  # fmt: skip
     if not ended.forked:
         tell(ended)

@@ -57,7 +57,7 @@ def agreeing_changes(
         return
     alias, step, node = place.alias(), checked.steps[i], place.node
     literal = f"{alias}.{observed.name}" if alias else f'"{observed.name}"'
-    takes = isinstance(step, Created) or len(checked.parts[i]) == 1
+    takes = isinstance(step, Created) or len(checked.inputs[i]) == 1
     if isinstance(node, ast.Call) and takes and "dtype" not in [k.arg for k in node.keywords]:
         yield place.change(place.source.with_keyword(node, f"dtype={literal}"))
     if isinstance(step, Created):

@@ -14,9 +14,9 @@ from typelattice.fixing.child import Kept
 from typelattice.fixing.comparison import dtypes_differ
 from typelattice.fixing.source import FixError, Source
 from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.report.words import counted, size
 from typelattice.tracing.run_data.run import Run
 from typelattice.tracing.run_data.widths import width_of
-from typelattice.tracing.report.words import counted, size
 
 Lines = Mapping[tuple[str, int], int]  # how much there is to do, by file and line
 Sources = Mapping[str, Source]

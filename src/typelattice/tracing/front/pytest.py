@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typelattice.tracing.front.baseline import Finding
     from typelattice.tracing.front.budget import Budget
     from typelattice.tracing.front.session import SessionFindings
+    from typelattice.tracing.front.settings import Settings
 
 NAME = "typelattice"  # of what a process tells the one that started it
 TRACING = "typelattice-tracing"  # the plug-in that traces, or that puts together what others traced
@@ -65,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
     given = [f"--{name.replace('_', '-')}" for name in options if config.getoption(name)]
     if given and not config.getoption("dtype_trace"):
         raise pytest.UsageError(f"{given[0]} needs --dtype-trace=PKG, which says what to trace")
-    if config.getoption("dtype_write_baseline") and not config.getoption("dtype_baseline"):
+    if config.getoption("dtype_write_baseline") and _baseline(config) is None:
         raise pytest.UsageError("--dtype-write-baseline needs --dtype-baseline=FILE, which says where")
     plugin = config.pluginmanager.get_plugin(TRACING)
     if plugin is not None and _hands_out_tests(config):
@@ -88,14 +89,37 @@ def _hands_out_tests(config: pytest.Config) -> bool:
     return bool(others) and not hasattr(config, "workerinput")
 
 
-def _budget(mark: pytest.Mark) -> Budget:
-    """Read the budget of a mark. Fails the test for anything but a float, a floor and a bool."""
+def _settings(config: pytest.Config) -> Settings:
+    """Read the project's section of pyproject.toml. Raises UsageError where it cannot be read."""
+    from typelattice.facts.errors import TypelatticeError
+    from typelattice.tracing.front.settings import read_settings
+
+    try:
+        return read_settings(config.rootpath)
+    except TypelatticeError as e:
+        raise pytest.UsageError(str(e)) from None
+
+
+def _baseline(config: pytest.Config) -> Path | None:
+    """Find the baseline: that of the option, or else that of the project."""
+    given = config.known_args_namespace.dtype_baseline
+    if given:
+        return Path(config.invocation_params.dir, given)
+    own = _settings(config).baseline
+    return Path(config.rootpath, own) if own else None
+
+
+def _budget(mark: pytest.Mark, least: int) -> Budget:
+    """Read the budget of a mark; `least` is its floor if it has none.
+
+    Fails the test for anything but a float, a floor and a bool.
+    """
     from typelattice.facts.dtypes import DTypeError, dtype
     from typelattice.tracing.front.budget import Budget
     from typelattice.tracing.run_data.widths import width_of
 
     options = dict(mark.kwargs)
-    floor, results = options.pop("floor", 0), options.pop("results", False)
+    floor, results = options.pop("floor", least), options.pop("results", False)
     given = [*mark.args, *options.values()]
     why = (
         'dtype_budget takes one float dtype, as in dtype_budget("float32"), and may take a floor in bytes, '
@@ -149,8 +173,7 @@ class Baselined:
         self.lines: list[str] = []
         options = config.known_args_namespace
         _checked(options.dtype_trace, options.dtype_system)
-        file = options.dtype_baseline
-        self.baseline = Path(config.invocation_params.dir, file) if file else None
+        self.baseline = _baseline(config)
         if self.baseline is not None:
             self.known = self.read()
 
@@ -231,7 +254,7 @@ class Plugin(Baselined):
             return (yield)
         from typelattice.tracing.front.budget import budget_message
 
-        budget = _budget(mark)
+        budget = _budget(mark, _settings(self.config).floor)
         before = self.tracing.run()
         done = yield
         said = budget_message(self.tracing.run(), before, budget)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import typelattice as tl
@@ -79,3 +81,35 @@ def test_an_array_of_another_library_has_the_dtype_that_it_promotes_to_alone(
     """Keras on JAX, without 64 bits, makes float32 of NumPy's float64; on TensorFlow it keeps it."""
     program = tl.program("keras.ops.array(np.ones(3))")
     assert str(program.under({"numpy": "numpy", "keras": system}).result) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "system", "expected"),
+    [
+        ("jax.lax.add(x, y)", "jax", "refused"),
+        ("jnp.add(x, y)", "jax", "float32"),
+        ("jax.lax.add(x, y)", "jax@0.10", "refused"),
+        ("jax.lax.add(x, y)", "jax-strict", "refused"),
+        ("lax.add(x, 1.0)", "jax", "refused"),
+        ("lax.add(x, 1.0)", "jax-x32", "float32"),
+        ("lax.exp(y)", "jax-x32", "refused"),
+        ("lax.conj(x)", "jax", "complex64"),
+        ("lax.clamp(0.0, x, 1.0)", "jax", "refused"),
+        ("jnp.add(lax.mul(x, x), y)", "jax", "float32"),
+        ("lax.reduce_sum(z, (0,))", "jax", "uint16"),
+        ("jnp.sum(z)", "jax", "uint64"),
+        ("lax.argmax(x, 0, jnp.int32)", "jax", "int32"),
+        ("lax.div(y, y)", "jax", "int8"),
+        ("lax.rem(y, y)", "jax", "int8"),
+    ],
+)
+def test_functions_of_lax_follow_their_own_rules(source: str, system: str, expected: str) -> None:
+    """A function's module decides its rules: jax.lax promotes nothing."""
+    names = {"x": "float32[3]", "y": "int8[3]", "z": "uint16[3]"}
+    given = {name: names[name] for name in names if name in re.findall(r"\w+", source)}
+    assert dtype(source, system, **given) == expected
+
+
+def test_a_module_survives_json() -> None:
+    program = tl.program("lax.add(x, y)", x="float32", y="int8")
+    assert str(tl.Program.from_json(program.to_json()).under("jax").result) == "refused"

@@ -306,7 +306,7 @@ class ProgramBuilder:
         return self.add(
             Call(
                 op.name, whole, keywords, steps, operator, dtype, lists_of(given, steps),
-                text=text, location=excerpt.location, shape=shape, owner=owner,
+                text=text, location=excerpt.location, shape=shape, owner=owner, module=excerpt.module,
             )
         )  # fmt: skip
 

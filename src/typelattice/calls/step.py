@@ -44,11 +44,15 @@ class SourceLocation:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The piece of source that asks for a step: its text, its location, and the library that it names."""
+    """The piece of source that asks for a step: its text, its location, and the library that it names.
+
+    `module` is the module of that library, if its functions follow a system of their own: `lax` of JAX.
+    """
 
     text: str
     location: SourceLocation | None = None
     owner: str | None = None
+    module: str = ""
 
     def refuse(self, why: str) -> ProgramError:
         """Build the error for source that cannot become a step; `why` also says what to do."""
@@ -137,7 +141,8 @@ class Call(Step):
     """An operation: its one name, its arguments, and the earlier steps among them that are its operands.
 
     `operator`: it is written with one of Python's operators, which of Python numbers make a Python number.
-    `dtype` is the dtype asked for by name, as in `sum(x, dtype=float32)`. `lists` are those of its operands
+    `dtype` is the dtype asked for by name, as in `sum(x, dtype=float32)`. `module` is that of an Excerpt.
+    `lists` are those of its operands
     that are written as lists, of which the library is to make arrays by itself. `rebinds`: the source has an
     operator such as `*=`, and a library with scalars of its own replaces the left operand, as NumPy does.
     """
@@ -150,6 +155,7 @@ class Call(Step):
     dtype: AnyDType | None = None
     lists: tuple[int, ...] = ()
     rebinds: bool = False
+    module: str = ""
 
     @property
     def op(self) -> str:

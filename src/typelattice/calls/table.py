@@ -43,6 +43,7 @@ MEANINGS = (
     "composed",
     "rebound",
     "unchanged",
+    "module",
 )  # of names.txt
 KINDS = tuple(kind.word for kind in Kind)
 SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
@@ -171,6 +172,25 @@ def meaning(what: str, name: str, library: str | None) -> str | None:
     """
     stated = names(what)
     return stated.get((library or "*", name), stated.get(("*", name)))
+
+
+def module_with_rules(path: Sequence[str], library: str | None) -> str:
+    """Find the module of a function if its functions follow a system of their own; else "".
+
+    >>> module_with_rules(("jax", "lax", "add"), "jax"), module_with_rules(("np", "linalg", "inv"), "numpy")
+    ('lax', '')
+    """
+    return next((each for each in path[:-1] if meaning("module", each, library)), "")
+
+
+def system_of_module(module: str, library: str | None, system: str) -> str | None:
+    """Find the system that the functions of a library's module follow under a system; None if that one.
+
+    >>> system_of_module("lax", "jax", "jax"), system_of_module("lax", "jax", "numpy")
+    ('jax-lax', None)
+    """
+    stated = meaning("module", module, library) or ""
+    return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
 def dtype_named(name: str, library: str | None) -> NamedDType | None:

@@ -124,6 +124,10 @@ class JAXLax(JAX):
         return {name: _traced(function) for name, function in LAX.items()}
 
 
+def _axes(x: object) -> Sequence[int]:
+    return range(len(np.shape(x)))
+
+
 def _narrow(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize < (16 if dtype.kind == "c" else 8)
 
@@ -174,7 +178,7 @@ def _result_type(*operands: object) -> object:
     return told[-1]
 
 
-LAX: Mapping[str, Callable[..., object]] = {
+LAX: dict[str, Callable[..., object]] = {
     "add": lax.add,
     "subtract": lax.sub,
     "multiply": lax.mul,
@@ -196,10 +200,34 @@ LAX: Mapping[str, Callable[..., object]] = {
     "sqrt": lax.sqrt,
     "exp": lax.exp,
     "sin": lax.sin,
+    "cos": lax.cos,
+    "tanh": lax.tanh,
+    "log": lax.log,
+    "rsqrt": lax.rsqrt,
+    "reciprocal": lax.reciprocal,
+    "cbrt": lax.cbrt,
+    "erf": lax.erf,
+    "sigmoid": lax.logistic,
+    "square": lax.square,
     "floor": lax.floor,
+    "ceil": lax.ceil,
+    "round": lax.round,
+    "isfinite": lax.is_finite,
+    "conj": lax.conj,
+    "real": lax.real,
+    "imag": lax.imag,
     "bitwise_invert": lax.bitwise_not,
     "cumulative_sum": lax.cumsum,
+    "cumulative_prod": lax.cumprod,
+    "sort": lax.sort,
 }
+if hasattr(lax, "reduce_sum"):  # since JAX 0.5
+    LAX |= {
+        "sum": lambda x: lax.reduce_sum(x, axes=_axes(x)),
+        "prod": lambda x: lax.reduce_prod(x, axes=_axes(x)),
+        "max": lambda x: lax.reduce_max(x, axes=_axes(x)),
+        "min": lambda x: lax.reduce_min(x, axes=_axes(x)),
+    }
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {
     library.name: library for library in (JAX, JAX32, JAXStrict, JAXLax)

@@ -290,6 +290,7 @@ FIELDS: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
     ("", "like"): lambda x: x.earlier() if isinstance(x.data, int) else _operand(x),
     ("", "lists"): _earlier_steps,
     ("", "made_of"): _earlier_steps,
+    ("", "module"): _Reader.text,
     ("", "name"): _Reader.text,
     ("", "operands"): _earlier_steps,
     ("", "operator"): lambda x: x.data is True,

@@ -25,15 +25,17 @@ from typelattice.calls.step import (
     Shape,
     Step,
 )  # fmt: skip
-from typelattice.calls.table import meaning
+from typelattice.calls.table import meaning, system_of_module
 from typelattice.engine.answer import Promotion
 from typelattice.engine.foreign_arrays import index_refusal
 from typelattice.engine.operate import op_of
 from typelattice.engine.operations import COPY_CAST
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, dtype
+from typelattice.facts.frozen import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
 from typelattice.facts.range import represent
+from typelattice.facts.releases import SIGN
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import BOOL, LISTS, SCALAR, WORDS, Operand, Tier, operand_of, scalar
 from typelattice.programs.replay.results import result_of
@@ -159,14 +161,51 @@ def engine_of(system: System | Systems, steps: Sequence[Step]) -> Engine:
         constants = _constants(steps) if GIVES_WAY in system.foreign else ()
         if not constants:
             one = _Replay(system)
-            return lambda step: one
+            return _by_module(lambda step: one, steps)
         kept = {id(steps[i]) for i in constants}
         owners = [_owner_of_scalar(step) if i in constants else None for i, step in enumerate(steps)]
         numpy, one = _Replay(find_system(GIVES_WAY)), _Replay(system, owners)
-        return lambda step: numpy if id(step) in kept else one
+        return _by_module(lambda step: numpy if id(step) in kept else one, steps)
     owners = [*map(_owner_of_scalar, steps)]
     engines = {name: _Replay(s, owners) for name, s in system.items()}
-    return lambda step: _owner(engines, step)
+    return _by_module(lambda step: _owner(engines, step), steps)
+
+
+def _by_module(engine: Engine, steps: Sequence[Step]) -> Engine:
+    """Return an engine that evaluates functions of modules such as `jax.lax` by the systems of these."""
+    found: dict[tuple[str, str], _Replay] = {}
+    if not any(isinstance(step, Call) and step.module for step in steps):
+        return engine
+
+    def evaluator(step: Step) -> _Replay:
+        usual = engine(step)
+        if not isinstance(step, Call) or not step.module:
+            return usual
+        key = usual.system.name, step.module
+        if key not in found:
+            own = _system_of_module(usual.system, step)
+            found[key] = usual if own is None else _Replay(own, usual.owners)
+        return found[key]
+
+    return evaluator
+
+
+def _system_of_module(usual: System, step: Call) -> System | None:
+    """Return the system of a function's module, with the default dtypes of the one that is given.
+
+    It has the name of a system only where it is that system: `jax.lax` without 64-bit types was not recorded.
+    """
+    plain, sign, release = usual.name.partition(SIGN)
+    name = system_of_module(step.module, step.owner, plain)
+    if name is None:
+        return None
+    own = find_system(name + sign + release)
+    if (own.defaults, own.requested) == (usual.defaults, usual.requested):
+        return own
+    return with_fields(
+        own, name=f"{usual.name} ({step.module})", defaults=usual.defaults, requested=usual.requested,
+        before=usual.before,
+    )  # fmt: skip
 
 
 def _owner_of_scalar(step: Step) -> str | None:

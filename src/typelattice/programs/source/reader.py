@@ -29,7 +29,7 @@ from typelattice.calls.step import (
     Slice,
     SourceLocation,
 )
-from typelattice.calls.table import FUNCTIONS, constant, dtype_named, meaning
+from typelattice.calls.table import FUNCTIONS, constant, dtype_named, meaning, module_with_rules
 from typelattice.calls.ufuncs import is_ufunc_method, ufunc_method
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES
@@ -407,10 +407,10 @@ class Reader:
             *_, ufunc, method = function.path
             excerpt = Excerpt(self.excerpt(node).text, self.excerpt(node).location, owner)
             return ufunc_method(self.builder, excerpt, ufunc, method, taken, said)
-        name, owner = self.function_name(node, function, owner)
+        name, owner, module = self.function_name(node, function, owner)
         if (name, owner) == ("col", "polars") and len(args) == 1 and isinstance(args[0], str):
             return self.argument(node, self.name(node, args[0], scope))  # the column of that name
-        return self.named_function(node, name, owner, args, named)
+        return self.named_function(node, name, owner, module, args, named)
 
     def items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
         """Read expressions in a row and return their values; a starred list that is known gives its items."""
@@ -484,17 +484,18 @@ class Reader:
             said,
         )
 
-    def function_name(self, node: ast.Call, function: Read, owner: str | None) -> tuple[str, str | None]:
-        """Return the name of a function, and the library that it belongs to."""
+    def function_name(self, node: ast.Call, function: Read, owner: str | None) -> tuple[str, str | None, str]:
+        """Return the name of a function, its library, and its module if that follows a system of its own."""
         match function:
             case Dotted(path=path) if len(path) <= 3 or function.owner:
                 if path[0] == "math":
-                    return f"math.{path[-1]}", owner
+                    return f"math.{path[-1]}", owner, ""
                 owner = owner or function.owner
                 qualified = ".".join(path[-2:])  # as `lax.max`, which is another function than `jnp.max`
-                return qualified if is_composition(qualified, owner) else path[-1], owner
+                name = qualified if is_composition(qualified, owner) else path[-1]
+                return name, owner, module_with_rules(path, owner)
             case NamedDType(name=name):
-                return name, owner
+                return name, owner, ""
         shown = (
             short(ast.unparse(node.func)[:60]) if isinstance(node.func, (ast.Name, ast.Attribute)) else "it"
         )
@@ -503,7 +504,13 @@ class Reader:
         )
 
     def named_function(
-        self, node: ast.Call, name: str, owner: str | None, args: list[Read], named: dict[str, Read]
+        self,
+        node: ast.Call,
+        name: str,
+        owner: str | None,
+        module: str,
+        args: list[Read],
+        named: dict[str, Read],
     ) -> Read:
         """Return the result of a function called by name: a library's, a method, or a Python builtin."""
         excerpt = self.excerpt(node)
@@ -525,7 +532,8 @@ class Reader:
         if name in NAMESPACES:
             return Dotted((name,))
         taken, said = self.arguments(node, name, args, named)
-        return call_function(self.builder, Excerpt(excerpt.text, excerpt.location, owner), name, taken, said)
+        owned = Excerpt(excerpt.text, excerpt.location, owner, module)
+        return call_function(self.builder, owned, name, taken, said)
 
     def asked(self, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]) -> list[Argument]:
         """The arguments of a question about dtypes, in which NumPy's classes of scalars are kinds."""

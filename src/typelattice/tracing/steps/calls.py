@@ -13,7 +13,7 @@ from typelattice.calls.bind import call_function, operand_count
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.step import Argument, Excerpt, Ref
-from typelattice.calls.table import FUNCTIONS, meaning, signature
+from typelattice.calls.table import FUNCTIONS, meaning, module_with_rules, signature
 from typelattice.calls.ufuncs import POSITIONS, REDUCED
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import Operand
@@ -42,6 +42,7 @@ class Called:
     owner: tuple[Any, ...] = ()
     takes: int | None = None  # arguments, of a ufunc; the others are written into
     parameters: Callable[[], Sequence[str]] = tuple  # names of its arguments by position, where known
+    module: str = ""  # its module, if the functions there follow a system of their own
 
 
 class CallReader(ArrayMaker):
@@ -77,7 +78,10 @@ class CallReader(ArrayMaker):
         args = [self.text(x) if op is None and isinstance(x, str) else self.argument(x) for x in positional]
         keywords = {key: self.dtype(x) if key == "dtype" else self.argument(x) for key, x in named.items()}
         excerpt = Excerpt(
-            excerpt.text, excerpt.location, who.library if who.library != STANDARDS_OWN else excerpt.owner
+            excerpt.text,
+            excerpt.location,
+            who.library if who.library != STANDARDS_OWN else excerpt.owner,
+            who.module,
         )
         made = self.step_of_function(excerpt, who, args, keywords, number)
         if isinstance(out, tuple):
@@ -130,7 +134,8 @@ def identify_function(function: Any) -> Called:
     takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
     if type(takes) is int:
         return Called(name, library, (), takes)
-    return Called(name, library, (), None, partial(parameters, function))
+    own = module_with_rules((*str(module).split("."), name), library)
+    return Called(name, library, (), None, partial(parameters, function), own)
 
 
 def _library(module: str) -> str | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said
 
+import typelattice as tl
 from typelattice.explanations.sections import sections
+from typelattice.recorded.observed import observed
 
 
 def test_an_exponent_may_have_to_lie_within_a_dtype() -> None:
@@ -85,3 +88,33 @@ def test_an_exponent_that_wraps_may_be_negative() -> None:
     of_0d = make(CHAIN, **NUMPYLIKE, fit={"int": "wrap"}, ops={"power": power})
     assert said(of_0d, 255, "int8:0d", op="pow") == "int8"  # it is the base that wraps
     assert said(of_0d, "int8", "int8:0d=-1", op="pow") == refused
+
+
+@pytest.mark.parametrize(
+    ("system", "operands", "expected"),
+    [
+        ("numpy", ("bool", 2), "int8"),
+        ("numpy", ("bool", 3), "int64"),
+        ("numpy", ("bool", 2.0), "float64"),
+        ("numpy@2.0", ("bool", 2.0), "int8"),
+        ("numpy1", ("bool", 2.0), "int8"),
+        ("numpy1", ("int16", 2.0), "float64"),
+        ("dask", ("bool", 2), "int8"),
+    ],
+)
+def test_a_square_is_another_function_than_a_power(
+    system: str, operands: tuple[object, ...], expected: str
+) -> None:
+    """NumPy calls np.square for `x ** 2`; the recordings were asked of 2 itself."""
+    asked = tl.system(system).explain(*operands, op="**")
+    found = observed(asked)
+    assert str(asked.dtype) == expected
+    assert found is not None
+    assert not found.departs
+
+
+def test_an_override_may_name_the_value_of_a_python_number() -> None:
+    power = {"takes": "all", "overrides": {"bool then 2": "u8"}}
+    s = make(CHAIN, **NUMPYLIKE, ops={"pow": power})
+    given = [said(s, "bool", n, op="pow") for n in (2, 3, 2.0, "int")]
+    assert given == ["uint8", "int32", "float64", "int32"]

@@ -25,6 +25,9 @@ EDGES = (
 )
 """Python scalars about the limits of the dtypes."""
 
+TWO = ("2", "2.0")
+"""Exponents with which some libraries call another function than with others; asked by those only."""
+
 WHOLE = ("result_type", "add", "divide", "pow", "equal", "bitwise_and", "where")
 """Operations of two operands that are asked of every operand, and their operators that write nothing. The
 others are asked of arrays and of `KINDS`; those that compute element by element, such as `hypot`, also of
@@ -130,6 +133,7 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
         i
         for i, operand in enumerate(read)
         if operands[i] in scalars
+        or (operands[i] in TWO and known.function == "pow")
         or (
             operand.dtype
             and operand.tier in tiers

@@ -158,11 +158,12 @@ def overridden(op: Op, operands: Sequence[Operand]) -> DType | None:
 def _stands(a: Operand, b: Operand, pair: Override) -> bool:
     """Return True if two operands match the sides of a pair.
 
-    An array matches by its dtype or its kind, a Python scalar by its kind.
+    An array matches by its dtype or its kind, a Python scalar by its kind or as the number that it is.
     """
     different = {DIFFERENT} if a.dtype is not b.dtype else set()
     of_a, of_b = (
-        {ANY, weak(o.kind)} if o.tier == "scalar" else {ANY, o.dtype, o.kind} | different for o in (a, b)
+        {ANY, weak(o.kind), str(o.value)} if o.tier == "scalar" else {ANY, o.dtype, o.kind} | different
+        for o in (a, b)
     )
     return not (pair.left.isdisjoint(of_a) or pair.right.isdisjoint(of_b))
 

@@ -31,7 +31,7 @@ TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a dtype or a kind
 ANY = "any"  # in a side: every operand, a Python scalar too
 DIFFERENT = "different"  # in a side: an array of a dtype that the operand it meets does not have
-Side = frozenset[Node | Kind | str]  # of arrays kinds, dtypes, DIFFERENT; of Python scalars weak nodes
+Side = frozenset[Node | Kind | str]  # arrays: kinds, dtypes, DIFFERENT; Python scalars: weak nodes, values
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
 Given = Target | Literal["real", "complex", "left", "joined"] | None
 # Words of a system file. What each means stands in docs/format.md.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -33,6 +34,7 @@ T = TypeVar("T")
 Fields = dict[str, object]  # of `Op`
 TIERS = ["array", "0d", "scalar"]
 THEN = " then "  # between two sides that stand in this order
+NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
 DEFAULT_OF = "default "  # `default int`: the default dtype of a Python number
 PYTHON = {f"py.{word}": weak(kind) for word, kind in (*WORDS.items(), ("bool", Kind.BOOL))}
 SIDES: Mapping[str, Sequence[Node | str]] = {
@@ -180,15 +182,16 @@ class OperationEntries:
         return self._side(sides[0]), self._side(sides[1]), ordered
 
     def _side(self, names: str) -> ops.Side:
-        """Kinds and dtypes of arrays; `any`, `different`; `py.int` and its like for Python scalars."""
+        """Kinds and dtypes of arrays, `any`, `different`; of Python scalars `py.int` or a number."""
         listed = [word.strip() for word in names.split(",")]
-        plain = [word for word in listed if word not in SIDES]
+        values = [word for word in listed if NUMBER.fullmatch(word)]
+        plain = [word for word in listed if word not in SIDES and word not in values]
         for word in plain:
             if word.startswith("py.") or word.endswith("*"):
                 cause = f"unknown operand {short(word)}; Python's are py, {', '.join(PYTHON)}"
                 raise UnknownWord(cause, word)
         found: list[Node | Kind | str] = [x for word in listed for x in SIDES.get(word, ())]
-        return frozenset(once([*found, *(self.words.sources(", ".join(plain)) if plain else ())]))
+        return frozenset(once([*found, *values, *(self.words.sources(", ".join(plain)) if plain else ())]))
 
     def _exponent(self, said: object) -> Fields:
         """A table of `not-negative`, `within` and `ignored`: what holds of an integer on the right."""

@@ -124,7 +124,7 @@ class JAXLax(JAX):
         return {name: _traced(function) for name, function in LAX.items()}
 
 
-def _axes(x: object) -> Sequence[int]:
+def _axes(x: Any) -> Sequence[int]:
     return range(len(np.shape(x)))
 
 

@@ -17,6 +17,7 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
+from typelattice.conformance.questions import TWO
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -37,6 +38,7 @@ class NumPy(Library):
     name = "numpy"
     how = "numpy's functions, called on arrays, scalars and Python scalars"
     major = "2"
+    extra_operands: Sequence[str] = TWO
 
     def __init__(self) -> None:
         self.versions = versions_of("numpy")
@@ -113,7 +115,7 @@ class NumPy1(NumPy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.extra_operands = [
+        self.extra_operands = [*TWO] + [
             f"{dtype}:0d={value}" for dtype in DTYPES for value in _limits(np.dtype(dtype))
         ]
 

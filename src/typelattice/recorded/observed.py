@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
@@ -156,12 +157,9 @@ def _asked(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
     page = opened(name)
     if page is None:
         return None
-    found = [next((text for text in _texts(o) if text in page.known), None) for o in operands]
-    texts = tuple(text for text in found if text is not None)
-    call = page.call(op, texts) if len(texts) == len(operands) else None
-    if call is None:  # an operation may have been asked of the kind of a number, and not of that number
-        texts = tuple(next((t for t in [*_texts(o)][::-1] if t in page.known), "") for o in operands)
-        call = page.call(op, texts)
+    # An operation may have been asked of the kind of a number, and not of that number.
+    texts = [[text for text in _texts(o) if text in page.known] for o in operands]
+    call = next((call for asked in product(*texts) if (call := page.call(op, asked))), None)
     of_python = all(o.tier == "scalar" for o in operands)
     return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
 

@@ -299,7 +299,7 @@ def _place(
     builder: ProgramBuilder, row: Signature, further: Sequence[Argument], is_maker: bool, all_take_part: bool
 ) -> list[tuple[Parameter | None, Argument]] | None:
     """The parameters of the arguments that follow the operands; None if there are more than parameters."""
-    left = [p for p in row.parameters if p.role not in ("operands", "list", "text") and not p.by_name]
+    left = [p for p in row.by_position if p.role not in ("operands", "list", "text")]
     typed = row.find("dtype")
     found: list[tuple[Parameter | None, Argument]] = []
     rest = [*further]

@@ -17,7 +17,7 @@ from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import size
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.calls.table import TableError
+from typelattice.calls.table import Parameter, Signature, TableError
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import libraries
 from typelattice.facts.suggestions import nearest
@@ -30,54 +30,34 @@ Call = Callable[
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a composition: its names, and its default, which is None where it must be given."""
-
-    names: tuple[str, ...]
-    default: str | None = None
-    by_name: bool = False
-    is_array: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Composition:
     """A function, and an expression for each of its results.
 
-    `open`: further arguments have no say. `is_exact`: the results have the values of the function, too.
+    `is_exact`: the results have the values of the function, too.
     """
 
     name: str
-    parameters: tuple[Parameter, ...]
+    signature: Signature
     results: tuple[ast.expr, ...]
     fields: tuple[str, ...] = ()
-    open: bool = False
     is_exact: bool = False
 
     def bound(
         self, args: Sequence[Argument], given: Mapping[str, Argument]
     ) -> Mapping[str, Argument] | None:
         """The arguments of a call by parameter; None if they are not those of this row."""
-        found: dict[str, Argument] = {}
-        named = {name: p for p in self.parameters for name in p.names}
-        placed = [p for p in self.parameters if not p.by_name]
-        if len(args) > len(placed) and not self.open:
+        found = self.signature.match(args, given)
+        if found is None:
             return None
-        for parameter, value in zip(placed, args, strict=False):
-            found[parameter.names[0]] = value
-        for name, value in given.items():
-            if name in named:
-                found[named[name].names[0]] = value
-            elif not self.open and value is not None and value is not False:
-                return None
-        for parameter in self.parameters:
-            value = found.get(parameter.names[0])
+        for parameter in self.signature.parameters:
+            value = found.get(parameter.name)
             if parameter.is_array and not isinstance(value, Ref):
                 return None
-            if value is not None and value is not False:
+            if parameter.role == "ignored" or (value is not None and value is not False):
                 continue
             if parameter.default is None:
                 return None
-            found[parameter.names[0]] = ast.literal_eval(parameter.default)
+            found[parameter.name] = ast.literal_eval(parameter.default)
         return found
 
 
@@ -220,12 +200,15 @@ def _read(words: Sequence[str], number: int) -> Composition:
     by_name = False
     for part in parts:
         by_name = by_name or part == "*"
-        if part in ("...", "*"):
+        if part == "*":
+            continue
+        if part == "...":  # further arguments have no say
+            parameters.append(Parameter(("",), "ignored", by_name=True))
             continue
         names, has_default, default = part.partition("=")
-        plain = tuple(names.rstrip("?!").split("|"))
+        plain, is_array = tuple(names.rstrip("?!").split("|")), names.endswith("!")
         optional = default if has_default else "None" if names.endswith("?") else None
-        parameters.append(Parameter(plain, optional, by_name, names.endswith("!")))
+        parameters.append(Parameter(plain, "operand", by_name=by_name, is_array=is_array, default=optional))
     results, fields = [], []
     for column, word in enumerate(words[1:], 3):
         field, _, expression = word.rpartition(":")
@@ -235,5 +218,5 @@ def _read(words: Sequence[str], number: int) -> Composition:
         except SyntaxError:
             raise TableError(f"{FILE}, row {number}, column {column}: {word!r} is no expression") from None
     exact = all(word.startswith("=") for word in words[1:])
-    return Composition(name, tuple(parameters), tuple(results), tuple(fields), "..." in parts, exact)
+    return Composition(name, Signature(tuple(parameters)), tuple(results), tuple(fields), exact)
 

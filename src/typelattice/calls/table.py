@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from typelattice.calls.step import NamedDType
+from typelattice.calls.step import Argument, NamedDType
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.errors import TypelatticeError
@@ -61,6 +61,7 @@ class Parameter:
     `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
     parameter that means the same everywhere. `spread`: its numbers may be given one by one. `of` is the
     operation that joins an argument with the first operand, and `is_float` is set if it has to be a float.
+    Rows of compositions also say whether it has to be an array, and the default, as Python's text.
     """
 
     names: tuple[str, ...]
@@ -69,6 +70,8 @@ class Parameter:
     by_name: bool = False
     of: str = ""
     is_float: bool = False
+    is_array: bool = False
+    default: str | None = None
 
     @property
     def name(self) -> str:
@@ -113,6 +116,27 @@ class Signature:
     def find(self, name: str) -> Parameter | None:
         """The parameter of a name; None if there is none."""
         return next((p for p in self.parameters if name in p.names), None)
+
+    @property
+    def by_position(self) -> list[Parameter]:
+        """The parameters that may be given by position."""
+        return [p for p in self.parameters if not p.by_name]
+
+    def match(
+        self, args: Sequence[Argument], given: Mapping[str, Argument]
+    ) -> dict[str, Argument] | None:
+        """Return the arguments of a call by the names of parameters; None if one has no parameter."""
+        placed = self.by_position
+        if len(args) > len(placed) and not self.others_ignored:
+            return None
+        found = {p.name: value for p, value in zip(placed, args, strict=False)}
+        for name, value in given.items():
+            parameter = self.find(name)
+            if parameter is not None:
+                found[parameter.name] = value
+            elif not self.others_ignored and value is not None and value is not False:
+                return None
+        return found
 
     @property
     def settings(self) -> tuple[str, ...]:

@@ -50,10 +50,11 @@ NEED_ALL = ("choice", "indexed")  # forms of which an expression needs all opera
 
 @dataclass(frozen=True, slots=True)
 class BoundCall:
-    """A call whose arguments are told apart by its row of the table.
+    """A call whose arguments are bound to the parameters of its row.
 
-    `args` and `keywords` are what a step keeps by position and by name; `out` is the array written into, and
-    `joined` are arguments that promote with the first operand before the operation runs.
+    - `args` and `keywords` are the arguments that a step keeps, by position and by name.
+    - `out` is the array that the result is written into.
+    - `joined` are arguments that promote with the first operand before the operation runs.
     """
 
     op: Operation

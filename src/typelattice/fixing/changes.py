@@ -32,9 +32,9 @@ class Change:
 def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) -> Iterator[Change]:
     """List the changes that may stop a cause, the best first; none outside of the given sources.
 
-    The dtype is asked for where the wide array is made if that is in the scope in which it widens another,
-    or in a function that has another array at hand. Else the array is cast where it widens: a constant of a
-    module stays as wide as it was.
+    The creation of the wide array asks for the dtype if it is in the scope in which the array widens another,
+    or in a function that has another array at hand. Else the array is cast where it widens. So a constant of
+    a module stays as wide as it was.
     """
     origin, widening = _Place.of(checked, cause.first[0], sources), _Place.of(checked, cause.at, sources)
     near = origin is not None and widening is not None and origin.scope is widening.scope

@@ -20,14 +20,14 @@ IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # a function of a fil
 
 
 def program(what: str | Callable[..., object], /, *operands: object, **bound: object) -> Program:
-    """A program of Python text, or of a function of arrays, which is called with symbols.
+    """Make a program of Python text, or of a function of arrays, which is called with symbols.
 
-    Text is an expression, lines with assignments, a function, or `FILE.py:function`; operands are bound to
-    the names in it, by position to the parameters of a function.
+    Text is an expression, lines with assignments, a function, or `FILE.py:function`. It is parsed and never
+    evaluated. Operands are bound to the names in it, or by position to the parameters of a function.
 
-    It is parsed and never evaluated. An operand is an array, a dtype, a number, an operand string, which may
-    name a dtype of a system's own file; `float32[3,4]` has a shape. A function that is called gets a symbol
-    for each of these, but numbers, None and tuples as they are. Raises ProgramError, FileError.
+    An operand is an array, a dtype, a number or an operand string. The string may name a dtype of a system's
+    own file, and `float32[3,4]` has a shape. A function that is called gets a symbol for each of these, but
+    numbers, None and tuples as they are. Raise ProgramError or FileError.
 
     >>> p = program("a*2.0 + b", a="int8:0d", b="float16")
     >>> [(step.text, str(o)) for step, o in zip(p.steps, p.under("numpy")) if step.op]

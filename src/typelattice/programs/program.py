@@ -141,8 +141,9 @@ class Program(Viewed):
         """Return the outcome of each step.
 
         `system` is one system for all steps, or a mapping from libraries to systems, for code that mixes
-        libraries. Raises DTypeError or OperandError for an input that is no operand of the system,
-        UnknownSystemError or FormatError for the system, ProgramError for a step of a library without system.
+        libraries. Raises DTypeError or OperandError for an input that is no operand of the system, and
+        UnknownSystemError or FormatError for the system. Raises ProgramError for a step of a library without
+        a system.
 
         >>> from typelattice import program
         >>> p = program("np.int16(1) + 1 + jnp.int16(1)")

@@ -154,8 +154,8 @@ def _known(given: Outcome, found: Outcome) -> bool:
 def engine_of(system: System | Systems, steps: Sequence[Step]) -> Engine:
     """Return a function that finds the evaluator of a step: of the one system, or of its library's.
 
-    In a program of another library, NumPy's constants keep NumPy's rules under any system that has a rule for
-    NumPy's scalars: `np.float64(2.5)` beside a tensor is no tensor.
+    NumPy's constants keep NumPy's rules in a program of another library, if the system has a rule for NumPy's
+    scalars. For example `np.float64(2.5)` beside a tensor is no tensor.
     """
     if isinstance(system, System):
         constants = _constants(steps) if GIVES_WAY in system.foreign else ()
@@ -295,8 +295,9 @@ class _Replay:
         raise TypeError(f"a {type(step).__name__} is no step")
 
     def foreign_arrays(self, step: Call, operands: Sequence[Operand]) -> Mapping[int, str]:
-        """Return the foreign operands by their steps: lists, and scalars of libraries that the system has a
-        rule for, such as np.float64(2) beside an MLX array.
+        """Return the foreign operands by their steps: lists, and scalars such as np.float64(2) in MLX.
+
+        Scalars count only if the system has a rule for their library.
         """
         found = dict.fromkeys(step.lists, LISTS)
         if self.owners and len(operands) > 1:

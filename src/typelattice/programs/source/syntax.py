@@ -9,10 +9,10 @@ _FILTERS = Lock()  # what warnings are shown is the whole process's
 
 
 def parse(text: str) -> ast.Module:
-    r"""The syntax tree of a source.
+    r"""Parse a source as `ast.parse` does, without its warnings of texts such as `1or 2` and `"\d"`.
 
-    Raises SyntaxError and ValueError for what is no Python, RecursionError and MemoryError for what is nested
-    too deep: as `ast.parse` does, which also warns of texts such as `1or 2` and `"\d"`.
+    Raise SyntaxError or ValueError for a text that is no Python. Raise RecursionError or MemoryError for one
+    that is nested too deep.
 
     >>> type(parse("1or x").body[0].value.op).__name__
     'Or'

@@ -1,8 +1,8 @@
 """ONNX's operators as operations, those too that have attributes, or constants for settings: `Gemm`, `Slice`.
 
-A reader gives the number of the step that a node's result is, or None where no operation says what the node
-does, for its attributes or because a setting is no constant: such a node is opaque. What each attribute means
-is said at https://onnx.ai/onnx/operators.
+A reader returns the number of the step that a node becomes. It returns None if no operation means what the
+node does, because of its attributes or because a setting is no constant. Such a node is opaque. The
+attributes are described at https://onnx.ai/onnx/operators.
 """
 
 from __future__ import annotations

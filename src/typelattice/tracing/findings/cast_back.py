@@ -12,8 +12,10 @@ from typelattice.tracing.run_data.widths import width_of
 
 @dataclass(frozen=True, slots=True)
 class CastBack:
-    """A place such as `x *= y`, or one with `out=`, at which narrower floats are computed with in `computed`,
-    and the result is cast back to `kept`. Nothing is wide by that, so it is no cause; but it takes longer.
+    """A place that computes in the wider dtype `computed` and casts the result back to `kept`.
+
+    For example `x *= y`, or a call with `out=`, where x has float32 and y float64. Nothing is wide after it,
+    so it is no cause, but it takes longer.
     """
 
     step: int

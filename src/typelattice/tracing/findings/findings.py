@@ -19,8 +19,9 @@ MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The causes in a run, the places that compute in a wider float than they write, and by each system asked
-    the replay and its divergences. `meant` counts the findings that a comment in the source excuses.
+    """The causes in a run, the places that cast back, and the replay and divergences of each system asked.
+
+    `meant` counts the findings that a comment in the source excuses.
     """
 
     checked: CheckedRun = field(repr=False)

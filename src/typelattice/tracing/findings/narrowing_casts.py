@@ -20,8 +20,8 @@ ROUNDS = 8  # in which further casts are looked for
 class Casting:
     """A cast of the result of the step `of`: where it is made, or where the step `at` alone takes it.
 
-    A float is cast where it is made. An integer is cast where a float meets it: other steps may need it as an
-    index, a shape or a count, and not all of them are part of a run.
+    A float is cast where it is made. An integer is cast where a float meets it. Other steps may need
+    the integer as an index, a shape or a count, and a run does not contain all of them.
     """
 
     of: int

@@ -67,10 +67,10 @@ class Traced:
 def trace(
     function: Callable[..., Any], /, *args: Any, systems: Sequence[AnySystem] = (), **named: Any
 ) -> Traced:
-    """Calls a function, follows it and the others of its source file, and replays the run under systems.
+    """Call a function, follow it and the others of its source file, and replay the run under systems.
 
-    Raises TraceError for what is no Python function, runs only after its call or has no source,
-    UnknownSystemError or FormatError for a system; whatever the function raises.
+    Raise TraceError for an object that is no Python function, runs only after its call or has no source.
+    Raise UnknownSystemError or FormatError for a system. An error of the function itself is passed on.
 
     >>> import numpy as np
     >>> from typelattice import trace

@@ -37,8 +37,9 @@ class Line:
 class Annotated:
     """A source file: its path, its text if that is known, and its lines that have steps or findings.
 
-    The counts are of the `operations` that ran in it, the `opaque` results of unknown operations, the
-    `causes` of wide floats and the extra `bytes` these took. `divergences` counts those of each system asked.
+    - `operations` counts those that ran in it, `opaque` the results of unknown operations.
+    - `causes` counts the causes of wide floats; `bytes` are the extra bytes that these took.
+    - `divergences` counts those of each system asked.
     """
 
     name: str

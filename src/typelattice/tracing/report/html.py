@@ -1,7 +1,7 @@
 """The report of a run as pages: an index, and a page for each source file, with dtypes beside its lines.
 
-The pages hold no scripts and ask for nothing from anywhere, and every text in them is escaped: source code
-and names are whatever a program holds.
+The pages have no scripts and load nothing. Every text in them is escaped, because source code and names may
+contain anything.
 """
 
 from __future__ import annotations

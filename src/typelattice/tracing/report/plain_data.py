@@ -14,8 +14,9 @@ VERSION = 1  # of the document, which docs/runs.md describes
 
 
 def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
-    """A run: each step with what was observed of it, and what it comes to under each system; what came out
-    otherwise than the library's own system says.
+    """Return a run as plain data: each step with its observed result and its result under each system.
+
+    The steps that contradict the library's own system are listed, too.
 
     Of a system the dtype is None where it refuses the step, or one before it. `never_asked` of a step names
     the systems whose rule alone answers there.

@@ -68,8 +68,8 @@ def called_at(node: ast.Call) -> ast.expr:
 def constants_of(arguments: Sequence[ast.expr], line: int) -> Iterator[tuple[int, Any]]:
     """Yield the arguments that are constants or negative numbers, with their positions.
 
-    Arguments on other lines than the call's first are ignored: Python reports each line to a trace function,
-    in the order in which the arguments are laid on the stack.
+    Arguments on other lines than the call's first are ignored. Python reports each line to a trace function,
+    in the order of the arguments on the stack.
     """
     for i, node in enumerate(arguments):
         match node:

@@ -27,10 +27,11 @@ T = TypeVar("T")
 class ArrayKind:
     """An array class of a library, or a subclass that the program derived from one.
 
-    `mark` gives all that the operand depends on except its value; `size` the bytes of an array; `viewed` the
-    array that it is a view of, or None. `weak`: its objects take weak references. `variable` is set for what
-    stands for arrays while a function is compiled: it gives the name of the array in the library's graph. For
-    other objects a link holds a weak reference (`direct`), or the object if it takes none (`kept`).
+    - `mark` gives all that the operand depends on except its value, `size` the bytes of an array.
+    - `viewed` gives the array that an array is a view of, or None.
+    - `weak`: its objects take weak references. A link holds one (`direct`), or else the object (`kept`).
+    - `variable` is set for objects that stand for arrays while a function is compiled. It gives the name of
+      the array in the library's graph.
     """
 
     library: str
@@ -73,7 +74,7 @@ class Kinds(dict[type, "ArrayKind | None"]):
 def kind_of(cls: type) -> ArrayKind | None:
     """Return the array kind of a class; None for a class that is not derived from a known library's arrays.
 
-    A subclass of the program may have attributes of its own, whose code must not run: its objects are read
+    A subclass of the program may have attributes of its own, whose code must not run. So its objects are read
     by the attributes of the library's class.
     """
     base = library_class(cls)

@@ -17,7 +17,7 @@ class Seen:
 
     A step that ran many times is recorded once. `operand` is the dtype, the tier and the weakness that all
     its results had. For an input, `count` is the number of arrays that came in there. A step that was not
-    seen by itself has a count of 0: a Python number, or the sum that `add(x, y, out=z)` writes into z.
+    seen by itself has a count of 0. For example a Python number, or the sum that `add(x, y, out=z)` writes.
     """
 
     operand: Operand

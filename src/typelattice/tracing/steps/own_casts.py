@@ -24,8 +24,7 @@ class OwnCastError(UnknownCallError):
 def check(
     library: str, steps: Sequence[Step], added: range, notes: Sequence[Note], observed: Operand
 ) -> None:
-    """Raises OwnCastError if a library casts by itself, here and now, and the last step that was added is not
-    what its rules say of the operands.
+    """Raise OwnCastError if a library casts by itself now, and the last added step contradicts its rules.
 
     `notes` say what the steps before those gave.
     """

@@ -8,7 +8,7 @@ from json import dumps
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
-from typelattice.codegen.lint import MOST, Linted, lint, read_form, sarif
+from typelattice.codegen.hand_kept_tables import MOST, Linted, lint, read_form, sarif
 from typelattice.disk.read import read_bytes
 from typelattice.rendering.grid import printable
 

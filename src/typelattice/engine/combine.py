@@ -71,12 +71,12 @@ def _join_large_ints(rules: Rules, node: Node, operands: Sequence[Operand], trai
             continue
         trail.append(Outgrown((weak(o.kind),), wide, o.kind.word))
         if kind is not node.kind:
-            node = _signed(rules, node, trail)
+            node = _signed_counterpart(rules, node, trail)
         node = join_tier(rules, [node, wide], trail)
     return node
 
 
-def _signed(rules: Rules, d: DType, trail: list[Decision]) -> DType:
+def _signed_counterpart(rules: Rules, d: DType, trail: list[Decision]) -> DType:
     """Return the signed dtype that an unsigned one counts as beside a negative int, e.g. int16 for uint8.
 
     This is the next wider signed dtype of `joins`. If there is none, it is the one of the same width, e.g.

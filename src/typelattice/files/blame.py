@@ -56,7 +56,7 @@ class Blame:
         self, definition: SystemDefinition, covers: Covers, build: Callable[[SystemDefinition], Rules]
     ) -> None:
         self.definition, self.covers = definition, covers
-        self.ablation = LineRemoval(definition, covers, build)
+        self.line_removal = LineRemoval(definition, covers, build)
         self._rules_of_key = lru_cache(maxsize=256)(self._find_rules_of_key)
 
     def deciding_rule(self, p: Promotion) -> Rule:
@@ -90,12 +90,12 @@ class Blame:
             self._rule_without_line(text, "ops", op)
         ]
 
-    def matters(self, rule: Rule, p: Promotion) -> bool:
+    def decides(self, rule: Rule, p: Promotion) -> bool:
         """Return True if the system answers differently without a rule.
 
-        If other lines need those of the rule, give its key the value that it has in a system without it.
+        If the file is invalid without the lines, give the key its default instead.
         """
-        rules = self.ablation.without(rule)
+        rules = self.line_removal.without(rule)
         if rule.lines and rules is None and rule.key in VALUES_IF_ABSENT:
             rules = replace(p.system, **{rule.key: VALUES_IF_ABSENT[rule.key]})
         return rules is not None and comparable_result(self._ask_again(rules, p)) != comparable_result(p)
@@ -115,30 +115,30 @@ class Blame:
 
     def _candidate_rules(self, p: Promotion) -> Iterator[Rule]:
         """Yield the rules without which the answer differs, the most specific first, the order's last."""
-        step, made = p.decision, p.steps[-1]
-        if isinstance(made, Operated) and len(made.nodes) == 1 and made.node not in (None, *made.nodes):
-            yield from (rule for rule in self._rules_of_step(made) if self.matters(rule, p))
-            standard = standard_rule(made)
+        step, last = p.decision, p.steps[-1]
+        if isinstance(last, Operated) and len(last.nodes) == 1 and last.node not in (None, *last.nodes):
+            yield from (rule for rule in self._rules_of_step(last) if self.decides(rule, p))
+            standard = standard_rule(last)
             if standard.lines:
                 yield standard
         for rule in self._rules_of_operand_dtypes(p):
             needed = rule.key == "defaults" and p.system.combine == "value"
-            if self._depends_on_defaults(p) if needed else self.matters(rule, p):
+            if self._depends_on_defaults(p) if needed else self.decides(rule, p):
                 yield rule
         behind = () if isinstance(step, Joined) else self._rules_of_step(step)
-        yield from (rule for rule in behind if self.matters(rule, p))
+        yield from (rule for rule in behind if self.decides(rule, p))
         if isinstance(step, Operated) and (step.node is None or not behind[0].lines):
             standard = standard_rule(step)
             if standard.lines:  # of a group, and of an operator, the standard has none
                 yield standard
         names = entries(p.op) if p.op and "ops" in self.definition.texts else ()
-        yield from (rule for rule in self._rules_before_joining(p, names) if self.matters(rule, p))
-        order = self._order_lines(p, self.ablation.without_covers)
+        yield from (rule for rule in self._rules_before_joining(p, names) if self.decides(rule, p))
+        order = self._order_lines(p, self.line_removal.without_covers)
         if order:
             yield order
         if not isinstance(step, Joined) or step.node is not None:
             further = [*self._remaining_rules(p, names)]
-            yield from (rule for rule in further if self.matters(rule, p))
+            yield from (rule for rule in further if self.decides(rule, p))
             yield from self._deciding_pairs(further, p)
             # The order may say the same. A step on an operand still says more than its place in the order.
             done = (step for step in reversed(p.steps) if isinstance(step, (Counted, Lowered)))
@@ -195,12 +195,12 @@ class Blame:
         """
         for a, b in combinations(dict.fromkeys(rule for rule in rules if rule.lines), 2):
             both = self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
-            if a.file == b.file and self.matters(both, p):
+            if a.file == b.file and self.decides(both, p):
                 yield both
 
     def _lines_with_the_dtypes(self, p: Promotion) -> Rule:
         """Return the lines that bring the question's dtypes into the order; if none does alone, all."""
-        found = self._order_lines(p, self.ablation.without_nodes)
+        found = self._order_lines(p, self.line_removal.without_nodes)
         if found:
             return found
         naming = [line for line, said in self.covers.items() if {a for a, _ in said} & {*p.decision.nodes}]
@@ -259,7 +259,7 @@ class Blame:
         return explain_operands(rules, p.operands, p.op, p.find_rule)
 
     def _rule_without_line(self, text: Text, key: str, entry: str | None) -> Rule:
-        """Return the rule of a key that a program gives, or nothing: it has no line."""
+        """Return a rule without lines, for a key that was set in Python or that no file has."""
         return Rule(text.file, key, (), entry=None if text.is_toml else entry)
 
     def _rule_on_lines(self, file: str, key: str, lines: tuple[int, ...]) -> Rule:

@@ -14,8 +14,8 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import nearest, short
+from typelattice.files.dtype_maps import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.map_entries import read_after, read_before, read_requested
 from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries

@@ -49,7 +49,7 @@ def causes(checked: CheckedRun) -> tuple[Cause, ...]:
 
     Of these the one comes first that widens the most named results, then the one that takes the most bytes.
     """
-    causes_of = made_by(checked)
+    causes_of = responsible_steps(checked)
     widening: dict[int, list[int]] = {}
     for i, cause in causes_of.items():
         if narrow_parts(checked, i):
@@ -64,7 +64,7 @@ def causes(checked: CheckedRun) -> tuple[Cause, ...]:
     return tuple(sorted(found, key=lambda c: (not c.usual, -len(c.results), -c.bytes, -c.runs, c.first)))
 
 
-def made_by(checked: CheckedRun) -> dict[int, int]:
+def responsible_steps(checked: CheckedRun) -> dict[int, int]:
     """Map each float step to the earliest step responsible for its width.
 
     A step is responsible itself if no operand is as wide, or if it would be as wide with narrower operands.
@@ -87,7 +87,7 @@ def made_by(checked: CheckedRun) -> dict[int, int]:
 
 
 def narrow_parts(checked: CheckedRun, i: int) -> list[int]:
-    """The operands of a step that are floats narrower than its result."""
+    """Return the operands of a step that are floats narrower than its result."""
     own = checked.widths[i] or 0
     return [p for p in checked.inputs[i] if 0 < (checked.widths[p] or 0) < own]
 
@@ -98,23 +98,23 @@ def _place(checked: CheckedRun, first: int, widened: int) -> object:
     An input has no source location of its own, so the key has that of the step that it widened.
     """
     step = checked.steps[widened if isinstance(checked.steps[first], Input) else first]
-    return step.location, step.text, step.op, checked.observed(first), _narrow(checked, widened)
+    return step.location, step.text, step.op, checked.observed(first), _widest_narrow_dtype(checked, widened)
 
 
-def _narrow(checked: CheckedRun, widened: int) -> DType:
-    """The widest of the narrower floats that were made wide at a step."""
+def _widest_narrow_dtype(checked: CheckedRun, widened: int) -> DType:
+    """Return the widest of the narrower floats that a step made wide."""
     operands = [checked.observed(p) for p in narrow_parts(checked, widened)]
     return max((o.dtype for o in operands if o and o.dtype), key=lambda d: width_of(d) or 0)
 
 
 def _cause(
-    checked: CheckedRun, group: list[int], widening: dict[int, list[int]], made: dict[int, list[int]]
+    checked: CheckedRun, group: list[int], widening: dict[int, list[int]], later_of: dict[int, list[int]]
 ) -> Cause:
     widened = sorted(i for first in group for i in widening[first])
-    wide, narrow = checked.observed(group[0]), _narrow(checked, widened[0])
+    wide, narrow = checked.observed(group[0]), _widest_narrow_dtype(checked, widened[0])
     assert wide is not None and wide.dtype is not None
-    later = sorted(i for first in group for i in made[first] if i != first)
-    grown = [*later, *(i for i in group if not isinstance(checked.steps[i], Input))]
+    later = sorted(i for first in group for i in later_of[first] if i != first)
+    costly = [*later, *(i for i in group if not isinstance(checked.steps[i], Input))]
     follows = _following(checked, widened, later)
     wide_steps = {*widened, *later}
     named = tuple(name for name, i in checked.run.results.items() if i in wide_steps)
@@ -123,14 +123,14 @@ def _cause(
     return Cause(
         tuple(group), narrow, wide.dtype, tuple(widened), tuple(later), follows,
         sum(checked.run.seen[i].count for i in follows),
-        usual * sum(_grown(checked, i, narrow) for i in grown),
+        usual * sum(_extra_bytes(checked, i, narrow) for i in costly),
         usual,
         named,
     )  # fmt: skip
 
 
 def _following(checked: CheckedRun, widened: list[int], later: list[int]) -> tuple[int, ...]:
-    """Find the steps that take what was widened, or what was made of that, without those of the same texts.
+    """Find the later steps that use a widened value, directly or not, without those of the same source text.
 
     An array into which a widened value was written counts as widened from then on.
     """
@@ -146,7 +146,7 @@ def _following(checked: CheckedRun, widened: list[int], later: list[int]) -> tup
 
 
 def written_arrays(checked: CheckedRun, i: int) -> Iterator[int]:
-    """Find the array into which a step writes elements, and the arrays that this is a part of."""
+    """Yield the array into which a step writes elements, then each array of which that one is a view."""
     if checked.steps[i].op == WRITING:
         p = checked.inputs[i][0]
         yield p
@@ -155,7 +155,7 @@ def written_arrays(checked: CheckedRun, i: int) -> Iterator[int]:
             yield p
 
 
-def _grown(checked: CheckedRun, i: int, narrow: DType) -> int:
-    """The bytes that the result of a step takes more than it would at the narrower width."""
+def _extra_bytes(checked: CheckedRun, i: int, narrow: DType) -> int:
+    """Return the bytes that the result of a step takes beyond those of the narrower width."""
     own, less = checked.widths[i], width_of(narrow)
     return checked.run.seen[i].bytes * (own - less) // own if own and less and less < own else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from typelattice.tracing.findings.causes import made_by
+from typelattice.tracing.findings.causes import responsible_steps
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.run_data.widths import width_of
 
@@ -28,7 +28,7 @@ def chain(checked: CheckedRun, i: int) -> tuple[int, ...]:
 
 def _wide_alike(checked: CheckedRun, i: int) -> Callable[[int], bool]:
     """Return a test for the steps that are as wide as a float step for the same reason."""
-    responsible = made_by(checked)
+    responsible = responsible_steps(checked)
     first, own = responsible[i], checked.widths[i]
     return lambda p: checked.widths[p] == own and responsible[p] == first
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.causes import made_by
+from typelattice.tracing.findings.causes import responsible_steps
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
 from typelattice.tracing.report.sentences import deed
 from typelattice.tracing.report.words import counted, place
@@ -60,7 +60,7 @@ def _excesses(found: CheckedRun, over: list[int]) -> list[list[str]]:
     """Describe the steps by which others came to be too wide, a place each: in lines."""
     by: dict[object, list[int]] = {}
     first: dict[object, int] = {}
-    causes = made_by(found)
+    causes = responsible_steps(found)
     for i in over:
         step = found.steps[causes[i]]
         first.setdefault((step.location, step.text), causes[i])

@@ -207,6 +207,12 @@ def watched(dice: Dice) -> list[str]:
     return [one(dice, "nothing", "nothing:it", "it:"), *given]
 
 
+def imitated(dice: Dice) -> list[str]:
+    """No implementation that there is: to ask one takes minutes."""
+    given = options(dice, calls=named("1", "-1"), known=named("it.json"), format=named("text", "json"))
+    return [one(dice, "nothing", "nothing:it", "it:"), "--with", one(dice, "numpy", "mine.toml"), *given]
+
+
 def emitted(dice: Dice) -> list[str]:
     lang = one(dice, "c11", "cpp17", "rust", "python", "typescript", "json")
     given = options(dice, ops=OP, tiers=TIER, names=named("names.toml", "mine.toml"), check=None)
@@ -233,6 +239,7 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "conform": (20, conformed),
     "record": (1, recorded),  # it and `watch` start a process, which takes as long as a hundred other lines
     "watch": (1, watched),
+    "compare": (1, imitated),
     "draw": (2, drawn),
     "trace": (2, traced),
     "runs": (2, runs_compared),

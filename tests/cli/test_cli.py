@@ -45,7 +45,8 @@ def test_every_example_runs(
     if name in ("conform", "record", "watch"):
         sampled(monkeypatch)
     for example in map(shlex.split, command(name).examples):
-        if name in ("conform", "record", "watch", "trace", "runs", "fix", "lint"):  # which ask for files
+        # These ask for files, or for libraries.
+        if name in ("conform", "compare", "record", "watch", "trace", "runs", "fix", "lint"):
             status, told = main([name, *example]), capsys.readouterr()
             assert status in (0, 1, 2) and len(told.err.splitlines()) == (status == 2)
             assert told.err or told.out

@@ -24,6 +24,7 @@ ROOMS = [  # each imports only from itself and from what stands before it
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries",
+    "conformance/implementations",
     "conformance/pytest", "programs/targets", "tracing/front/pytest", "explorer/server",
 )  # fmt: skip
 # What recorders must not depend on: else they would prove nothing.
@@ -114,6 +115,7 @@ def test_frameworks_are_named_in_the_files_made_for_them(path: Path) -> None:
 # These compare what a system says with what a library does, or state where the two differ.
 COMPARE = (
     "conformance/compare",
+    "conformance/differences",
     "conformance/live",
     "conformance/pytest",
     "conformance/watch",

@@ -17,8 +17,8 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import OutputError, complain, show
 
 COMMANDS = (  # each a module beside this one
-    "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "record", "watch",
-    "trace", "runs", "fix", "design", "emit", "lint", "systems", "check",
+    "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
+    "watch", "trace", "runs", "fix", "design", "emit", "lint", "systems", "check",
 )  # fmt: skip
 
 ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what shells say of Ctrl-C

@@ -80,6 +80,14 @@ class JAX(Library):
         return f"{dtype.name}{'*' if weak else ''}"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
+        return {name: _asked(name, function) for name, function in self.eager().items()} | {
+            "arange": jnp.arange,  # of concrete numbers alone: they say how long it is
+            "result_type": _result_type,
+            "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
+        }
+
+    def eager(self) -> Mapping[str, Callable[..., object]]:
+        """The functions as they are, before any is traced."""
         condition = jnp.ones(2, bool)
         spaces = (jnp, jnp.linalg, jnp.fft, jax.nn, jax.scipy.special)
         found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)), copied=as_is)
@@ -93,11 +101,7 @@ class JAX(Library):
             "take": lambda x: jnp.take(x, np.zeros(1, int)),
             "bincount": lambda x: jnp.bincount(x, length=2),
         }
-        return {name: _asked(name, function) for name, function in found.items()} | {
-            "arange": jnp.arange,  # of concrete numbers alone: they say how long it is
-            "result_type": _result_type,
-            "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
-        }
+        return found
 
 
 class JAX32(JAX):

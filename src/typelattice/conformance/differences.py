@@ -1,0 +1,203 @@
+"""An implementation against what it imitates: each difference by its sort and its root cause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from typelattice.conformance.compare import REFUSAL, said
+from typelattice.conformance.in_process_library import Catalogue
+from typelattice.conformance.library import OperandString
+from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.questions import Question, planned_calls
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.operations import NAMES
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline
+from typelattice.recorded.recording import Call, Recording, recorded
+
+SEVERAL = 200
+"""Random calls of three operands and more, of each operation that takes them."""
+
+BREAKS, REFUSES, ACCEPTS, OTHER = SORTS = (
+    "breaks down",
+    "refuses what is accepted",
+    "accepts what is refused",
+    "another dtype",
+)
+
+
+NUMBERS = "Python numbers"
+CHANGING = re.compile(r"""(["'])[^"']*\1|0x[0-9a-f]+""")
+"""What a message quotes, such as the name of a kernel, and addresses in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A call that an implementation answers differently from what was expected."""
+
+    expected: Call
+    found: Call
+
+    @property
+    def sort(self) -> str:
+        """One of `SORTS`."""
+        if self.found.answer in BROKEN:
+            return BREAKS
+        if _refused(self.found.answer):
+            return REFUSES
+        return ACCEPTS if _refused(self.expected.answer) else OTHER
+
+    @property
+    def cause(self) -> str:
+        """The root cause as far as calls show it: two differences with the same one are reported once.
+
+        A refusal is told by its message without dtypes, numbers and names of operations. Another dtype is
+        told by the class of the operation, whether Python numbers take part, and how the dtypes differ.
+        """
+        of_class = NAMES[self.found.op].of_class
+        if self.sort == BREAKS:
+            return f"{of_class}: {BROKEN[self.found.answer]}"
+        if self.sort == OTHER:
+            beside = " with Python numbers" if NUMBERS in map(_tier, self.found.operands) else ""
+            return f"{of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
+        refusal = self.found if self.sort == REFUSES else self.expected
+        message = _without_names(outline(refusal.message), refusal.op)
+        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or of_class}"
+
+    def __str__(self) -> str:
+        return f"{self.found}, expected {self.expected.answer}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Differences with one root cause, the simplest call first."""
+
+    sort: str
+    cause: str
+    differences: tuple[Difference, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name in a file of known differences."""
+        return f"{self.sort}: {self.cause}"
+
+
+def askable(calls: Iterable[Call], has: Catalogue) -> list[Call]:
+    """The calls that an implementation has, but those that nobody answered or that broke the reference."""
+    operands, two, more = {*has.operands}, {*has.operations}, {*has.several}
+    return [
+        call
+        for call in calls
+        if call.op in (two if len(call.operands) < 3 else more)
+        and operands.issuperset(call.operands)
+        and call.answer != NOT_ASKED
+        and call.answer not in BROKEN
+    ]
+
+
+def differences(asked: LibraryProcess, expected: Sequence[Call]) -> Iterator[Difference | None]:
+    """Ask an implementation each expected call; yield the difference, or None where the answers agree."""
+    answers = asked.answers([(call.op, call.operands) for call in expected])
+    for call, (answer, message) in zip(expected, answers, strict=True):
+        found = Call(call.op, call.operands, answer, message)
+        if answer != NOT_ASKED:
+            yield None if _agree(call.answer, answer) else Difference(call, found)
+
+
+def causes(found: Iterable[Difference]) -> list[Cause]:
+    """The differences by root cause: sort by sort, the commonest cause first."""
+    groups: dict[tuple[str, str], list[Difference]] = {}
+    for each in found:
+        groups.setdefault((each.sort, each.cause), []).append(each)
+    told = [Cause(*key, tuple(sorted(group, key=_simplicity))) for key, group in groups.items()]
+    return sorted(told, key=lambda c: (SORTS.index(c.sort), -len(c.differences), c.cause))
+
+
+def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
+    """The calls to ask, with a system's answers: its library's recorded ones, else those of its rules.
+
+    Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
+    """
+    if system.name in recorded():
+        return [call for call in Recording.load(system.name).calls() if _has_array(call.operands)]
+    read = cache(system.operand)
+    return [
+        Call(op, operands, said(system.explain(*map(read, operands), op=op)))
+        for op, operands in _planned(has, has)
+    ]
+
+
+def calls_of_implementation(reference: LibraryProcess, has: Catalogue) -> Iterator[Call]:
+    """The calls to ask, with the answers of another implementation, as they come in."""
+    questions = list(_planned(reference.catalogue, has))
+    for (op, operands), (answer, message) in zip(questions, reference.answers(questions), strict=True):
+        yield Call(op, operands, answer, message)
+
+
+def not_known(found: Sequence[Cause], known: Mapping[str, int]) -> list[Cause]:
+    """The causes that a file of known differences does not list, or lists with fewer calls."""
+    return [cause for cause in found if len(cause.differences) > known.get(cause.name, 0)]
+
+
+def shrunk(found: Sequence[Cause], known: Mapping[str, int]) -> dict[str, int]:
+    """The known differences that are left, never more than there were."""
+    counts = {cause.name: len(cause.differences) for cause in found}
+    return {name: min(count, counts[name]) for name, count in known.items() if name in counts}
+
+
+def _planned(one: Catalogue, other: Catalogue) -> Iterator[Question]:
+    """The calls of what both have."""
+    operands = [operand for operand in one.operands if operand in other.operands]
+    operations = [op for op in one.operations if op in other.operations]
+    several = [op for op in one.several if op in other.several]
+    planned = planned_calls(operands, operations, several, SEVERAL, seed=0)
+    return (question for question in planned.questions(operands) if _has_array(question[1]))
+
+
+def _has_array(operands: Sequence[str]) -> bool:
+    return any(_tier(operand) != NUMBERS for operand in operands)
+
+
+def _refused(answer: str) -> bool:
+    return answer == REFUSAL or answer.startswith(EXCEPTION)
+
+
+def _agree(expected: str, found: str) -> bool:
+    if expected == REFUSAL:  # a rule's refusal covers whatever is no dtype of numbers
+        return found.startswith(NO_NUMBERS) and found not in BROKEN
+    return expected == found or (_refused(expected) and _refused(found) and found not in BROKEN)
+
+
+@cache
+def _tier(operand: str) -> str:
+    read = OperandString.parse(operand)
+    return NUMBERS if read.dtype is None else f"{read.tier} operands"
+
+
+def _how(expected: str, found: str) -> str:
+    """Say how one answer differs from the other."""
+    if expected.rstrip("*") == found.rstrip("*"):
+        return "weak for strong" if found.endswith("*") else "strong for weak"
+    one, other = DTYPES.get(expected.rstrip("*")), DTYPES.get(found.rstrip("*"))
+    if one is None or other is None:
+        return f"{found} for {expected}"
+    if one.kind is not other.kind:
+        return f"{other.kind} for {one.kind}"
+    wider = (other.bits or 0) > (one.bits or 0)
+    return f"a {'wider' if wider else 'narrower'} {one.kind}"
+
+
+def _without_names(message: str, op: str) -> str:
+    """Replace what is quoted, addresses and the names of the operation, by which causes would differ."""
+    words = "|".join(map(re.escape, NAMES[NAMES[op].function].functions))
+    return re.sub(rf"\b({words})(?=\b|_)", "…", CHANGING.sub("…", message))
+
+
+def _simplicity(each: Difference) -> tuple[int, int, int, str]:
+    """Sort plain calls first: few operands, arrays, operators, short names."""
+    call = each.found
+    marked = sum(_tier(operand) != "array operands" for operand in call.operands)
+    return len(call.operands), marked, not NAMES[call.op].is_operator, f"{len(str(call)):04}{call}"

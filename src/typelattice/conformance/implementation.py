@@ -1,0 +1,147 @@
+"""Second implementations: those that come along, and an object of one's own with the method `ask`."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from typelattice.calls.table import signature
+from typelattice.conformance.library import (
+    CannotAskError,
+    Library,
+    MissingLibraryError,
+    NoSuchOperandError,
+    OperandString,
+)
+from typelattice.conformance.questions import EVERY_DTYPE
+from typelattice.conformance.registry import library
+from typelattice.facts.libraries import file_of
+from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.recorded.recording import Call
+
+TABLE = Path(__file__).parent / "implementations" / "table.toml"
+LETTERS = "xyzuvw"
+ALONE = ("elementwise", "pair")
+"""Forms of calls that take their operands and nothing else."""
+
+
+class Implementation(Protocol):
+    """Anything that promotes: it may run, trace, compile, import or only look up.
+
+    Two further attributes are read where they exist: `operations`, the names of those that it has (default:
+    all functions), and `tiers` of its operands (default: `("array", "0d")`).
+    """
+
+    name: str
+    versions: Mapping[str, str]
+
+    def dtypes(self) -> Sequence[str]:
+        """The standard names of the dtypes it has."""
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        """The answer to a call, such as `int16`; any exception is a refusal.
+
+        `operands` are operand strings, `arguments` follow them in the call: an axis, a shape.
+        """
+
+
+class Asked(Library):
+    """An object with the method `ask` as a library, whose operands are operand strings."""
+
+    how = "asked call by call"
+
+    def __init__(self, of: Any) -> None:
+        self.name, self.versions = of.name, of.versions
+        self._of = of
+        self._operations = getattr(of, "operations", tuple(OPERATIONS))
+        self._tiers = getattr(of, "tiers", ("array", "0d"))
+
+    def dtypes(self) -> Sequence[str]:
+        return cast(Sequence[str], self._of.dtypes())
+
+    def make(self, operand: str) -> object:
+        read = OperandString.parse(operand)
+        if read.dtype and (read.dtype not in self.dtypes() or read.tier not in self._tiers):
+            raise NoSuchOperandError(operand)
+        return operand
+
+    def read(self, result: object) -> str:
+        return cast(str, result)  # InProcessLibrary checks it
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        return {op: partial(self._ask, op) for op in self._operations}
+
+    def _ask(self, op: str, *operands: str) -> object:
+        return self._of.ask(op, operands, signature(NAMES[op], None).asked)
+
+
+def implementation(name: str) -> Library:
+    """An implementation that comes along, a recorded library, or `module:attribute` of one's own.
+
+    What `attribute` makes has the method `ask`, or the four methods of a library. Raises UnknownLibraryError,
+    MissingLibraryError, CannotAskError.
+    """
+    if name in implementations():
+        of = implementations()[name]["library"]
+        module_name = f"{__package__}.implementations.{file_of(of)}"
+        try:
+            return cast(Library, importlib.import_module(module_name).IMPLEMENTATIONS[name]())
+        except ImportError as error:
+            what = f"{name} cannot be asked: {error}; install {of}, or run in an environment that has it"
+            raise MissingLibraryError(what) from error
+    made: Any = library(name)
+    if hasattr(made, "ask"):
+        return Asked(made)
+    if not hasattr(made, "make"):
+        what = f"{name} has neither the method ask nor those of a library"
+        raise CannotAskError(f"{what}; give it ask(operation, operands, arguments)")
+    return cast(Library, made)
+
+
+@cache
+def implementations() -> Mapping[str, Mapping[str, Any]]:
+    """Those that come along; the head of the table explains its keys.
+
+    >>> implementations()["torch-numpy"]["with"]
+    'numpy@2.4'
+    """
+    return tomllib.loads(TABLE.read_text(encoding="ascii"))
+
+
+def snippet(name: str, call: Call, expected: str) -> str:
+    """Write a call as a program that runs without typelattice; empty if the table has no words for it.
+
+    >>> print(snippet("torch-meta", Call("@", ("int8", "float32"), "float32"), "!RuntimeError"))
+    import torch
+    x = torch.ones(2, dtype=torch.int8, device='meta')
+    y = torch.ones(2, dtype=torch.float32, device='meta')
+    print((x @ y).dtype)  # float32, expected !RuntimeError
+    """
+    op, forms = NAMES[call.op], implementations().get(name)
+    if forms is None or op.in_place or op.form not in ALONE or op.function not in EVERY_DTYPE:
+        return ""
+    lines, written, names = [forms["setup"]], list[str](), list[str]()
+    for operand, letter in zip(call.operands, LETTERS, strict=False):
+        read = OperandString.parse(operand)
+        if read.dtype is None:
+            written.append(f"({read.value!r})")
+            continue
+        made = forms["zero_d" if read.tier == "0d" else "array"].format(read.dtype)
+        lines.append(f"{letter} = {made}")
+        written.append(letter)
+        names.append(letter)
+    if not op.is_operator:
+        function = forms.get("renamed", {}).get(op.name, op.name)
+        if not function:
+            return ""
+        told = f"{forms['space']}.{function}({', '.join(written)})"
+    else:
+        sign = str(op.operator)
+        told = f" {sign} ".join(written) if len(written) > 1 else sign.replace("x", written[0])
+        told = f"{sign}{written[0]}" if sign == "~" else told
+    shown = forms["show"].format(call=told, names=", ".join(names))
+    return "\n".join([*lines, f"{shown}  # {call.answer}, expected {expected}"])

@@ -1,0 +1,134 @@
+"""`typelattice compare`: planted mistakes are found, each cause once; agreeing calls give no alarm."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+from typelattice.cli.main import main
+from typelattice.conformance.differences import ACCEPTS, OTHER, REFUSES, Difference, calls_of_system, causes
+from typelattice.conformance.implementation import implementations, snippet
+from typelattice.conformance.in_process_library import Catalogue
+from typelattice.facts.libraries import libraries
+from typelattice.recorded.recording import Call
+
+HERE = Path(__file__).parents[1]
+PLANTED = ["compare", "planted:Planted", "--with", "numpy", "--limit", "1"]
+SOME = Catalogue("some", {}, "", "", ("int8",), ("int8", "float16:0d"), ("add",), ())
+
+
+@pytest.fixture(autouse=True)
+def beside_the_planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HERE)
+    monkeypatch.syspath_prepend(str(HERE))
+
+
+def reported(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    main([*words, "--format", "json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def test_every_planted_mistake_is_found_once_and_none_is_invented(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(PLANTED) == 1
+    told = capsys.readouterr().out
+    assert "noise" not in told
+    found = reported(capsys, *PLANTED)
+    assert found["compared"] > 1000
+    assert {(cause["sort"], cause["cause"], cause["calls"]) for cause in found["causes"]} == {
+        ("breaks down", "real-maths: the process died", 1),
+        ("breaks down", "real-maths: no answer within the time limit", 1),
+        ("refuses what is accepted", "ValueError: bool has no kernel …", 37),
+        (
+            "accepts what is refused",
+            "TypeError: ufunc … not supported for the input types, and the inputs could not be safely "
+            "coerced to any supported types according to the casting rule …safe…",
+            2,
+        ),
+        ("another dtype", "arithmetic: a narrower signed", 4),
+    }
+    examples = [cause["example"] for cause in found["causes"]]
+    assert ["+", ["int8", "uint8"]] in [[e["op"], e["operands"]] for e in examples]
+    assert "+(int8, uint8) = int8, expected int16" in told
+
+
+def test_a_thousand_agreeing_calls_give_no_alarm(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", "planted:Faithful", "--with", "numpy", "--calls", "1000", "--seed", "3"]
+    assert main(words) == 0
+    assert "0 calls differ, for 0 causes" in capsys.readouterr().out
+    assert reported(capsys, *words)["compared"] == 1000
+
+
+def test_one_implementation_is_compared_with_another(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "planted:Faithful", "--with", "planted:Faithful", "--calls", "300"]) == 0
+    assert main(["compare", "planted:Planted", "--with", "planted:Faithful", "--limit", "1"]) == 1
+    assert "planted:Planted (faithful 1.0) with planted:Faithful (faithful 1.0)" in capsys.readouterr().out
+
+
+def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "known.json"
+    assert main([*PLANTED, "--known", str(file), "--update"]) == 0
+    known = json.loads(file.read_text())
+    assert len(known) == 5
+    assert main([*PLANTED, "--known", str(file)]) == 0
+    name = "another dtype: arithmetic: a narrower signed"
+    file.write_text(json.dumps(known | {name: 3, "another dtype: of old: gone": 7}))
+    capsys.readouterr()
+    assert main([*PLANTED, "--known", str(file), "--update"]) == 1  # 4 calls are more than 3
+    assert "4 of the causes are known" in capsys.readouterr().out
+    left = json.loads(file.read_text())
+    assert left == known | {name: 3}
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["planted:Planted"], "planted:Planted imitates nothing that is known here; name a system"),
+        (["planted:Nothing", "--with", "numpy"], "has neither the method ask nor those of a library"),
+        (["planted:Planted", "--with", "nosystem"], "nosystem"),
+        (["torch-mota"], "torch-mota imitates nothing"),
+        (["planted:Faithful", "--with", "numpy", "--update"], "name it with --known"),
+        (["planted:Faithful", "--with", "numpy", "--known", "planted.py"], "cannot be read"),
+    ],
+)
+def test_a_mistake_of_the_caller_is_one_line(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *words]) == 2
+    output = capsys.readouterr()
+    assert told in output.err and output.err.count("\n") == 1 and not output.out
+
+
+def test_a_system_without_a_recording_answers_by_its_rules(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\norder = "i8 -> f16"\n')
+    calls = calls_of_system(tl.system(file), SOME)
+    assert Call("add", ("int8", "float16:0d"), "float16") in calls
+
+
+def test_a_cause_is_named_without_dtypes_and_operations() -> None:
+    def refused(op: str, dtype: str) -> Difference:
+        message = f'"{op}_cpu" not implemented for \'{dtype}\''
+        return Difference(Call(op, (dtype,), dtype), Call(op, (dtype,), "!NotImplementedError", message))
+
+    (cause,) = causes([refused("exp", "float16"), refused("sin", "int8"), refused("sin", "float16")])
+    assert cause.name == f"{REFUSES}: NotImplementedError: … not implemented for …"
+    assert str(cause.differences[0].found) == "sin(int8) = !NotImplementedError"
+    other = Difference(Call("add", ("int8", "int"), "int8"), Call("add", ("int8", "int"), "float32"))
+    assert (other.sort, other.cause) == (OTHER, "arithmetic with Python numbers: float for signed")
+    taken = Difference(Call("add", ("int8",), "-"), Call("add", ("int8",), "int8"))
+    assert (taken.sort, taken.cause) == (ACCEPTS, "by rule: arithmetic")
+
+
+@pytest.mark.parametrize("name", implementations())
+def test_an_implementation_has_a_library_a_system_and_a_snippet(name: str) -> None:
+    entry = implementations()[name]
+    assert entry["library"] in libraries()
+    assert tl.system(entry["with"])
+    lines = snippet(name, Call("+", ("int8", "float32:0d"), "int8"), "float32").splitlines()
+    assert len(lines) == 4
+    compile("\n".join(lines), name, "exec")
+    assert snippet(name, Call("*=", ("int8", "int8"), "int8"), "int8") == ""
+    assert snippet("mine:Mine", Call("+", ("int8", "int8"), "int8"), "int8") == ""

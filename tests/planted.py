@@ -1,0 +1,57 @@
+"""Implementations that look up NumPy's recorded answers, without mistakes and with planted ones."""
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+
+from typelattice.facts.operations import OPERATIONS
+from typelattice.recorded.answers import EXCEPTION
+from typelattice.recorded.recording import opened
+
+BREAKING = ("hypot", "int8", "float16")
+HANGING = ("hypot", "float16", "int8")
+
+
+class Faithful:
+    """No mistakes; five dtypes."""
+
+    name = "faithful"
+    versions: Mapping[str, str] = {"faithful": "1.0"}
+    operations = (*OPERATIONS, "+", "&")
+
+    def dtypes(self) -> Sequence[str]:
+        return ("bool", "uint8", "int8", "float16", "float32")
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        page = opened("numpy")
+        call = page and page.call(operation, tuple(operands))
+        assert call
+        if call.answer.startswith(EXCEPTION):
+            raise TypeError(f"no {operation} here")
+        return call.answer
+
+
+class Planted(Faithful):
+    """Five mistakes: each is one root cause."""
+
+    name = "planted"
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        print("noise")
+        match (operation, *operands):
+            case ("add" | "+", "int8" | "uint8" as x, "uint8" | "int8" as y) if x != y:
+                return "int8"
+            case ("bitwise_and" | "&", "float16", "int8"):
+                return "float16"
+            case ("where", "bool", _):
+                raise ValueError("bool has no kernel 'where_bool'")
+            case call if call == BREAKING:
+                os._exit(1)
+            case call if call == HANGING:
+                time.sleep(60)
+        return super().ask(operation, operands, arguments)
+
+
+class Nothing:
+    """Neither the method `ask` nor those of a library."""

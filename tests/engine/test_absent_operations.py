@@ -5,6 +5,11 @@ from __future__ import annotations
 import pytest
 
 import typelattice as tl
+from typelattice.facts.absent import absent
+from typelattice.facts.libraries import recordings
+from typelattice.facts.operations import OPERATIONS
+from typelattice.files.reader import parse
+from typelattice.recorded.recording import opened
 
 IMMUTABLE = ("tensorflow", "tensorflow-all", "tensorflow-safe", "tensorflow-legacy", "keras", "polars")
 
@@ -15,6 +20,43 @@ def test_an_operation_that_a_library_lacks_is_refused_by_name(system: str) -> No
     assert p.dtype is None
     assert p.reason == f"{system} has no eigh"
     assert tl.program("eigh(x)[0]", x="float32[2,2]").under(system).dtype is None
+
+
+@pytest.mark.parametrize(
+    ("system", "op"), [("dask", "heaviside"), ("mlx", "gcd"), ("tinygrad", "interp"), ("tensorflow", "diff")]
+)
+def test_what_was_looked_up_in_vain_is_refused_everywhere(system: str, op: str) -> None:
+    """An answer, a program and a namespace refuse it, and the rule is the row that lists it."""
+    operands = ["float32"] * OPERATIONS[op].least
+    p = tl.system(system).explain(*operands, op=op)
+    assert (p.reason, p.remedy) == (f"{system} has no {op}", "write it with operations that it has")
+    assert p.rule.file == "absent.txt" and p.rule.quoted[0].split()[0] == op
+    assert "it has no function of that name" in str(p) and "takes" not in str(p)
+    call = f"{op}({', '.join('x' for _ in operands)})"
+    replay = tl.program(call, x="float32[3]").under(system)
+    assert [outcome.reason for _, outcome in replay.refusals] == [p.reason]
+    assert not replay[-1].never_asked
+
+
+def test_a_namespace_refuses_what_its_library_lacks() -> None:
+    np = pytest.importorskip("numpy")
+    x = tl.namespace("torch", np).asarray([1.0])
+    with pytest.raises(tl.PromotionError, match="torch has no append"):
+        tl.namespace("torch", np).append(x, x)
+
+
+def test_no_listed_operation_was_asked() -> None:
+    """A recorded answer of a library shows that it has the operation."""
+    for name in recordings():
+        page = opened(name)
+        if page:
+            lacks, _ = page.lacks
+            assert not [op for op in absent(name) if op not in lacks and any(page.answers(op))], name
+
+
+def test_a_variant_of_ones_own_has_what_it_describes() -> None:
+    text = 'extends = "dask"\nname = "mine"\nops = { gcd = { takes = "integer" } }'
+    assert str(parse(text).explain("int8", "int8", op="gcd").dtype) == "int8"
 
 
 @pytest.mark.parametrize("system", IMMUTABLE)

@@ -62,7 +62,7 @@ def test_an_added_operation_has_a_table(house: Path) -> None:
 
 def test_an_added_operation_stands_in_expressions(house: Path) -> None:
     told = run(house, *EXPLAIN, "np.wobble(x, 1)*y", "x=int16", "y=float64", "--system", "numpy")
-    assert "\nwobble(x, 1): float32\n" in told.replace("np.", "")
+    assert "\nwobble(x, 1): float32?\n" in told.replace("np.", "")
 
 
 def test_the_page_of_operations_is_what_the_tables_say() -> None:
@@ -118,7 +118,7 @@ def test_an_operation_of_three_operands_is_asked_like_any_other(house: Path) -> 
     told = run(house, *EXPLAIN, "int8", "int16", "float16", "--op", "blend", "--system", "jax")
     assert told.startswith("blend of int8 and int16 and float16 under jax: float16\n")
     told = run(house, *EXPLAIN, "mingle(a, 2, b)", "a=int8", "b=float16", "--system", "numpy")
-    assert "mingle(a, 2, b): float16\n" in told
+    assert "mingle(a, 2, b): float16?\n" in told
     few = run(house, *EXPLAIN, "int8", "int16", "--op", "blend")
     assert few == "typelattice: blend takes 3 operands, not 2; give 1 more\n"
     few = run(house, *EXPLAIN, "blend(a, a)", "a=int8")

@@ -171,6 +171,19 @@ def _rows_of(name: str, library: str | None) -> Sequence[Composition]:
 
 
 @cache
+def operations_of() -> Mapping[str, frozenset[str]]:
+    """Map the last name of each function, in lower case, to the functions that make it up."""
+    found: dict[str, frozenset[str]] = {}
+    for (_, name), rows in _rows().items():
+        nodes = (node for row in rows for result in row.results for node in ast.walk(result))
+        calls = (node.func for node in nodes if isinstance(node, ast.Call))
+        last = name.rpartition(".")[2].lower()
+        used = frozenset(f.id for f in calls if isinstance(f, ast.Name))
+        found[last] = found.get(last, frozenset()) | used
+    return found
+
+
+@cache
 def _rows() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
     """All rows, by library and name. Raises TableError of one that cannot be read."""
     found: dict[tuple[str, str], tuple[Composition, ...]] = {}

@@ -21,7 +21,9 @@ from typelattice.cli.command import (
 )
 from typelattice.cli.record import versions
 from typelattice.conformance.compare import Mismatch, Report, compare
+from typelattice.facts.absent import absent
 from typelattice.facts.libraries import recordings
+from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import installed_release
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.departures import departures
@@ -62,8 +64,10 @@ def run(args: Namespace) -> Paragraphs:
             listed = _listed(args, name, found)
             report = compare_live(asked, found, args.live, args.seed, listed, progress_bar())
         of = versions(asked.catalogue.versions)
+        misnamed = _absent_otherwise(asked.catalogue.absent, name)
         about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
     else:
+        misnamed = []
         recording = Recording.load(args.recording or args.library)
         found = tl.system(args.system or args.library)
         listed = _listed(args, args.library, found)
@@ -74,12 +78,25 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError(f"{what}; it needs an operation of two operands, such as add")
     if args.format == "json":
         compared = {"library": args.library, "system": found.name, "asked": about}
-        yield dumps({**compared, **_data(report)}, indent=1)
+        yield dumps({**compared, **_data(report), "absent": misnamed}, indent=1)
     else:
         yield printable(f"{args.library} against the system {found.name}: {about}")
         yield from _told(report)
-    if report.mismatches:
+        yield from map(printable, misnamed)
+    if report.mismatches or misnamed:
         raise DifferencesFound
+
+
+def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
+    """Compare the operations that a library was found to lack with those that are on record as absent."""
+    if found is None:
+        return []
+    listed = absent(name)
+    lacking = [op for op in found if op not in listed]
+    there = [op for op in OPERATIONS if op in listed and op not in found]
+    unlisted = f"{name} does not have {some(lacking)}, and facts/absent.txt does not say so"
+    wrong = f"{name} has {some(there)}, though facts/absent.txt says that it does not"
+    return [*([unlisted] if lacking else ()), *([wrong] if there else ())]
 
 
 def _listed(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:

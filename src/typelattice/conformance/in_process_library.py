@@ -6,8 +6,10 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from typelattice.conformance.absent import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.questions import TAKE_SEVERAL, candidates
+from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import operation
 from typelattice.facts.suggestions import short
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
@@ -27,7 +29,10 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The operands and operations of a library. Those in `several` take three operands or more."""
+    """The operands and operations of a library. Those in `several` take three operands or more.
+
+    `absent` has the operations that the library does not have; None if it does not say where to look.
+    """
 
     name: str
     versions: Mapping[str, str]
@@ -37,6 +42,7 @@ class Catalogue:
     operands: tuple[str, ...]
     operations: tuple[str, ...]
     several: tuple[str, ...]
+    absent: tuple[str, ...] | None
 
 
 class InProcessLibrary:
@@ -67,7 +73,16 @@ class InProcessLibrary:
             operands=tuple(operand for operand in candidates(dtypes, extra) if self.has(operand)),
             operations=tuple(self._functions),
             several=tuple(op for op in self._functions if op in TAKE_SEVERAL and op not in two),
+            absent=self._absent(),
         )
+
+    def _absent(self) -> tuple[str, ...] | None:
+        """Look for the operations in the library's namespaces, and in the class of its arrays."""
+        name, spaces = self._library.name, getattr(self._library, "spaces", None)
+        if spaces is None or name not in recordings():
+            return None
+        arrays = type(self._library.make("float32")) if self.has("float32") else None
+        return absent_operations(recordings()[name].library, [*spaces, arrays], self._functions)
 
     def has(self, operand: str) -> bool:
         """Return True if the library can make this operand."""

@@ -116,6 +116,12 @@ class Shaped(Decision):
     key = "ops"
 
 
+class Absent(Decision):
+    """An operation that the library does not have."""
+
+    key = "ops"
+
+
 class Unheld(Decision):
     """A Python scalar whose value the library does not read, whatever it meets."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from typelattice.engine.decisions import Decision, Defaulted, Operated, RefusalError, Shaped, Unheld
+from typelattice.engine.decisions import Absent, Decision, Defaulted, Operated, RefusalError, Shaped, Unheld
 from typelattice.engine.operations import (
     ANY,
     BESIDE,
@@ -37,6 +37,9 @@ PLACES = {
 }
 
 
+WRITE_OTHERWISE = "write it with operations that it has"
+
+
 def check_held(holds: Mapping[Target, Sequence[DType]], operands: Iterable[Operand]) -> None:
     """Raise RefusalError for a Python scalar whose value the system does not read, whatever it meets."""
     for o in operands:
@@ -52,10 +55,11 @@ def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for the first operand that an operation does not take, whatever it would meet."""
     check_held(rules.holds if op.holds is None else op.holds, operands)
     _check_standing(rules, op, operands)
-    if not op.takes.listed:
+    if op.name in rules.absent or not op.takes.listed:
         found = tuple(o.dtype or weak(o.kind) for o in operands)
-        step = Operated(found, None, entry(rules, op, "takes"))
-        raise RefusalError(f"{rules.name} has no {op.name}", "write it with operations that it has", step)
+        looked_up = op.name in rules.absent
+        step = Absent(found, None, op.name) if looked_up else Operated(found, None, entry(rules, op, "takes"))
+        raise RefusalError(f"{rules.name} has no {op.name}", WRITE_OTHERWISE, step)
     _check_scalars(rules, op, operands)
     for o in operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind

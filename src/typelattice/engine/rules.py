@@ -22,7 +22,8 @@ class Rules:
     float32 for float64. Operands of such a dtype count as the other, so that `before` has it as well.
     `foreign` says what another library's arrays count as: library, then form, then a word or a reason.
     `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file
-    wrote a tie, an override or a refusal, so that an explanation can quote it.
+    wrote a tie, an override or a refusal, so that an explanation can quote it. `absent` has the operations
+    that no function of the library is, as looked up there.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Rules:
     foreign: Mapping[str, Mapping[str | DType | None, str]]
     own_dtypes: Mapping[str, DType]
     entries: Mapping[tuple[str, Pair], str]
+    absent: frozenset[str]
 
     @property
     def dtypes(self) -> tuple[DType, ...]:

@@ -7,7 +7,7 @@ from typelattice.engine.decisions import Hosted
 from typelattice.explanations.sections import answer
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.observed import Observed, asked_of, observed, recording_of
-from typelattice.recorded.unasked import lacking_of
+from typelattice.recorded.unasked import is_absent, lacking_of
 
 UNKNOWN_REASON = "no reason is on record"
 
@@ -48,6 +48,8 @@ def evidence(p: Promotion) -> list[str]:
 def testimony(p: Promotion, o: Observed | None) -> list[str]:
     """The same of what was looked up already."""
     if o is None:
+        if is_absent(p):
+            return [f"looked up in {asked_of(p.system)}: it has no function of that name"]
         if recording_of(p.system):
             lacking = lacking_of(p)
             why = f"it has no {lacking}" if lacking else "this is what the rule says"

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from typelattice.engine.answer import Cast, Promotion
 from typelattice.engine.decisions import (
+    Absent,
     Counted,
     Decision,
     Defaulted,
@@ -71,7 +72,7 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
     spans = intervals(p) if p.system.combine == "value" else []
     if spans:
         yield "by value", [f"{_number(low)} to {_number(high)}: {d or 'refused'}" for low, high, d in spans]
-    if p.op and with_operation:
+    if p.op and with_operation and not isinstance(p.decision, Absent):
         yield "operation", operation_words(p)
     if p.weak and p.dtype:
         gives_way = f"beside an array the result adopts its width, as a Python {p.dtype.kind.word} does"

@@ -11,6 +11,7 @@ from typing import Any
 
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.decisions import (
+    Absent,
     Counted,
     Decision,
     Defaulted,
@@ -27,6 +28,7 @@ from typelattice.engine.decisions import (
 from typelattice.engine.explain_operands import explain_operands
 from typelattice.engine.operations import TABLE, entries
 from typelattice.engine.rules import Rules
+from typelattice.facts import absent
 from typelattice.facts import operations as facts
 from typelattice.facts.frozen import replace
 from typelattice.facts.operations import OPERATIONS
@@ -62,6 +64,8 @@ class Blame:
     def deciding_rule(self, p: Promotion) -> Rule:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
         step = p.decision
+        if isinstance(step, Absent):
+            return _row(absent.TABLE, step.entry)
         return operation_rule(step) if isinstance(step, Shaped) else next(self._candidate_rules(p))
 
     def rule_of_key(self, key: str, entry: str | None = None) -> Rule:

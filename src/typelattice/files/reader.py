@@ -11,6 +11,7 @@ from types import MappingProxyType as Frozen
 from typing import TypeVar
 
 from typelattice.engine.system import System
+from typelattice.facts.absent import absent
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import nearest, short
@@ -195,6 +196,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         foreign=Frozen(foreign),
         own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
+        absent=absent(name) if shipped else frozenset(),
         origin=SystemOrigin(reader.definition, covers, build),
     )
     if not shipped:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.decisions import Absent
 from typelattice.facts.dtypes import DType
 from typelattice.recorded.observed import observed
 
@@ -12,7 +13,12 @@ UNASKED_NOTE = f"{UNASKED} the library was never asked this, and the answer is i
 
 def unasked(p: Promotion) -> bool:
     """Tell whether the answer is a rule's alone, though the system's library could have been asked."""
-    return observed(p) is None and bool(p.system.library) and not lacking_of(p)
+    return observed(p) is None and bool(p.system.library) and not is_absent(p) and not lacking_of(p)
+
+
+def is_absent(p: Promotion) -> bool:
+    """Return True if the library does not have the operation: that was looked up, and nobody can ask it."""
+    return p.dtype is None and isinstance(p.decision, Absent)
 
 
 def lacking_of(p: Promotion) -> DType | None:

@@ -23,6 +23,7 @@ class ArrayAPIStrict(Library):
     """The standard at the newest revision that array-api-strict implements by default."""
 
     name = "array-api"
+    spaces = (xp, xp.linalg, xp.fft)
 
     def __init__(self) -> None:
         self.versions = versions_of("array-api-strict", "numpy")

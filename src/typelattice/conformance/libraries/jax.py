@@ -39,6 +39,10 @@ class JAX(Library):
     how = f"jax.numpy's functions, {TRACED}; result_type with jax's own weak flag"
     x64 = True
     promotion = "standard"
+    spaces: tuple[object, ...] | None = (
+        *(jax, jnp, jnp.linalg, jnp.fft, jax.nn, jax.lax, jax.lax.linalg),
+        *(jax.scipy.special, jax.scipy.linalg),
+    )
 
     def __init__(self) -> None:
         jax.config.update("jax_platforms", "cpu")
@@ -122,6 +126,7 @@ class JAXLax(JAX):
     """jax.lax, whose operands must have one dtype, with 64-bit types."""
 
     name = "jax-lax"
+    spaces = None  # its names are its own
     how = f"jax.lax's functions (divide is lax.div), {TRACED}"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:

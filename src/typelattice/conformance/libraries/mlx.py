@@ -21,6 +21,7 @@ class MLX(Framework):
 
     name = "mlx"
     how = "functions of mlx.core on the CPU"
+    spaces = (mx, mx.linalg, mx.fft, mx.fast)
 
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)

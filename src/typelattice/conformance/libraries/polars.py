@@ -50,6 +50,7 @@ class Polars(Framework):
 
     name = "polars"
     how = "pl.concat(how='vertical_relaxed') as result_type; operators and functions of expressions"
+    spaces = (pl, pl.Expr)
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")
@@ -97,6 +98,7 @@ class Series(Framework):
 
     name = "polars-series"
     how = "pl.concat(how='vertical_relaxed') as result_type; operators and methods of Series"
+    spaces = (pl, pl.Series)
 
     def __init__(self) -> None:
         self.versions = versions_of("polars")

@@ -46,6 +46,7 @@ class TensorFlow(Framework):
 
     name = "tensorflow"
     how = "eager functions of tf on the CPU, default mode"
+    spaces: tuple[object, ...] = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn, tf.raw_ops, tf.image)
 
     def __init__(self) -> None:
         self.versions = versions_of("tensorflow-cpu")
@@ -65,7 +66,7 @@ class TensorFlow(Framework):
 
     def eager(self) -> Operations:
         condition = tf.constant([True, True])
-        spaces = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn)
+        spaces: tuple[object, ...] = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn)
         found = functions(spaces, condition, RENAMED, _matrix)
         del found["clip"]  # it takes both bounds, always
         return found | {
@@ -90,6 +91,7 @@ class Legacy(TensorFlow):
     """tf.experimental.numpy, whose functions promote as NumPy does."""
 
     name = "tensorflow-legacy"
+    spaces = (*TensorFlow.spaces, tf.experimental.numpy)
     how = "functions of tf.experimental.numpy, dtype_conversion_mode='legacy'"
     mode = "legacy"
 

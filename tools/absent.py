@@ -1,0 +1,70 @@
+"""Writes src/typelattice/facts/absent.txt: the operations that each library does not have.
+
+PYTHONPATH=src .venv-live/bin/python tools/absent.py dask mlx  # looks in the installed libraries
+PYTHONPATH=src .venv-live/bin/python tools/absent.py           # in all that the environment has
+.venv/bin/python tools/absent.py --releases                    # older ones, by what their recordings lack
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+
+from typelattice.conformance.absent import without_names
+from typelattice.conformance.library import MissingLibraryError
+from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.registry import library
+from typelattice.facts.absent import TABLE, absent
+from typelattice.facts.libraries import recordings
+from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.releases import SIGN
+from typelattice.recorded.recording import opened
+
+HEAD = """\
+# Operations that libraries do not have, a row each: the operation, and the systems whose libraries lack it.
+# tools/absent.py looks them up; `conform --live` looks again. A name that a library has for something else
+# does not count here: the system's file says so, with takes = "none".
+"""
+
+
+def looked_up(names: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    """What each library of these recordings lacks; without those that are not installed here."""
+    found = {}
+    for name in names:
+        try:
+            with LibraryProcess(partial(library, name)) as asked:
+                if asked.catalogue.absent is not None:
+                    found[name] = frozenset(asked.catalogue.absent)
+        except MissingLibraryError:
+            print(f"{name}: not here", file=sys.stderr)
+    return found
+
+
+def of_releases(known: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
+    """What older releases lack: as the newest, and what their recordings say; less what these were asked."""
+    found = {}
+    for name in recordings():
+        plain, sign, _ = name.partition(SIGN)
+        page = opened(name) if sign else None
+        if page and plain in known:
+            lacks, _ = page.lacks
+            asked = {op for op in page.operations if op not in lacks and any(page.answers(op))}
+            found[name] = frozenset(without_names(({*OPERATIONS} - known[plain] - lacks) | asked))
+    return found
+
+
+def write(known: Mapping[str, frozenset[str]]) -> None:
+    """Write the table, in the order of the table of operations."""
+    lines = [HEAD]
+    for op in OPERATIONS:
+        if systems := [name for name in recordings() if op in known.get(name, ())]:
+            lines.append(f"{op:20} {' '.join(systems)}\n")
+    Path(TABLE).write_text("".join(lines), encoding="ascii")
+
+
+if __name__ == "__main__":
+    known = {name: absent(name) for name in recordings()}
+    asked = sys.argv[1:]
+    write(known | (of_releases(known) if asked == ["--releases"] else looked_up(asked or recordings())))

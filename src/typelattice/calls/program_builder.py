@@ -44,7 +44,7 @@ from typelattice.operands.operand import Operand, scalar
 # Libraries in which a Python number that is joined with arrays, or multiplied with them as a matrix, is an
 # array, too, of the default dtype of its kind; in others it is weak.
 NUMBERS_BECOME_ARRAYS = ("numpy", "dask", "torch", "mlx")
-GIVES_WAY = "numpy"  # the library whose arrays and scalars leave an operation to those of another library
+YIELDING_LIBRARY = "numpy"  # its arrays and scalars leave an operation to those of another library
 LONGEST_LIST = 48  # characters of the text of a list, which the source may have written in another way
 MOST = 1_000_000  # steps
 RESULT = "result"  # the keyword of a call that says which of its results is meant
@@ -147,7 +147,7 @@ class ProgramBuilder:
         owner = None
         for i in steps:
             found = self.steps[i].owner
-            if found is not None and (owner is None or owner == GIVES_WAY):
+            if found is not None and (owner is None or owner == YIELDING_LIBRARY):
                 owner = found
         return owner
 

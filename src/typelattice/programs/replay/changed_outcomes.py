@@ -7,12 +7,12 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from typelattice.calls.step import Step
-from typelattice.programs.replay.replay import Engine, Outcome
+from typelattice.programs.replay.replay import FindEvaluator, Outcome
 
 
 def replay_changed(
     steps: Sequence[Step],
-    engine: Engine,
+    find_evaluator: FindEvaluator,
     found: Sequence[Outcome],
     instead: Mapping[int, Outcome],
     made_into: Sequence[Sequence[int]],
@@ -33,7 +33,7 @@ def replay_changed(
         if i == last or i in instead:
             continue
         last = i
-        outcome = engine(steps[i]).outcome(steps[i], _Changed(now, taken[i]) if i in taken else now)
+        outcome = find_evaluator(steps[i]).outcome(steps[i], _Changed(now, taken[i]) if i in taken else now)
         if outcome.operand != found[i].operand:
             now.changes[i] = outcome
             for later in made_into[i]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from typelattice.calls.program_builder import GIVES_WAY
+from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_numbers import computed
 from typelattice.calls.step import (
     IN_PLACE,
@@ -113,7 +113,7 @@ class Outcome:
 
 NOT_REACHED = Outcome(None)
 Systems = Mapping[str, System]  # the system of each library that owns steps
-Found = Sequence[Outcome] | Mapping[int, Outcome]  # the outcomes of earlier steps, by their numbers
+EarlierOutcomes = Sequence[Outcome] | Mapping[int, Outcome]  # the outcomes of earlier steps, by their numbers
 
 
 def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ...]:
@@ -122,15 +122,15 @@ def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ..
     Raises DTypeError or OperandError for an input that is no operand. Raises ProgramError for an
     operation of no library that has a system.
     """
-    engine = engine_of(system, steps)
+    find_evaluator = evaluators_of(system, steps)
     found: list[Outcome] = []
     for step in steps:
-        found.append(engine(step).outcome(step, found))
+        found.append(find_evaluator(step).outcome(step, found))
     return tuple(found)
 
 
 def replay_singly(
-    steps: Sequence[Step], engine: Engine, given: Sequence[Outcome | None]
+    steps: Sequence[Step], find_evaluator: FindEvaluator, given: Sequence[Outcome | None]
 ) -> tuple[Outcome, ...]:
     """Return the outcome of each step by itself, whatever the outcomes of the earlier steps.
 
@@ -140,51 +140,51 @@ def replay_singly(
     found: list[Outcome] = []
     taken: list[Outcome] = []
     for step, outcome in zip(steps, given, strict=True):
-        found.append(engine(step).outcome(step, taken))
-        taken.append(outcome if outcome and not _known(outcome, found[-1]) else found[-1])
+        found.append(find_evaluator(step).outcome(step, taken))
+        taken.append(outcome if outcome and not _adds_known_value(outcome, found[-1]) else found[-1])
     return tuple(found)
 
 
-def _known(given: Outcome, found: Outcome) -> bool:
-    """Return True if a step's own outcome is the given one but for its value, and that value is known."""
+def _adds_known_value(given: Outcome, found: Outcome) -> bool:
+    """Return True if the computed outcome differs from the given one only by knowing the value."""
     o, own = given.operand, found.operand
     return own is not None and own.value is not None and o == replace(own, value=None)
 
 
-def engine_of(system: System | Systems, steps: Sequence[Step]) -> Engine:
-    """Return a function that finds the evaluator of a step: of the one system, or of its library's.
+def evaluators_of(system: System | Systems, steps: Sequence[Step]) -> FindEvaluator:
+    """Return a function from a step to its evaluator: the one system's, or that of the step's library.
 
     NumPy's constants keep NumPy's rules in a program of another library, if the system has a rule for NumPy's
     scalars. For example `np.float64(2.5)` beside a tensor is no tensor.
     """
     if isinstance(system, System):
-        constants = _constants(steps) if GIVES_WAY in system.foreign else ()
+        constants = _constants(steps) if YIELDING_LIBRARY in system.foreign else ()
         if not constants:
-            one = _Replay(system)
+            one = _Evaluator(system)
             return _by_module(lambda step: one, steps)
         kept = {id(steps[i]) for i in constants}
         owners = [_owner_of_scalar(step) if i in constants else None for i, step in enumerate(steps)]
-        numpy, one = _Replay(find_system(GIVES_WAY)), _Replay(system, owners)
+        numpy, one = _Evaluator(find_system(YIELDING_LIBRARY)), _Evaluator(system, owners)
         return _by_module(lambda step: numpy if id(step) in kept else one, steps)
     owners = [*map(_owner_of_scalar, steps)]
-    engines = {name: _Replay(s, owners) for name, s in system.items()}
-    return _by_module(lambda step: _owner(engines, step), steps)
+    evaluators = {name: _Evaluator(s, owners) for name, s in system.items()}
+    return _by_module(lambda step: _owner(evaluators, step), steps)
 
 
-def _by_module(engine: Engine, steps: Sequence[Step]) -> Engine:
-    """Return an engine that evaluates functions of modules such as `jax.lax` by the systems of these."""
-    found: dict[tuple[str, str], _Replay] = {}
+def _by_module(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
+    """Return a finder of evaluators for functions of modules such as `jax.lax`, by the systems of these."""
+    found: dict[tuple[str, str], _Evaluator] = {}
     if not any(isinstance(step, Call) and step.module for step in steps):
-        return engine
+        return find_evaluator
 
-    def evaluator(step: Step) -> _Replay:
-        usual = engine(step)
+    def evaluator(step: Step) -> _Evaluator:
+        usual = find_evaluator(step)
         if not isinstance(step, Call) or not step.module:
             return usual
         key = usual.system.name, step.module
         if key not in found:
             own = _system_of_module(usual.system, step)
-            found[key] = usual if own is None else _Replay(own, usual.owners)
+            found[key] = usual if own is None else _Evaluator(own, usual.owners)
         return found[key]
 
     return evaluator
@@ -214,30 +214,30 @@ def _owner_of_scalar(step: Step) -> str | None:
 
 
 def _constants(steps: Sequence[Step]) -> frozenset[int]:
-    """Return NumPy's steps that no array of another library and no input goes into; none without others."""
+    """Return NumPy's steps that are computed from constants; none if the program has no other library."""
     owners = {step.owner for step in steps}
-    if GIVES_WAY not in owners or not owners - {GIVES_WAY, None}:
+    if YIELDING_LIBRARY not in owners or not owners - {YIELDING_LIBRARY, None}:
         return frozenset()
     found: set[int] = set()
     for i, step in enumerate(steps):
         own = (part for part in step.inputs if not isinstance(steps[part], Number))
-        if step.owner == GIVES_WAY and not isinstance(step, (Input, Opaque)) and found.issuperset(own):
+        if step.owner == YIELDING_LIBRARY and not isinstance(step, (Input, Opaque)) and found.issuperset(own):
             found.add(i)
     return frozenset(found)
 
 
-def _owner(engines: Mapping[str, _Replay], step: Step) -> _Replay:
+def _owner(evaluators: Mapping[str, _Evaluator], step: Step) -> _Evaluator:
     """Return the evaluator for the system of a step's owner. Raises ProgramError."""
-    if step.owner is not None and step.owner in engines:
-        return engines[step.owner]
-    if step.op is None and engines:
-        return next(iter(engines.values()))  # what no rule decides is the same under each
+    if step.owner is not None and step.owner in evaluators:
+        return evaluators[step.owner]
+    if step.op is None and evaluators:
+        return next(iter(evaluators.values()))  # what no rule decides is the same under each
     where = f" ({step.location})" if step.location else ""
     who = f"is {step.owner}'s, and no system is given for that" if step.owner else "is owned by no library"
     raise ProgramError(f"{step.text}{where} {who}; give one system for all, or one for each library")
 
 
-class _Replay:
+class _Evaluator:
     """The evaluator of one program's steps under one system; it evaluates equal operations once.
 
     `owners` has the library whose scalar the result of each step may be, in a program of several libraries.
@@ -245,9 +245,9 @@ class _Replay:
 
     def __init__(self, system: System, owners: Sequence[str | None] = ()) -> None:
         self.system, self.owners = system, owners
-        self.known: dict[object, Outcome] = {}
+        self.outcomes_of_calls: dict[object, Outcome] = {}
 
-    def outcome(self, step: Step, found: Found) -> Outcome:
+    def outcome(self, step: Step, found: EarlierOutcomes) -> Outcome:
         """Return the outcome of a step from the outcomes of the earlier steps."""
         for i in step.inputs:
             if found[i].operand is None:
@@ -265,9 +265,9 @@ class _Replay:
                 asked = None if step.dtype is None else self.dtype(step.dtype, found)
                 number = step.keywords[-1] if step.keywords else step.rebinds
                 key = name, made, step.operator, asked, number, _tier(step, made)
-                known = self.known.get(key)
+                known = self.outcomes_of_calls.get(key)
                 if known is None:
-                    known = self.known[key] = self.called(step, made, asked)
+                    known = self.outcomes_of_calls[key] = self.outcome_of_call(step, made, asked)
                 return known
             case Number(value=value):
                 return Outcome(self.system.operand(value))
@@ -291,7 +291,7 @@ class _Replay:
                 assert o is not None
                 return Outcome(scalar(WORDS.get(o.kind.word, o.kind)))
             case Created():
-                return self.created(step, found)
+                return self.outcome_of_creation(step, found)
         raise TypeError(f"a {type(step).__name__} is no step")
 
     def foreign_arrays(self, step: Call, operands: Sequence[Operand]) -> Mapping[int, str]:
@@ -307,7 +307,7 @@ class _Replay:
                     found[i] = owner + SCALAR
         return found
 
-    def dtype(self, asked: AnyDType, found: Found) -> DType | Operand:
+    def dtype(self, asked: AnyDType, found: EarlierOutcomes) -> DType | Operand:
         """The dtype that is asked for; a Python scalar where one stands for its kind's default dtype."""
         if isinstance(asked, DTypeOf):
             o = found[asked.step].operand
@@ -333,20 +333,23 @@ class _Replay:
         )
         return Outcome(operand_of(to, tier=tier, value=o.value if kept else None))
 
-    def created(self, step: Created, found: Found) -> Outcome:
-        """An array of the dtype asked for, or of a default one; weak if a Python number is so by itself."""
+    def outcome_of_creation(self, step: Created, found: EarlierOutcomes) -> Outcome:
+        """Return the outcome of making an array: of the requested dtype, or of a default one.
+
+        `full`, and `asarray` of a lone Python number, keep the weakness of the number.
+        """
         like = found[step.like].operand if isinstance(step.like, int) else step.like
         tier: Tier = "0d" if step.shape == () else "array"
         assert like is not None
         if step.dtype is not None:
             return self.cast(like, self.dtype(step.dtype, found), tier)
-        p = self.made(step, like)
+        p = self.promotion_of_new_array(step, like)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         keeps = step.name == "full" or (step.name == "asarray" and tier == "0d")  # but no list's array
         return Outcome(operand_of(p.dtype, p.weak and keeps, tier), p)
 
-    def made(self, step: Created, like: Operand) -> Promotion:
+    def promotion_of_new_array(self, step: Created, like: Operand) -> Promotion:
         """Return the promotion of a new array without a requested dtype: by its operation's rule, if any.
 
         A library's linspace between whole numbers may have another dtype than between other numbers. The
@@ -359,7 +362,9 @@ class _Replay:
         fills = step.name == "full" or (like.tier == "scalar" and like.kind not in self.system.defaults)
         return self.system.explain(like, op="full" if fills else None)
 
-    def called(self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None) -> Outcome:
+    def outcome_of_call(
+        self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None
+    ) -> Outcome:
         """Return the outcome of an operation: Python's for operators of Python numbers, else the system's."""
         if step.operator and all(o.tier == "scalar" for o in operands):
             made = computed(step.name, operands)
@@ -396,16 +401,16 @@ class _Replay:
         return Outcome(operand_of(p.dtype, p.weak, tier), p)
 
 
-Engine = Callable[[Step], _Replay]  # finds the evaluator of a step
+FindEvaluator = Callable[[Step], _Evaluator]  # finds the evaluator of a step
 
 
 def _tier(step: Step, operands: Sequence[Operand]) -> Tier:
-    """The standing of a result: by its shape, or where that is unknown an array if an operand is one."""
+    """Return the tier of a result: by its shape if known, else an array if any operand is one."""
     if step.shape is not None:
         return "array" if step.shape else "0d"
     return "array" if any(o.tier == "array" for o in operands) else "0d"
 
 
 def _shaped(o: Operand, shape: Shape | None) -> Operand:
-    """An operand that a string described as an array, and whose shape says that it has no dimensions."""
+    """Return an operand, in the tier `0d` if its shape is `()` though a string described it as an array."""
     return replace(o, tier="0d") if shape == () and o.tier == "array" else o

@@ -10,7 +10,14 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.replay import NOT_REACHED, Engine, Outcome, Systems, engine_of, replay_singly
+from typelattice.programs.replay.replay import (
+    NOT_REACHED,
+    FindEvaluator,
+    Outcome,
+    Systems,
+    evaluators_of,
+    replay_singly,
+)
 from typelattice.tracing.run_data.run import Run, agrees, is_operation, known_reason, left_open
 from typelattice.tracing.run_data.widths import as_narrow, is_integer, width
 from typelattice.tracing.steps.name_in_source import WRITING
@@ -24,7 +31,7 @@ class CheckedRun:
     - `seen`: the observed result of each step, or the predicted one if it was not observed.
     - `said`: the prediction of the library's own system, from the observed operands.
     - `at_source`: the steps of each source text at its location. There may be several, as in a loop.
-    - `engine`: asks the own system of a step's library.
+    - `find_evaluator`: asks the own system of a step's library.
     - `narrowest`: the narrowest float of the run.
     - `widths`: the bits of each float step. A step computed for `out=` has at most those of the array there.
     """
@@ -37,7 +44,7 @@ class CheckedRun:
     seen: Sequence[Outcome] = field(repr=False)
     said: Sequence[Outcome] = field(repr=False)
     at_source: Mapping[object, Sequence[int]] = field(repr=False)
-    engine: Engine = field(repr=False)
+    find_evaluator: FindEvaluator = field(repr=False)
     narrowest: DType | None
     widths: Sequence[int | None] = field(repr=False)
 
@@ -66,7 +73,7 @@ class CheckedRun:
         if least is None or not isinstance(step, (Call, Cast)) or any(map(is_integer, operands.values())):
             return NOT_REACHED
         narrow = {p: Outcome(as_narrow(o, least) if self.widths[p] else o) for p, o in operands.items()}
-        return self.engine(step).outcome(step, narrow)
+        return self.find_evaluator(step).outcome(step, narrow)
 
     def is_always_wide(self, i: int) -> bool:
         """Return True if a step gives as wide a float from narrower ones, as NumPy's `interp` does."""
@@ -100,14 +107,14 @@ def check_run(run: Run) -> CheckedRun:
     steps = run.program.steps
     found = {owner: find_system(name) for owner, name in run.systems.items()}
     systems: System | Systems = found if len(found) != 1 else next(iter(found.values()))
-    engine = engine_of(systems, steps)
+    find_evaluator = evaluators_of(systems, steps)
     inputs = [step.inputs for step in steps]
     made_into: list[list[int]] = [[] for _ in steps]
     for i, those in enumerate(inputs):
         for part in those:
             made_into[part].append(i)
     observed = [Outcome(each.operand) if each.count else None for each in run.seen]
-    said = replay_singly(steps, engine, observed) if found else [o or Outcome(None) for o in observed]
+    said = replay_singly(steps, find_evaluator, observed) if found else [o or Outcome(None) for o in observed]
     seen = [one or other for one, other in zip(observed, said, strict=True)]
     at_source: dict[object, list[int]] = {}
     for i, step in enumerate(steps):
@@ -119,7 +126,7 @@ def check_run(run: Run) -> CheckedRun:
     floats = {each.operand.dtype: n for each, n in zip(seen, widths, strict=True) if each.operand and n}
     narrowest = min(floats, key=floats.__getitem__, default=None)
     return CheckedRun(
-        run, systems, steps, inputs, made_into, seen, said, at_source, engine, narrowest, widths
+        run, systems, steps, inputs, made_into, seen, said, at_source, find_evaluator, narrowest, widths
     )
 
 

@@ -178,4 +178,5 @@ def _replayed(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> dict[in
     for c in casts:
         into = instead if c.at is None else taken.setdefault(c.at, {})
         into[c.of] = Outcome(as_narrow(checked.observed(c.of), cause.narrow))
-    return replay_changed(checked.steps, checked.engine, checked.seen, instead, checked.made_into, taken)
+    evaluate = checked.find_evaluator
+    return replay_changed(checked.steps, evaluate, checked.seen, instead, checked.made_into, taken)

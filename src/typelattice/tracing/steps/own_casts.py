@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typelattice.calls.step import Step
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.replay import Outcome, engine_of
+from typelattice.programs.replay.replay import Outcome, evaluators_of
 from typelattice.tracing.libraries import casting, own_system
 from typelattice.tracing.run_data.links import Note
 from typelattice.tracing.steps.arguments import UnknownCallError
@@ -31,13 +31,13 @@ def check(
     under = casting(library)
     if not under:
         return
-    engine = engine_of(find_system(own_system(library, ())), steps)
+    find_evaluator = evaluators_of(find_system(own_system(library, ())), steps)
     found: dict[int, Outcome] = {}
     for i in added:
         for part in steps[i].inputs:
             if part not in found:
                 found[part] = Outcome(notes[part].operand)
-        found[i] = engine(steps[i]).outcome(steps[i], found)
+        found[i] = find_evaluator(steps[i]).outcome(steps[i], found)
     said = found[added[-1]].operand if added else observed
     if said is None or said.dtype is not observed.dtype:
         raise OwnCastError(under)

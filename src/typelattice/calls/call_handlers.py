@@ -325,9 +325,23 @@ def _extreme(name: str) -> Callable[..., Any]:
     return make
 
 
+def _einsum(
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+) -> Any:
+    """PyTorch's `einsum("ij->j", x)` of one array, which is a sum if an index is left out."""
+    if len(args) != 2 or given or not isinstance(args[0], str) or not isinstance(args[1], Ref):
+        return NotImplemented
+    indices, _, kept = args[0].replace(" ", "").partition("->")
+    once = {i for i in indices if indices.count(i) == 1}
+    if {*indices} <= ({*kept} if "->" in args[0] else once) or "." in indices:
+        return NotImplemented
+    return builder.call(excerpt, operation("sum"), args[1:], (), {STANDS_FOR: "einsum"})
+
+
 COMPOSED: Mapping[str, Callable[..., Any]] = {
     "where": _where,
     "div": _div,
+    "einsum": _einsum,
     "max": _extreme("maximum"),
     "min": _extreme("minimum"),
     "transpose": _transpose,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.operate import gives_number
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON
@@ -95,7 +96,9 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
                 continue
             compared += 1
             ours = said(system.explain(*operands, op=call.op))
-            if ours != (REFUSAL if call.answer.startswith(NO_NUMBERS) else call.answer):
+            number = call.answer.startswith(OF_PYTHON) and gives_number(system, call.op)
+            refused = call.answer.startswith(NO_NUMBERS) and not number
+            if ours != (REFUSAL if refused else call.answer):
                 why = departure_of(call, operands, listed)
                 (known[why] if why else found).append(Mismatch(call, ours))
     return Report(compared, broken, tuple(found), known, tuple(unknown))
@@ -103,6 +106,8 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
 
 def said(p: Promotion) -> str:
     """A promotion's answer as a recording writes it."""
+    if p.number:
+        return OF_PYTHON + p.number.word
     return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 

@@ -49,8 +49,8 @@ class Promotion(Viewed):
     """An answer and all that led to it. Of a refusal `dtype` is None, and `reason` and `remedy` say why.
 
     The operands join at `node` and are cast to `compute`, the dtype computed in. `dtype` is that of the
-    result: most operations give what they compute in, `equal` gives a bool. `find_rule` knows the files of
-    the system, and finds the lines behind an answer.
+    result: most operations give what they compute in, `equal` gives a bool. `number` is set if the result is
+    a Python number: it is the kind of that. `find_rule` finds the lines of the files behind an answer.
 
     >>> from typelattice import system
     >>> p = system("torch").explain("int32", "int8", op="divide")
@@ -68,11 +68,13 @@ class Promotion(Viewed):
     dtype: DType | None = None
     weak: bool = False
     fits: tuple[ValueFit, ...] = ()
+    number: Kind | None = None
     reason: str | None = None
     remedy: str | None = None
 
     def __repr__(self) -> str:
         given = "refused" if self.dtype is None else f"{self.dtype}{'*' * self.weak}"
+        given = f"Python {self.number.word}" if self.number else given
         return f"<{given}: {self._asked} under {self.system.name}>"
 
     def __str__(self) -> str:

@@ -32,6 +32,7 @@ from typelattice.engine.operations import (
     LEFT_CATEGORY,
     LEFT_KIND,
     NEVER,
+    PYTHON_NUMBERS,
     REBINDS,
     REBOUND,
     ROUNDED,
@@ -61,6 +62,7 @@ class Evaluation(NamedTuple):
     dtype: DType
     weak: bool
     fits: tuple[ValueFit, ...]
+    number: Kind | None = None  # that of the Python number that the result is
 
 
 @lru_cache(maxsize=1024)  # tables ask the same few operations thousands of times
@@ -117,7 +119,7 @@ def _with_join(
         if becomes == DEFAULT_OR_ERROR:
             check_weak(rules, op, result)
         result, weak = _weakness(rules, becomes, result, not ignored or operands[1].weak, same)
-    return Evaluation(node, compute, result, weak, values)
+    return Evaluation(node, compute, result, weak, values, _number(op, compute, result))
 
 
 def _check_last(
@@ -194,7 +196,7 @@ def _overridden(
     met = tuple(o.dtype or weak_node(o.kind) for o in operands)
     trail.append(Operated(met, d, entry(rules, op, "overrides")))
     result = written_into(rules, op, d, operands[0], trail) if op.writes else d
-    return Evaluation(None, d, result, False, ())
+    return Evaluation(None, d, result, False, (), _number(op, d, result))
 
 
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:
@@ -261,8 +263,24 @@ def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
             return part_of(compute)
         case "complex":
             return complex_of(compute)
-        case target:
+        case DType() | Kind() as target:
             return default_of(rules, target)
+        case word:
+            kind = PYTHON_NUMBERS[word]
+            return compute if kind is None or kind is compute.kind else default_of(rules, kind)
+
+
+def gives_number(rules: Rules, name: str) -> bool:
+    """Return True if an operation of a name may give a Python number."""
+    op = op_of(rules, name)
+    return any(given in PYTHON_NUMBERS for given in (op.gives, *op.gives_of.values()))
+
+
+def _number(op: Op, compute: DType, result: DType) -> Kind | None:
+    """Return the kind of the Python number that a result is; None if it is an array."""
+    if _said_to_give(op, compute) not in PYTHON_NUMBERS:
+        return None
+    return Kind.SIGNED if result.kind is Kind.UNSIGNED else result.kind
 
 
 def _said_to_give(op: Op, compute: DType) -> Given:

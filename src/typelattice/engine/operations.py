@@ -29,11 +29,14 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a dtype or a kind
+PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # what else `gives` may say: a Python number, and of which kind
+    "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
+}  # fmt: skip
 ANY = "any"  # in a side: every operand, a Python scalar too
 DIFFERENT = "different"  # in a side: an array of a dtype that the operand it meets does not have
 Side = frozenset[Node | Kind | str]  # arrays: kinds, dtypes, DIFFERENT; Python scalars: weak nodes, values
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
-Given = Target | Literal["real", "complex", "left", "joined"] | None
+Given = Target | Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"] | None
 # Words of a system file. What each means stands in docs/format.md.
 ITSELF, ARRAY, ARRAY_IF_FIRST = COUNTS_AS = ("itself", "array", "array if first")
 ANYWHERE, BESIDE, BESIDE_STRONG, RIGHT, LAST, NONE, NOR_0D, NOR_WEAK = SCALARS = (

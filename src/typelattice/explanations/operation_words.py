@@ -21,7 +21,8 @@ def operation_words(p: Promotion) -> list[str]:
     if p.dtype is not None and p.compute is None:
         lines.append(f"it casts no operand, and gives {p.dtype}")
     elif p.dtype is not None:
-        lines.append(f"it computes in {p.compute} and gives {p.dtype}")
+        given = f"a Python {p.number.word}" if p.number else p.dtype
+        lines.append(f"it computes in {p.compute} and gives {given}")
     return lines
 
 

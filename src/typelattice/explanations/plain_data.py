@@ -17,6 +17,7 @@ def data(p: Promotion) -> dict[str, object]:
         "op": p.op,
         "dtype": p.dtype and p.dtype.name,
         "weak": p.weak,
+        "number": p.number and p.number.word,
         "compute": p.compute and p.compute.name,
         "node": p.node and str(p.node),
         "bounds": [str(n) for n in p.bounds],

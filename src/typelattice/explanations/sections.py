@@ -42,6 +42,8 @@ def answer(p: Promotion) -> str:
     >>> answer(system("jax").explain("int8", "float"))
     'float64 (weak)'
     """
+    if p.number:
+        return f"Python {p.number.word}"
     return "refused" if p.dtype is None else f"{p.dtype} (weak)" if p.weak else str(p.dtype)
 
 

@@ -275,8 +275,9 @@ class OperationEntries:
 
     def _given(self, code: object) -> ops.Given:
         """A dtype, the default dtype of a kind, or a word for what operands or parts have."""
-        # A checker does not see that a code which is one of PARTS is a word of `Given`.
-        return code if code in ops.PARTS else self._target(code)  # type: ignore[return-value]
+        words = (*ops.PARTS, *ops.PYTHON_NUMBERS)
+        # A checker does not see that a code which is one of these is a word of `Given`.
+        return code if code in words else self._target(code)  # type: ignore[return-value]
 
     def _target(self, code: object) -> DType | Kind:
         """A dtype, or `default int` for the default dtype of a kind."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.explain_operands import explain_operands
+from typelattice.engine.operate import gives_number
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.frozen import frozen, replace
@@ -116,7 +117,10 @@ def observed(p: Promotion) -> Observed | None:
     # out of range, for one.
     rule = p if p.op else explain_operands(p.system, p.operands, PROMOTION, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
-    departs = ours != (EXCEPTION if call.answer.startswith(NO_NUMBERS) else call.answer)
+    ours = OF_PYTHON + rule.number.word if rule.number else ours
+    number = p.op is not None and gives_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
+    refused = call.answer.startswith(NO_NUMBERS) and not number
+    departs = ours != (EXCEPTION if refused else call.answer)
     return Observed(call, page.versions, asked_of(p.system), departs, name)
 
 

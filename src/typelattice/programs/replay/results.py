@@ -10,7 +10,7 @@ from typelattice.calls.table import COMPUTED, ITSELF, OF_OPERAND
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.namespaces.inspection import at_least
-from typelattice.operands.operand import Operand, Tier, operand_of
+from typelattice.operands.operand import Operand, Tier, operand_of, scalar
 
 
 def result_of(
@@ -18,6 +18,8 @@ def result_of(
 ) -> tuple[Operand | None, str | None]:
     """Return the result of a call whose operation promotes as `p`; None and the reason if it is refused."""
     assert p.dtype is not None
+    if p.number and not step.shape and "axis" not in dict(step.keywords):
+        return scalar(p.number), None
     made, named = operand_of(p.dtype, p.weak, tier), dict(step.keywords)
     if step.name == "result_type" and named:
         found = at_least(system, p.dtype, named["kind"], system.defaults.get)

@@ -168,6 +168,14 @@ def test_clip_takes_read_only_bounds_and_ends_at_the_upper_one(system: str) -> N
     assert np.asarray(xp.clip(x)).tolist() == [1, 5]
 
 
+def test_dtypes_stand_beside_python_types_as_keys() -> None:
+    """The array API suite keeps both in one tuple, set or dictionary; equality never raises."""
+    xp = space("array-api")
+    assert xp.float32 not in (int, float, np.dtype("int8"))
+    assert {int: 1, xp.float32: 2, xp.int8: 3}[xp.float32] == 2
+    assert {float, xp.float32} - {xp.float32} == {float}
+
+
 @pytest.mark.parametrize("system", ["numpy", "torch"])
 def test_arrays_without_axes_are_flattened_where_an_axis_is_made(system: str) -> None:
     xp = space(system)

@@ -150,6 +150,8 @@ def test_a_file_that_is_no_json_is_refused_by_line(tmp_path: Path) -> None:
         Recording.load(tmp_path / "binary.jsonl")
     with pytest.raises(RecordingError, match="there is no recording 'nowhere'"):
         Recording.load("nowhere")
+    with pytest.raises(RecordingError, match="no recording 'numpyy'; did you mean numpy"):
+        Recording.load("numpyy")
     with pytest.raises(RecordingError, match=r"there is no recording '.{40}'"):
         Recording.load("n" * 100_000)
 

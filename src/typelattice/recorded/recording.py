@@ -23,7 +23,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen import field, frozen
 from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import SIGN
-from typelattice.facts.suggestions import clipped, short
+from typelattice.facts.suggestions import clipped, nearest, short
 from typelattice.recorded.answers import LACKED, SEPARATOR, answer_of, outline, split_message
 
 # By os.path: importing pathlib costs as much as all else here.
@@ -156,7 +156,8 @@ class Recording:
         if not path.endswith(ENDING):
             known = recorded()
             if path not in known:
-                what = f"there is no recording {short(path)}; there are {', '.join(known) or 'none'}"
+                there = nearest(path, known) or f"; there are {', '.join(known) or 'none'}"
+                what = f"there is no recording {short(path)}{there}"
                 raise RecordingError(f"{what}; a path ends in {ENDING}")
             path = os.path.join(RECORDINGS, f"{name}{ENDING}")
         found = _read(path, "record it again")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from typelattice.conformance.functions import as_is, operators
-from typelattice.conformance.libraries.base import Operations
+from typelattice.conformance.libraries.framework import Operations
 from typelattice.conformance.libraries.tensorflow import TensorFlow
 
 

@@ -16,6 +16,7 @@ from typelattice.engine.decisions import (
     Decision,
     Defaulted,
     Entered,
+    Hosted,
     Joined,
     Lowered,
     Misfit,
@@ -37,6 +38,7 @@ from typelattice.files.line_removal import LineRemoval, Lines
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.text import Text
+from typelattice.operands.operand import SCALAR
 
 WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
 GIVE_OPERAND_DTYPES = (
@@ -120,6 +122,8 @@ class Blame:
     def _candidate_rules(self, p: Promotion) -> Iterator[Rule]:
         """Yield the rules without which the answer differs, the most specific first, the order's last."""
         step, last = p.decision, p.steps[-1]
+        names = entries(p.op) if p.op and "ops" in self.definition.texts else ()
+        yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
         if isinstance(last, Operated) and len(last.nodes) == 1 and last.node not in (None, *last.nodes):
             yield from (rule for rule in self._rules_of_step(last) if self.decides(rule, p))
             standard = standard_rule(last)
@@ -132,10 +136,11 @@ class Blame:
         behind = () if isinstance(step, Joined) else self._rules_of_step(step)
         yield from (rule for rule in behind if self.decides(rule, p))
         if isinstance(step, Operated) and (step.node is None or not behind[0].lines):
+            if step.node is None:  # an entry of the file says more, even if the standard says the same
+                yield from self._rules_of_part("ops", step.entry, "takes")
             standard = standard_rule(step)
             if standard.lines:  # of a group, and of an operator, the standard has none
                 yield standard
-        names = entries(p.op) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_before_joining(p, names) if self.decides(rule, p))
         order = self._order_lines(p, self.line_removal.without_covers)
         if order:
@@ -148,6 +153,22 @@ class Blame:
             done = (step for step in reversed(p.steps) if isinstance(step, (Counted, Lowered)))
             yield from chain.from_iterable(map(self._rules_of_step, done))
         yield self._lines_with_the_dtypes(p)
+
+    def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
+        """Yield the rules for foreign operands that count as something else, and for values out of range."""
+        foreign = [o for o in p.operands if o.foreign]
+        for o, step in zip(foreign, (step for step in p.steps if isinstance(step, Hosted)), strict=False):
+            if step.node is not step.nodes[0]:
+                yield from self._rules_of_part("foreign", o.foreign.removesuffix(SCALAR))
+        if any(fit.outcome not in ("fits", "unsaid") for fit in p.fits):
+            for op in names:
+                yield from self._rules_of_part("ops", op, "fit")
+
+    def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[Rule]:
+        """Yield each line that says something of an entry, or of a part of it."""
+        text = self.definition.text_of_entry(key, entry)
+        for line in text.lines(key, entry, part):
+            yield self._rule_on_lines(text.file, key, (line,))
 
     def _rules_of_operand_dtypes(self, p: Promotion) -> Iterator[Rule]:
         """Yield the rules that gave an operand, or the join, the dtype of the answer.

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from typelattice.study.laws import Laws, laws
     from typelattice.study.operand_domain import BeyondReachError
     from typelattice.study.tables import Table, table
-    from typelattice.tracing.front.function import Traced, TraceError, trace, why
+    from typelattice.tracing.front.followed import Traced, TraceError
+    from typelattice.tracing.front.function import trace, why
     from typelattice.tracing.report.why import ResultError, Why
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
@@ -88,7 +89,8 @@ _LATER = {
         "study.laws": ("Laws", "laws"),
         "study.tables": ("Table", "table"),
         "tracing.report.why": ("ResultError", "Why"),
-        "tracing.front.function": ("TraceError", "Traced", "trace", "why"),
+        "tracing.front.followed": ("TraceError", "Traced"),
+        "tracing.front.function": ("trace", "why"),
     }.items()
     for name in names
 }
@@ -107,6 +109,11 @@ def __getattr__(name: str) -> object:
     found: object = getattr(import_module(f"typelattice.{_LATER[name]}"), name)
     globals()[name] = found
     return found
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Defines the magic `%%dtypes` in a notebook: `%load_ext typelattice`."""
+    import_module("typelattice.tracing.front.notebook").load_ipython_extension(shell)
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,149 @@
+"""Functions that exist already and are followed for a while: they get rewritten code, and lose it again."""
+
+from __future__ import annotations
+
+import gc
+import linecache
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from json import dumps
+from types import CodeType, FunctionType
+from typing import Any
+
+from typelattice.facts.errors import TypelatticeError
+from typelattice.programs.program import AnySystem
+from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.report.plain_data import run_data
+from typelattice.tracing.report.report import report
+from typelattice.tracing.run_data.run import Run
+
+
+class TraceError(TypelatticeError, TypeError):
+    """The error of an object that cannot be traced: no function, or a function without its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A function's result, the run that gave it, and the systems under which that is replayed.
+
+    >>> import numpy as np
+    >>> from typelattice import trace
+    >>> def twice(x):
+    ...     return x + x
+    >>> trace(twice, np.ones(2, "int8")).result
+    array([2, 2], dtype=int8)
+    """
+
+    result: Any
+    run: Run = field(repr=False)
+    systems: tuple[AnySystem, ...] = ()
+
+    def __str__(self) -> str:
+        """The report."""
+        return "\n".join(report(self.run, self.systems))
+
+    def _repr_html_(self) -> str:
+        """The report as HTML, which notebooks show."""
+        from typelattice.tracing.report.html import whole
+
+        return whole(self.run, self.systems)
+
+    def to_json(self) -> str:
+        """The run as a JSON text."""
+        return dumps(run_data(self.run, self.systems), indent=1)
+
+
+@contextmanager
+def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
+    """Within, the functions of a function's source file have rewritten code. Raises TraceError."""
+    file = function.__code__.co_filename
+    code = _rewritten(function, file, recorder)
+    by_place = {_place(c): c for c in _inner(code)}
+    before: list[tuple[FunctionType, CodeType]] = []
+    for each in _functions(function):
+        new = by_place.get(_place(each.__code__))
+        if new is not None and new.co_freevars == each.__code__.co_freevars:
+            before.append((each, each.__code__))
+    if not any(each is function for each, _ in before):
+        if file == "<string>":  # from eval or exec: from Python 3.13 on, what `-c` ran has that name as well
+            raise _no_source(function)
+        what = f"the source of {function.__qualname__} is not as it was when it was defined"
+        raise TraceError(f"{what}; import it again")
+    try:
+        for each, old in before:
+            each.__code__ = by_place[_place(old)]
+        yield
+    finally:
+        for each, old in before:
+            each.__code__ = old
+
+
+@contextmanager
+def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[None]:
+    """Within, all functions of some source files have rewritten code. `files` maps each to its module."""
+    functions: dict[str, list[FunctionType]] = {}
+    for each in gc.get_objects():
+        if type(each) is FunctionType and each.__code__.co_filename in files:
+            functions.setdefault(each.__code__.co_filename, []).append(each)
+    before: list[tuple[FunctionType, CodeType, CodeType]] = []
+    for file, those in functions.items():
+        text = "".join(linecache.getlines(file, those[0].__globals__))
+        code = Compiler(recorder).code(files[file], file, text.encode()) if text else None
+        by_place = {_place(c): c for c in _inner(code)} if code else {}
+        for function in those:
+            new = by_place.get(_place(function.__code__))
+            if new is not None and new.co_freevars == function.__code__.co_freevars:
+                before.append((function, function.__code__, new))
+    try:
+        for function, _, new in before:
+            function.__code__ = new
+        yield
+    finally:
+        for function, old, _ in before:
+            function.__code__ = old
+
+
+def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeType:
+    """The rewritten code of a function's source file."""
+    text = "".join(linecache.getlines(file, function.__globals__))
+    if not text:
+        raise _no_source(function)
+    name = function.__module__ or file
+    found = Compiler(recorder).code(name, file, text.encode())
+    if found is None:
+        why = recorder.left_alone[name]
+        raise TraceError(f"{file} cannot be followed: {why}; trace a function of another file")
+    return found
+
+
+def _no_source(function: FunctionType) -> TraceError:
+    return TraceError(f"the source of {function.__qualname__} is not there; define it in a file")
+
+
+def _functions(function: FunctionType) -> Iterator[FunctionType]:
+    """The function, and those of the same file and module that exist by now."""
+    yield function
+    for each in gc.get_objects():
+        if (
+            type(each) is FunctionType
+            and each is not function
+            and each.__code__.co_filename == function.__code__.co_filename
+            and each.__globals__ is function.__globals__
+        ):
+            yield each
+
+
+def _inner(code: CodeType) -> Iterator[CodeType]:
+    """The codes of all functions in a module's code."""
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            yield from _inner(const)
+
+
+def _place(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
+    """By what a function's code is known again."""
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return code.co_qualname, code.co_firstlineno, parameters

@@ -1,0 +1,53 @@
+"""The magic `%%dtypes` of notebooks: a cell is followed, and its report shown."""
+
+from __future__ import annotations
+
+import linecache
+import shlex
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+from zlib import crc32
+
+from typelattice.files.reader import system as find_system
+from typelattice.tracing.front.followed import Traced, TraceError, followed_files
+from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.record.uncompiled import Switches
+
+CELL = "<dtypes {:08x}>"
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Define the magic: `%load_ext typelattice`."""
+
+    def dtypes(line: str, cell: str) -> Traced:
+        """Run a cell and report its dtypes, under the systems of the line too: `%%dtypes torch`."""
+        transform = getattr(shell, "transform_cell", str)
+        return traced_cell(transform(cell), shell.user_ns, shlex.split(line))
+
+    shell.register_magic_function(dtypes, "cell", "dtypes")
+
+
+def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str] = ()) -> Traced:
+    """Run a cell with some names, and follow it and the functions of other cells.
+
+    Raises UnknownSystemError or FormatError for a system, TraceError, and whatever the cell raises.
+    """
+    for each in systems:
+        find_system(each)
+    file = CELL.format(crc32(cell.encode()))
+    compile(cell, file, "exec")  # raises SyntaxError
+    linecache.cache[file] = len(cell), None, cell.splitlines(keepends=True), file
+    recorder, switches = Recorder(), Switches()
+    code = Compiler(recorder).code("__main__", file, cell.encode())
+    if code is None:
+        raise TraceError(f"the cell cannot be followed: {recorder.left_alone['__main__']}; split it")
+    functions = (x for x in names.values() if type(x) is FunctionType and x.__globals__ is names)
+    files = {function.__code__.co_filename: "__main__" for function in functions}
+    files.pop(file, None)
+    with followed_files(files, recorder), switches, recorder.children:
+        exec(code, names)
+    recorder.name_results({name: x for name, x in names.items() if not name.startswith("_")})
+    recorder.following = False
+    return Traced(None, recorder.run(), tuple(systems))

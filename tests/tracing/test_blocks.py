@@ -1,0 +1,64 @@
+"""Blocks and cells of notebooks are followed, and functions are as they were afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import typelattice as tl
+from typelattice.tracing.front.followed import Traced
+
+
+def halved(x: Any) -> Any:
+    return x * np.float64(0.5)
+
+
+def test_a_block_follows_the_functions_of_its_file() -> None:
+    code = halved.__code__
+    with tl.trace(systems=["torch"]) as block:
+        y = halved(np.ones(3, np.float32))
+    assert halved.__code__ is code
+    assert [step.text for step in block.run.program.steps if step.op == "multiply"] == ["x * np.float64(0.5)"]
+    assert str(tl.why(block, "y").dtype) == "float64" == y.dtype.name
+    assert "under torch 1 place would differ" in str(block) and "<h2" in block._repr_html_()
+
+
+def test_a_block_follows_packages_imported_before_and_within_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "blockpkg"
+    package.mkdir()
+    for name in ("__init__", "early", "late"):
+        (package / f"{name}.py").write_text("def f(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import blockpkg.early  # type: ignore[import-not-found]
+
+    with tl.trace(package="blockpkg") as block:
+        import blockpkg.late  # type: ignore[import-not-found]
+
+        blockpkg.early.f(np.ones(2))
+        blockpkg.late.f(np.ones(2))
+    files = {Path(step.location.file).stem for step in block.run.program.steps if step.location}
+    assert {"early", "late"} <= files
+
+
+def test_a_block_has_no_run_before_its_end() -> None:
+    with tl.trace() as block, pytest.raises(tl.TraceError, match="the block has not ended"):
+        str(block)
+
+
+def test_a_cell_of_a_notebook_shows_its_report() -> None:
+    magics: dict[str, Any] = {}
+    shell = SimpleNamespace(
+        user_ns={"np": np}, register_magic_function=lambda f, kind, name: magics.update({name: f})
+    )
+    tl.load_ipython_extension(shell)
+    shown = magics["dtypes"]("torch", "x = np.ones(3, np.float32)\ny = x * np.ones(3)\n")
+    assert isinstance(shown, Traced) and shell.user_ns["y"].dtype == np.float64
+    assert "floats were widened from 1 place" in str(shown) and "<h2" in shown._repr_html_()
+    with pytest.raises(SyntaxError):
+        magics["dtypes"]("", "x = (")

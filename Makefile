@@ -21,7 +21,7 @@ PROGRAMS = 100
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot lint package docs pages tools browser environments \
-	emitted conform everyday releases fuzz bench array-api-tests programs mutants clean
+	emitted conform everyday patches releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -81,6 +81,9 @@ emitted: $(VENV)/test.stamp  ## compile and run generated code in every language
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)
+
+patches: $(VENV)/test.stamp  ## patches calls of installed packages; needs SciPy, scikit-image and scikit-learn
+	$(VENV)/bin/python tools/patches.py
 
 everyday: $(VENV)/test.stamp  ## how often each rule is right of calls with dtypes that most programs have
 	$(VENV)/bin/python tools/everyday.py

@@ -138,6 +138,12 @@ def test_a_program_is_made_to_give_the_same_dtypes_under_another_system(folder: 
     assert patch.progress.endswith("would differ under torch before, 0 after")
 
 
+def test_a_dtype_is_named_by_a_module_and_not_by_what_is_imported_from_it(folder: Path) -> None:
+    code = "from numpy import float32, ones, pi\ny = ones(2, float32) * (pi * ones(2))\n"
+    _, after = fixed(folder, code)
+    assert "pi.float32" not in after and 'dtype="float32"' in after
+
+
 def test_a_change_that_breaks_the_program_is_taken_back_with_its_reason(folder: Path) -> None:
     code = """
         import numpy as np

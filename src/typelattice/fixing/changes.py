@@ -110,7 +110,13 @@ class _Place:
     def alias(self) -> str:
         """The name by which the file knows the library's functions; "" where it imports none."""
         modules = libraries()[self.library].modules if self.library in libraries() else ()
-        known = [(whole.count("."), name) for name, whole in self.source.aliases() if _of(whole, modules)]
+        asked = {
+            node.value.id
+            for node in ast.walk(self.source.tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        }  # the others are no modules, as that of `from numpy import pi`
+        imported = [(name, whole) for name, whole in self.source.aliases() if name in asked]
+        known = [(whole.count("."), name) for name, whole in imported if _of(whole, modules)]
         named = [name for depth, name in sorted(known, reverse=True) if depth < 2]
         text = self.source.text(self.node)
         return next((name for name in named if f"{name}." in text), named[0] if named else "")

@@ -82,7 +82,7 @@ emitted: $(VENV)/test.stamp  ## compile and run generated code in every language
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)
 
-patches: $(VENV)/test.stamp  ## patches calls of installed packages; needs SciPy, scikit-image and scikit-learn
+patches: $(VENV)/test.stamp  ## patches calls of installed packages: SciPy, scikit-image, scikit-learn
 	$(VENV)/bin/python tools/patches.py
 
 everyday: $(VENV)/test.stamp  ## how often each rule is right of calls with dtypes that most programs have

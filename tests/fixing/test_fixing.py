@@ -216,6 +216,14 @@ def test_a_named_package_is_patched_though_it_is_installed_and_never_written(pac
     assert package.read_text() == SHARED
 
 
+def test_a_change_that_narrows_wide_input_is_taken_back_though_no_result_shows_it(package: Path) -> None:
+    package.write_text("import numpy as np\nW = np.ones(3)\ndef f(a):\n    return np.add(*[a, W])\n")
+    script = "import numpy as np\nimport shared\ny = shared.f(np.ones(3, np.float32))\ny = 0.0\n"
+    Path("s.py").write_text(script)
+    patch = fix_script("s.py", packages=["shared"])
+    assert not [each for each in patch.fixed if "float32" in each.after], str(patch)
+
+
 def test_a_test_suite_comes_out_as_before(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take longer than the tests
     tests = """

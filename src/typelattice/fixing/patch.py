@@ -22,9 +22,10 @@ from typelattice.fixing.comparison import Difference, difference, dtypes_differ,
 from typelattice.fixing.goals import Goal, Like, Lines, Narrow
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.workspace import Result, Workspace, workspace
-from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.words import counted, package_path
+from typelattice.tracing.run_data.widths import width_of
 
 MOST = 1 << 24  # bytes of a source
 TRIES = 24  # changes that are tried for one cause
@@ -400,8 +401,22 @@ class _Fixing:
         other = dtypes_differ(self.wide.values, ran.values)
         if other:
             return f"with wide input {other} is {ran.values[other].dtype}"
+        new = _narrow_lines(ran, self.to) - _narrow_lines(self.wide, self.to)
+        for file, line in sorted(new):
+            return f"with wide input a narrow float comes up at {_shown(self.origin(file))}:{line}"
         worse = difference(self.wide.values, ran.values, dtype("float64"))
         return f"with wide input {worse.reason or worse}" if worse.reason or worse.relative > EXACT else ""
+
+
+def _narrow_lines(ran: Result, to: DType) -> set[tuple[str, int]]:
+    """List the files and lines at which a run has floats as narrow as a dtype."""
+    checked, limit = findings(ran.run).checked, width_of(to) or 0
+    steps = zip(checked.steps, checked.widths, checked.run.seen, strict=True)
+    return {
+        (step.location.file, step.location.line)
+        for step, width, seen in steps
+        if step.location is not None and seen.count and 0 < (width or 0) <= limit
+    }
 
 
 def _worse(before: Result, after: Result, to: DType) -> Difference:

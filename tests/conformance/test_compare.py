@@ -17,7 +17,7 @@ from typelattice.recorded.recording import Call
 
 HERE = Path(__file__).parents[1]
 PLANTED = ["compare", "planted:Planted", "--with", "numpy", "--limit", "1"]
-SOME = Catalogue("some", {}, "", "", ("int8",), ("int8", "float16:0d"), ("add",), ())
+SOME = Catalogue("some", {}, "", "", ("int8",), ("int8", "float16:0d"), ("add",), (), ())
 
 
 @pytest.fixture(autouse=True)

@@ -31,6 +31,7 @@ from typelattice.calls.step import (
     Shape,
     Step,
 )  # fmt: skip
+from typelattice.calls.table import meaning
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.facts.libraries import library_of
@@ -41,9 +42,6 @@ from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand, scalar
 
-# Libraries in which a Python number that is joined with arrays, or multiplied with them as a matrix, is an
-# array, too, of the default dtype of its kind; in others it is weak.
-NUMBERS_BECOME_ARRAYS = ("numpy", "dask", "torch", "mlx")
 YIELDING_LIBRARY = "numpy"  # its arrays and scalars leave an operation to those of another library
 LONGEST_LIST = 48  # characters of the text of a list, which the source may have written in another way
 MOST = 1_000_000  # steps
@@ -311,13 +309,13 @@ class ProgramBuilder:
         )  # fmt: skip
 
     def converted(self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]) -> Sequence[Argument]:
-        """The operands, of which the library makes arrays by a rule of its own, before the operation runs."""
+        """Return the operands as the library converts them before the operation runs."""
         joined = op.form == "list" or op.name == "append" or op.of_class == "matmul"
         if not joined:
             return operands  # as nearly always
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(excerpt, [x.step for x in arrays])
-        if library in NUMBERS_BECOME_ARRAYS:
+        if meaning("joined", "number", library) is not None:
             return [
                 self.array_of_number(self.site_of(excerpt, x), x) if self.is_scalar(x) else x
                 for x in operands

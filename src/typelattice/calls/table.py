@@ -42,6 +42,7 @@ MEANINGS = (
     "second",
     "composed",
     "rebound",
+    "joined",
     "unchanged",
     "module",
 )  # of names.txt

@@ -59,8 +59,12 @@ def drawn_calls(dice: random.Random, system: tl.System) -> Iterator[Call]:
 
 
 def explained(system: tl.System, call: Call) -> Answer:
-    p = system.explain(*call.operands, op=call.op)
-    return (p.dtype.name if p.dtype else None), p.weak
+    return _answer(system.explain(*call.operands, op=call.op))
+
+
+def _answer(p: tl.Promotion) -> Answer:
+    """The dtype, or the type of a Python number, and whether it is weak."""
+    return (f"Python {p.number}", False) if p.number else (p.dtype.name if p.dtype else None, p.weak)
 
 
 def promoted(system: tl.System, call: Call) -> Answer:
@@ -68,11 +72,13 @@ def promoted(system: tl.System, call: Call) -> Answer:
         p = system.promote(*call.operands, op=call.op)
     except tl.PromotionError as e:
         p = e.promotion
-    return (p.dtype.name if p.dtype else None), p.weak
+    return _answer(p)
 
 
 def _outcome(o: Any) -> Answer:
-    return (o.operand.dtype.name, o.operand.weak) if o.operand else (None, False)
+    if o.operand is None:
+        return None, False
+    return (o.operand.dtype.name, o.operand.weak) if o.operand.dtype else (f"Python {o.operand.kind}", False)
 
 
 def as_function(system: tl.System, call: Call) -> Answer | None:
@@ -105,8 +111,7 @@ def in_a_table(system: tl.System, call: Call) -> Answer | None:
     if len(call.operands) != (1 if op and op.alone else 2) or (op and op.least > 2):
         return None
     shown = tl.table(system, call.op, dtypes=call.operands)
-    p = shown[call.operands[0], call.op if op and op.alone else call.operands[1]]
-    return (p.dtype.name if p.dtype else None), p.weak
+    return _answer(shown[call.operands[0], call.op if op and op.alone else call.operands[1]])
 
 
 def by_implicit_cast(system: tl.System, call: Call) -> Answer | None:
@@ -137,6 +142,8 @@ def in_a_namespace(system: tl.System, call: Call) -> Answer | None:
     if not _takes(op, call.operands):
         return None
     p = system.explain(*call.operands, op=call.op)
+    if p.number:
+        return None  # a namespace has arrays alone
     arrays = [_of_namespace(xp, x) for x in call.operands]
     if call.op is None:
         return _of_result_type(xp, arrays, p.weak)

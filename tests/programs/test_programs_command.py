@@ -33,7 +33,7 @@ def test_command_tells_what_the_library_did_where_that_is_not_its_rule(
     told = " ".join(capsys.readouterr().out.split())
     of_dask, of_keras = told.split(" with x=uint16, y=int16 under keras")
     assert "gives float32; the rule says float64; linear algebra announces what a sample" in of_dask
-    assert "solve(x, y) * 2.0: float64 2 fits in float64 rule: numpy.toml, lines 5, 6" in of_dask
+    assert "solve(x, y) * 2.0: float64 2 fits in float64 rule: numpy.toml, lines 6, 7" in of_dask
     assert "observed: never asked of keras" in of_keras
     assert main(asked) == 0
     out = capsys.readouterr().out

@@ -21,7 +21,7 @@ from typelattice.tracing.report.markup import text
 from typelattice.tracing.report.model import RULES, report_of
 from typelattice.tracing.report.report import report
 from typelattice.tracing.run_data.run import LeftAlone, Run, Seen
-from typelattice.tracing.steps.name_in_source import operation_words
+from typelattice.tracing.steps.name_in_source import name_in_source
 
 
 def run_of(folder: Path, source: str, own: str = "numpy", **bound: str) -> Run:
@@ -429,7 +429,7 @@ def test_an_operation_is_named_as_the_program_wrote_it(code: str, said: str) -> 
 def test_what_is_written_into_out_is_named_by_the_function(tmp_path: Path) -> None:
     before = "import numpy as np\nx, z = np.ones(3, np.float16), np.ones(3, np.float16)\n"
     _, run = followed("z", f"{before}np.add(x, x, out=z)\nz[0] = 2.0\n")
-    assert [operation_words(step) for step in run.program.steps if step.op == "setitem"] == [
+    assert [name_in_source(step) for step in run.program.steps if step.op == "setitem"] == [
         "add into out",
         "setitem",
     ]

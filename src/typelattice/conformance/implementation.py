@@ -115,11 +115,11 @@ def implementations() -> Mapping[str, Mapping[str, Any]]:
 def snippet(name: str, call: Call, expected: str) -> str:
     """Write a call as a program that runs without typelattice; empty if the table has no words for it.
 
-    >>> print(snippet("torch-meta", Call("@", ("int8", "float32"), "float32"), "!RuntimeError"))
+    >>> print(snippet("torch-meta", Call("+", ("int8", "float32"), "float32"), "!RuntimeError"))
     import torch
     x = torch.ones(2, dtype=torch.int8, device='meta')
     y = torch.ones(2, dtype=torch.float32, device='meta')
-    print((x @ y).dtype)  # float32, expected !RuntimeError
+    print((x + y).dtype)  # float32, expected !RuntimeError
     """
     op, forms = NAMES[call.op], implementations().get(name)
     if forms is None or op.in_place or op.form not in ALONE or op.function not in EVERY_DTYPE:

@@ -123,8 +123,10 @@ class _Writer:
                 self.new[i] = self.add(step)
 
     def called(self, step: Call, outcome: Outcome, given: Operand) -> int:
-        """An operation whose operands are of one dtype."""
+        """Add an operation on operands of one dtype. If the library gives a Python number, take its item."""
         p, new = outcome.promotion, self.new
+        number = given.tier == "scalar" and p is not None and p.number is not None
+        result = p.dtype if p is not None and number else given.dtype
         moved = {part: new[part] for part in step.operands}
         if p is not None and p.compute is not None:
             to = self.compared_in(step, p) or p.compute
@@ -135,19 +137,21 @@ class _Writer:
         writes = step.name in WRITES or (
             step.rebinds and p is not None and p.op is not None and operation(p.op).in_place
         )
-        cast_after = writes or _narrows(step, p, given.dtype)
-        computed = p.compute if cast_after and p else given.dtype
+        cast_after = writes or _narrows(step, p, result)
+        computed = p.compute if cast_after and p else result
         made = self.add(Call(
             WRITES.get(step.name, step.name),
             tuple([self.moved(x, moved) for x in step.args]),
             self.renamed(step.keywords) if step.keywords and step.name not in WRITES else (),
             tuple([moved[part] for part in step.operands]),
             step.operator,
-            None if given.tier == "scalar" else self.dtype(computed),
+            self.dtype(computed) if number or given.tier != "scalar" else None,
             text=step.text, location=step.location, shape=step.shape, owner=step.owner,
         ))  # fmt: skip
-        if cast_after and computed is not given.dtype:
-            made = self.add(self.cast_step(step, made, self.dtype(given.dtype)))
+        if cast_after and computed is not result:
+            made = self.add(self.cast_step(step, made, self.dtype(result)))
+        if number:
+            made = self.add(Item(made, text=step.text, location=step.location, shape=()))
         return made
 
     def moved(self, x: Argument, moved: dict[int, int]) -> Argument:

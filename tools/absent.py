@@ -20,6 +20,7 @@ from typelattice.facts.absent import TABLE, absent
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import SIGN
+from typelattice.files.text import systems
 from typelattice.recorded.recording import opened
 
 HEAD = """\
@@ -57,10 +58,10 @@ def of_releases(known: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[s
 
 def write(known: Mapping[str, frozenset[str]]) -> None:
     """Write the table, in the order of the table of operations."""
-    lines = [HEAD]
+    lines, stated = [HEAD], [name for name in recordings() if name in systems(versions=True)]
     for op in OPERATIONS:
-        if systems := [name for name in recordings() if op in known.get(name, ())]:
-            lines.append(f"{op:20} {' '.join(systems)}\n")
+        if lacking := [name for name in stated if op in known.get(name, ())]:
+            lines.append(f"{op:20} {' '.join(lacking)}\n")
     Path(TABLE).write_text("".join(lines), encoding="ascii")
 
 

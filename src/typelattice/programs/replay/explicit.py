@@ -124,16 +124,10 @@ class _Writer:
 
     def called(self, step: Call, outcome: Outcome, given: Operand) -> int:
         """Add an operation on operands of one dtype. If the library gives a Python number, take its item."""
-        p, new = outcome.promotion, self.new
+        p = outcome.promotion
         number = given.tier == "scalar" and p is not None and p.number is not None
         result = p.dtype if p is not None and number else given.dtype
-        moved = {part: new[part] for part in step.operands}
-        if p is not None and p.compute is not None:
-            to = self.compared_in(step, p) or p.compute
-            for part, o in promoting(step, p):
-                moved[part] = self.cast(step, part, o, to, p)
-        elif step.dtype is not None and given.dtype is not None and not step.name.endswith("_like"):
-            moved = {part: self.cast(step, part, self.operand(part), given.dtype, None) for part in moved}
+        moved = self.cast_operands(step, p, given.dtype)
         writes = step.name in WRITES or (
             step.rebinds and p is not None and p.op is not None and operation(p.op).in_place
         )
@@ -153,6 +147,17 @@ class _Writer:
         if number:
             made = self.add(Item(made, text=step.text, location=step.location, shape=()))
         return made
+
+    def cast_operands(self, step: Call, p: Promotion | None, requested: DType | None) -> dict[int, int]:
+        """Map the operands of a call to new steps, cast to the dtype computed in or to the requested one."""
+        moved = {part: self.new[part] for part in step.operands}
+        if p is not None and p.compute is not None:
+            to = self.compared_in(step, p) or p.compute
+            for part, o in promoting(step, p):
+                moved[part] = self.cast(step, part, o, to, p)
+        elif step.dtype is not None and requested is not None and not step.name.endswith("_like"):
+            moved = {part: self.cast(step, part, self.operand(part), requested, None) for part in moved}
+        return moved
 
     def moved(self, x: Argument, moved: dict[int, int]) -> Argument:
         """An argument of a call, an operand as it is after its cast."""

@@ -1,4 +1,4 @@
-"""Goals of a patch: what is to be changed in a run, by which changes, and how far a run is from the goal."""
+"""Goals of a patch, such as narrow floats: places to change, candidate changes, and the distance left."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ Sources = Mapping[str, Source]
 
 
 class Goal(ABC):
-    """A goal: the places of a run that are to change.
+    """A goal of a patch.
 
-    `to` is the dtype of whose units in the last place errors are given. `nothing` says that nothing is to do.
+    Errors are given in units in the last place of the dtype `to`. `nothing` is the message if a run already
+    meets the goal.
     """
 
     to: DType
@@ -33,23 +34,23 @@ class Goal(ABC):
 
     @abstractmethod
     def findings(self, run: Run) -> Findings:
-        """Find what there is in a run."""
+        """Read the findings of a run, such as its causes of wide floats."""
 
     @abstractmethod
     def places(self, found: Findings) -> Sequence[tuple[int, Any]]:
-        """List what is to do: the step that it is named by, and the finding."""
+        """List the findings that the goal forbids, each with the step that names it."""
 
     @abstractmethod
     def changes(self, found: Findings, each: Any, sources: Sources) -> Iterator[Change]:
-        """List the changes that may do it, the best first."""
+        """Yield the changes that may remove a finding, the best first."""
 
     @abstractmethod
     def lines(self, found: Findings) -> Lines:
-        """Measure what is to do by file and line."""
+        """Measure the distance to the goal for each file and line, for example in bytes of wide floats."""
 
     @abstractmethod
     def refusal(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
-        """Say why a run is refused: new places of what is to do, or dtypes of values; else return ""."""
+        """Say why the run of a patch is refused: new findings, or values of other dtypes. Else return ""."""
 
     @abstractmethod
     def words(self, before: int, after: int) -> str:
@@ -58,7 +59,7 @@ class Goal(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Narrow(Goal):
-    """No float wider than a dtype. What is measured are the bytes of wider floats."""
+    """No float wider than a dtype; measured by the bytes of wider floats."""
 
     to: DType
     nothing: str = "nothing to do: no float is widened"

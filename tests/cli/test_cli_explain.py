@@ -37,7 +37,7 @@ def test_explain_groups_all_systems_by_what_libraries_do_under_their_headings(
         assert counts == {d: answers.count(d) for d in answers}
         ranked = [n for answer, n in counts.items() if answer != "refused"]
         assert ranked == sorted(ranked, reverse=True)
-    assert "? the library was never asked this" in shown
+    assert "? predicted by the rule; the library was never asked" in shown
 
 
 def test_explain_marks_what_no_library_was_asked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,7 +103,7 @@ def test_a_replay_marks_what_the_library_was_never_asked() -> None:
     assert [outcome.never_asked for outcome in replay] == [False, True]
     lines = str(replay).splitlines()
     assert lines[2] == "heaviside(x, x): float32?"
-    assert lines[-1] == "? the library was never asked this, and the answer is its rule's"
+    assert lines[-1] == "? predicted by the rule; the library was never asked"
     assert "?" not in str(tl.program("x + x", x="int8").under("torch"))
 
 
@@ -111,7 +111,7 @@ def test_divergences_and_json_mark_what_the_library_was_never_asked() -> None:
     p = tl.program("heaviside(x, x)", x="int8")
     assert str(p.divergences("keras", "torch")).splitlines() == [
         "diverges  heaviside(x, x): keras float32?, torch int8",
-        "? the library was never asked this, and the answer is its rule's",
+        "? predicted by the rule; the library was never asked",
     ]
     assert "?" not in str(p.divergences("numpy", "torch"))
     assert [outcome_data(outcome)["never_asked"] for outcome in p.under("keras")] == [False, True]

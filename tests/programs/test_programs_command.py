@@ -39,7 +39,7 @@ def test_command_tells_what_the_library_did_where_that_is_not_its_rule(
     out = capsys.readouterr().out
     step = " ".join(out.partition("\n\nsolve(x, y) * 2.0\n")[0].split())
     assert " dask (by rule float64)" in step and "keras?" in step and "jax-2019?" not in step
-    assert "? the library was never asked this" in out
+    assert "? predicted by the rule; the library was never asked" in out
     assert "later steps follow the rule" in " ".join(out.split())
 
 

@@ -213,7 +213,7 @@ def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
     body = (
         f'<div class=scroll tabindex=0 role=region aria-label="{op}"><table><thead><tr><th scope=col>operands'
         f"{head}</thead><tbody>{rows}</tbody></table></div>"
-        "<p>?: the library was never asked this, and the answer is its rule's.</p>"
+        "<p>?: predicted by the rule; the library was never asked.</p>"
     )
     return _html(op, f"{op}: the dtype of each pair in every library", body, "", "")
 

@@ -8,7 +8,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.recorded.observed import observed
 
 UNASKED = "?"  # behind an answer, or behind the name of its system
-UNASKED_NOTE = f"{UNASKED} the library was never asked this, and the answer is its rule's"
+UNASKED_NOTE = f"{UNASKED} predicted by the rule; the library was never asked"
 
 
 def unasked(p: Promotion) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typelattice.engine.decisions import Decision, Defaulted, Lowered, Outgrown, RefusalError, Replaced
 from typelattice.engine.joining import enter, join_tier, own_dtype, stated_pair, tied
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, weak
+from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.range import represent
 from typelattice.operands.operand import Operand
 
@@ -116,7 +116,9 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, trail: list
     if node is None:
         other = f"a Python {low.kind.word}" if tier == "scalar" else f"a 0-d array of {low}"
         article = "an" if low.kind is Kind.UNSIGNED else "a"
-        remedy = f"cast the array to {article} {low.kind} dtype"
+        narrow = min((d for d in rules.dtypes if d.kind is low.kind), key=place, default=None)
+        to = low if isinstance(low, DType) else rules.defaults.get(low.kind, narrow)
+        remedy = f"cast the array to {article} {low.kind} dtype{f', e.g. {to}' if to else ''}"
         raise RefusalError(f"no rule takes {high} to {other}", remedy, step)
     trail.append(step)
     return node

@@ -9,7 +9,7 @@ from typelattice.engine.combine import combine
 from typelattice.engine.decisions import Decision, RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.operand_checks import check_held
-from typelattice.engine.operate import Evaluation, evaluate_operation
+from typelattice.engine.operate import Evaluation, evaluate_operation, op_of
 from typelattice.engine.operations import checked
 from typelattice.engine.rules import Rules
 from typelattice.operands.operand import Operand
@@ -23,21 +23,22 @@ def explain_operands(
     Raise OpError for an operation that is unknown or takes no such operands.
     """
     trail: list[Decision] = []
-    promoting = operands
+    promoting, behaviour = operands, None
     if op is not None:
         known = checked(op, operands)
         op, promoting = known.name, operands[known.promoting]
+        behaviour = op_of(rules, op)
     try:
         if any(o.foreign for o in promoting):
             from typelattice.engine.foreign_arrays import (
                 read_foreign_arrays,  # few questions are of another library's arrays
             )
 
-            promoting = read_foreign_arrays(rules, op, promoting, trail)
+            promoting = read_foreign_arrays(rules, behaviour, promoting, trail)
         found = (
             _promoted(rules, promoting, trail)
-            if op is None
-            else evaluate_operation(rules, op, promoting, trail)
+            if behaviour is None
+            else evaluate_operation(rules, behaviour, promoting, trail)
         )
     except RefusalError as e:
         steps = (*trail, e.step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.engine.decisions import Decision, Hosted, RefusalError
-from typelattice.engine.operations import find
+from typelattice.engine.operations import Op
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen import replace
@@ -20,13 +20,15 @@ dimensions."""
 INDICES = ("index", "indices")
 """How a list may stand in an index: it is the whole of it, as in `x[[0, 2]]`, or one of several, as in
 `x[:, [0, 2]]`."""
-FORMS = ("array", "scalar", "left", "assigned", *INDICES)
+MASK = "mask"
+"""The form of a list of bools in an index."""
+FORMS = ("array", "scalar", "left", "assigned", *INDICES, MASK)
 """The foreign operands that a file tells apart, beside scalars of one dtype: arrays, scalars, the left
 operand of an operator, the right side of an assignment, and lists in an index."""
 
 
 def read_foreign_arrays(
-    rules: Rules, op: str | None, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: Op | None, operands: Sequence[Operand], trail: list[Decision]
 ) -> tuple[Operand, ...]:
     """Replace each foreign array by the operand that it counts as. Raise RefusalError."""
     own = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
@@ -36,23 +38,26 @@ def read_foreign_arrays(
 
 
 def _counted(
-    rules: Rules, o: Operand, own: DType | None, op: str | None, place: int, trail: list[Decision]
+    rules: Rules, o: Operand, own: DType | None, op: Op | None, place: int, trail: list[Decision]
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
     assert o.dtype
     library = o.foreign.removesuffix(SCALAR)
-    first_of = op if place == 0 else None
-    is_operator = first_of is not None and operation(first_of).is_operator
-    assigned = op is not None and place > 0 and operation(op).of_class == "assignment"
-    word = _said(rules, o, "left" if is_operator else "assigned" if assigned else "")
+    known = operation(op.name) if op else None
+    form = ""
+    if known and place == 0 and known.is_operator:
+        form = "left"
+    elif known and place > 0 and known.of_class == "assignment":
+        form = "assigned"
+    word = _said(rules, o, form)
     if word not in WORDS:
         reason = word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own"
         step = Hosted((o.dtype,), None, library)
         raise RefusalError(reason, "make it one of the library's own first", step)
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
-    as_array = op is not None and find(op, rules.ops).makes_array(place)
+    as_array = op is not None and op.makes_array(place)
     counts = replace(o, foreign="")
-    if word == NUMBER and o.foreign == LISTS and (own is None or _needs_dimensions(rules, op)):
+    if word == NUMBER and o.foreign == LISTS and (own is None or _needs_dimensions(op)):
         word = OTHER  # this has dimensions, like the list
     if word == NUMBER:
         counts = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
@@ -89,9 +94,9 @@ def index_refusal(rules: Rules, form: str) -> str | None:
     return None if word in WORDS else word
 
 
-def _needs_dimensions(rules: Rules, op: str | None) -> bool:
+def _needs_dimensions(op: Op | None) -> bool:
     """Return True if an operation takes only operands with dimensions."""
-    return op is not None and max(operation(op).dimensions, find(op, rules.ops).dimensions) > 0
+    return op is not None and max(operation(op.name).dimensions, op.dimensions) > 0
 
 
 def _kind_of_foreign(o: Operand) -> str:

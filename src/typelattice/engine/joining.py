@@ -17,7 +17,7 @@ from typelattice.engine.decisions import (
     Widened,
 )  # fmt: skip
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, weak
+from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.range import represent
 from typelattice.operands.operand import BOOL, Operand
 
@@ -31,9 +31,9 @@ def enter(rules: Rules, o: Operand, trail: list[Decision]) -> Node:
     if node is not own:
         trail.append(Entered((own,), node, str(own)))
     if node not in rules.order:
-        raise RefusalError(
-            f"{rules.name} has no {node}", "cast it to a dtype that it has", Joined((node,), None)
-        )
+        default = rules.defaults.get(node.kind)
+        remedy = f"cast it to a dtype that it has{f', e.g. {default}' if default else ''}"
+        raise RefusalError(f"{rules.name} has no {node}", remedy, Joined((node,), None))
     return node
 
 
@@ -73,7 +73,8 @@ def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Nod
         return max(absent, key=lambda n: n.kind.rank)  # Python scalars alone: the highest kind counts
     if absent:
         reason = f"nothing is said of a Python {absent[0].kind.word}"
-        raise RefusalError(reason, "cast it to a dtype", Joined(tuple(nodes), None))
+        to = next((f", e.g. {n}" for n in nodes if isinstance(n, DType)), "")
+        raise RefusalError(reason, f"cast it to a dtype{to}", Joined(tuple(nodes), None))
     if rules.combine in ("fold", "comparable"):
         return _fold(rules, nodes, trail)
     for a, b in combinations(dict.fromkeys(nodes), 2) if rules.refusals else ():
@@ -105,7 +106,9 @@ def check_pair(rules: Rules, a: Node, b: Node) -> None:
     pair = frozenset((a, b))
     if pair in rules.refusals:
         step = Rejected((a, b), None, rules.entries["refusals", pair])
-        raise RefusalError(rules.refusals[pair], "cast one operand", step)
+        wide = max((n for n in (a, b) if isinstance(n, DType)), key=place, default=None)
+        to = f", e.g. to {wide}" if wide else ""
+        raise RefusalError(rules.refusals[pair], f"cast one operand{to}", step)
 
 
 def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Decision]) -> Node | None:

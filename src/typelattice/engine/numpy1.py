@@ -11,7 +11,7 @@ from functools import reduce
 from typelattice.engine.decisions import Counted, Decision, Defaulted, RefusalError
 from typelattice.engine.joining import join
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import CODES, DType, Kind, Node, weak
+from typelattice.facts.dtypes import CODES, DType, Kind, Node
 from typelattice.facts.frozen import frozen
 from typelattice.facts.range import Value, represent
 from typelattice.operands.operand import Operand
@@ -52,7 +52,7 @@ def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], tr
     counts = [_count(o, d) for o, d in zip(operands, own, strict=True)]
     for o, count in zip(operands, counts, strict=True):
         if o.tier != "array":
-            trail.append(Counted((o.dtype or weak(o.kind),), count.beside_unsigned))
+            trail.append(Counted((o.own_node,), count.beside_unsigned))
     return reduce(lambda a, b: _join_pair(rules, a, b, trail), counts).beside_unsigned
 
 

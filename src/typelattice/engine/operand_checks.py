@@ -22,7 +22,7 @@ from typelattice.engine.operations import (
     entries,
 )  # fmt: skip
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, weak
+from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.operations import IN_PLACE, operation
 from typelattice.facts.range import represent
 from typelattice.operands.operand import BOOL, Operand
@@ -56,7 +56,7 @@ def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     check_held(rules.holds if op.holds is None else op.holds, operands)
     _check_standing(rules, op, operands)
     if op.name in rules.absent or not op.takes.listed:
-        found = tuple(o.dtype or weak(o.kind) for o in operands)
+        found = tuple(o.own_node for o in operands)
         looked_up = op.name in rules.absent
         step = Absent(found, None, op.name) if looked_up else Operated(found, None, entry(rules, op, "takes"))
         raise RefusalError(f"{rules.name} has no {op.name}", WRITE_OTHERWISE, step)
@@ -64,8 +64,27 @@ def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     for o in operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind
         if op.each is not None and own not in op.each:
-            step = Operated((o.dtype or weak(o.kind),), None, entry(rules, op, "each"))
-            raise RefusalError(f"{op.name} takes no {_named(o, op.each)}", "cast it first", step)
+            step = Operated((o.own_node,), None, entry(rules, op, "each"))
+            remedy = cast_remedy(rules, op, [o.own_node], "it")
+            raise RefusalError(f"{op.name} takes no {_named(o, op.each)}", remedy, step)
+
+
+def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the operands") -> str:
+    """Say to which dtype to cast refused operands: the lowest above them that is taken, or else a default."""
+
+    def taken(d: DType) -> bool:
+        is_each = op.each is None or d in op.each
+        is_looped = not op.loops or d in op.loops
+        return d in op.takes and is_each and is_looped and d in rules.order
+
+    def lowest(found: Iterable[Node]) -> DType | None:
+        return min((d for d in found if isinstance(d, DType) and taken(d)), key=place, default=None)
+
+    is_pair = len(nodes) == 2 and nodes[0] is nodes[1]  # refused though alike: of another dtype they may meet
+    above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
+    default = next((d for d in rules.defaults.values() if taken(d)), None)
+    found = lowest(above) or default or lowest(rules.order.nodes)
+    return f"cast {what}, e.g. to {found}" if found else WRITE_OTHERWISE
 
 
 def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
@@ -75,7 +94,7 @@ def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     lacking = [o for o in operands if o.tier != "array"] if needed else []
     if lacking:
         what = "0-d array" if lacking[0].tier == "0d" else f"Python {lacking[0].kind.word}"
-        found = (lacking[0].dtype or weak(lacking[0].kind),)
+        found = (lacking[0].own_node,)
         says = entry(rules, op, "scalars")
         step: Decision = Shaped(found, None, op.name) if everywhere else Operated(found, None, says)
         many = f"{needed} dimension{'s' * (needed > 1)}"
@@ -98,7 +117,7 @@ def _check_scalars(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     }
     if not taken[op.scalars]:
         found = next((o for o in operands if o.tier == "scalar"), operands[0])
-        step = Operated((found.dtype or weak(found.kind),), None, entry(rules, op, "scalars"))
+        step = Operated((found.own_node,), None, entry(rules, op, "scalars"))
         raise RefusalError(f"{op.name} takes {PLACES[op.scalars]}", "make it an array of a dtype", step)
 
 
@@ -112,7 +131,7 @@ def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType)
     if any(o.tier != "scalar" and o.dtype not in (None, dtype) for o in operands):
         step = Operated(tuple(o.dtype or dtype for o in operands), None, entry(rules, op, "meet"))
         reason = f"{op.name} does not promote: operands have to be of one dtype"
-        raise RefusalError(reason, f"cast all, e.g. to {dtype}", step)
+        raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
 
 
 def check_exponent(rules: Rules, op: Op, last: Operand, value: object, compute: DType) -> None:
@@ -131,7 +150,9 @@ def check_exponent(rules: Rules, op: Op, last: Operand, value: object, compute: 
         if value != last.value:
             reason += f": {last.value} wraps to {value}"
         takes_floats = Kind.FLOAT in op.takes
-        remedy = "cast the left operand to a float" if takes_floats else "use a value that it takes"
+        default = rules.defaults.get(Kind.FLOAT)
+        to = f", e.g. {default}" if default else ""
+        remedy = f"cast the left operand to a float{to}" if takes_floats else "use a value that it takes"
         raise RefusalError(reason, remedy, step)
 
 
@@ -140,11 +161,11 @@ def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     for a, b in combinations(operands, 2) if op.refusals else ():
         for refusal in op.refusals:
             if _stands(a, b, refusal) or (not refusal.ordered and _stands(b, a, refusal)):
-                met = (a.dtype or weak(a.kind), b.dtype or weak(b.kind))
+                met = (a.own_node, b.own_node)
                 step = Operated(met, None, entry(rules, op, "refusals"))
                 does = "stand before" if refusal.ordered else "meet"
                 reason = f"{op.name} does not let {a} {does} {b}: {refusal.reason}"
-                raise RefusalError(reason, "cast one of them first", step)
+                raise RefusalError(reason, cast_remedy(rules, op, met, "one of them"), step)
 
 
 def overridden(op: Op, operands: Sequence[Operand]) -> DType | None:

@@ -12,6 +12,7 @@ from typelattice.engine.fit import ValueFit, check_values
 from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
 from typelattice.engine.operand_checks import (
+    cast_remedy,
     check_alike,
     check_exponent,
     check_operands,
@@ -45,7 +46,6 @@ from typelattice.engine.operations import (
 )  # fmt: skip
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
-from typelattice.facts.dtypes import weak as weak_node
 from typelattice.operands.operand import Operand
 
 STAY_WEAK = (STAYS, EVEN_IF_CAST, IF_0D, DEFAULT_OR_ERROR)  # words by which a weak result is weak
@@ -72,10 +72,9 @@ def op_of(rules: Rules, name: str) -> Op:
 
 
 def evaluate_operation(
-    rules: Rules, name: str, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
 ) -> Evaluation:
     """Evaluate an operation on operands. Raise RefusalError if the system refuses them."""
-    op = op_of(rules, name)
     check_operands(rules, op, operands)
     check_pairs(rules, op, operands)
     if op.writes:
@@ -153,7 +152,7 @@ def _assigned(
     dtypes = tuple(o.dtype for o in operands if o.dtype)
     if into not in op.takes:
         step = Operated(dtypes, None, entry(rules, op, "takes"))
-        raise RefusalError(f"{op.name} takes no {into.kind}", "cast the operands first", step)
+        raise RefusalError(f"{op.name} takes no {into.kind}", cast_remedy(rules, op, [into]), step)
     into = _computed_in(rules, op, (into,)) or into
     trail.append(Operated(dtypes, into, entry(rules, op)))
     # A bool holds the truth of every number, so that none is out of its range.
@@ -176,11 +175,12 @@ def _apart(rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decisi
     for o in operands:
         enter(rules, o, trail)
         if (o.dtype or o.kind) not in op.takes:
-            step = Operated((o.dtype or weak_node(o.kind),), None, entry(rules, op, "takes"))
-            raise RefusalError(f"{op.name} takes no {o.kind}", "cast the operands first", step)
+            step = Operated((o.own_node,), None, entry(rules, op, "takes"))
+            remedy = cast_remedy(rules, op, [o.own_node])
+            raise RefusalError(f"{op.name} takes no {o.kind}", remedy, step)
     assert isinstance(op.gives, (DType, Kind))
     given = default_of(rules, op.gives)
-    met = tuple(o.dtype or weak_node(o.kind) for o in operands)
+    met = tuple(o.own_node for o in operands)
     trail.append(Operated(met, given, entry(rules, op, "meet")))
     if op.writes:
         given = written_into(rules, op, given, operands[0], trail)
@@ -193,7 +193,7 @@ def _overridden(
     """Return the outcome for operands that an override sends to a dtype, whatever they join at."""
     for o in operands:
         enter(rules, o, trail)
-    met = tuple(o.dtype or weak_node(o.kind) for o in operands)
+    met = tuple(o.own_node for o in operands)
     trail.append(Operated(met, d, entry(rules, op, "overrides")))
     result = written_into(rules, op, d, operands[0], trail) if op.writes else d
     return Evaluation(None, d, result, False, (), _number(op, d, result))
@@ -236,7 +236,7 @@ def _applied(
             what = str(counts if counts.kind in op.takes else counts.kind)
         step = Operated(dtypes, None, entry(rules, op, "takes"))
         reason = f"{op.name} takes no {what}"
-        raise RefusalError(reason, "cast the operands first", step)
+        raise RefusalError(reason, cast_remedy(rules, op, dtypes), step)
     result = _given(rules, op, dtypes[0] if len(dtypes) == 1 else compute, compute)
     if not trail or dtypes != (compute,) or result is not compute:
         trail.append(Operated(dtypes, result, entry(rules, op)))
@@ -296,7 +296,7 @@ def _check_room(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     left, *others = operands
     if op.into in REBINDS or left.tier != "0d" or all(o.tier != "array" for o in others):
         return
-    met = tuple(o.dtype or weak_node(o.kind) for o in operands)
+    met = tuple(o.own_node for o in operands)
     step = Operated(met, None, entry(rules, op, "into"))
     reason = f"{op.name} would write what has dimensions into an array that has none"
     raise RefusalError(reason, "give the result a name of its own", step)

@@ -23,7 +23,6 @@ from typelattice.engine.operand_checks import default_of, entry
 from typelattice.engine.operations import ITSELF, Covers, Op, said_of
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node
-from typelattice.facts.dtypes import weak as weak_node
 from typelattice.facts.frozen import replace
 from typelattice.facts.order import Order
 from typelattice.facts.range import represent
@@ -45,7 +44,7 @@ def _counted(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand
     counts = counts_as(rules, op, o)
     if counts is None:
         return o
-    trail.append(Operated((o.dtype or weak_node(o.kind),), counts, entry(rules, op, "before")))
+    trail.append(Operated((o.own_node,), counts, entry(rules, op, "before")))
     tier = "array" if o.tier == "scalar" else o.tier
     return replace(o, dtype=counts, kind=counts.kind, weak=False, tier=tier, value=None)
 
@@ -61,7 +60,7 @@ def _without_default(
     if target is None or highest.kind in rules.defaults or any(o.tier != "scalar" for o in operands):
         return []
     counts = default_of(rules, target)
-    trail.append(Operated((highest.dtype or weak_node(highest.kind),), counts, entry(rules, op, "before")))
+    trail.append(Operated((highest.own_node,), counts, entry(rules, op, "before")))
     return [replace(highest, dtype=counts, kind=counts.kind, weak=False, tier="array", value=None)]
 
 
@@ -90,7 +89,7 @@ def _array(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
         reason = f"{o.value} is out of range for {own}"
         raise RefusalError(reason, "use a value within it", Misfit((own,), None, o.kind.word))
     if o.tier in rules.tiers:
-        trail.append(Operated((o.dtype or weak_node(o.kind),), own, entry(rules, op, "arrays")))
+        trail.append(Operated((o.own_node,), own, entry(rules, op, "arrays")))
     return replace(o, dtype=own, kind=own.kind, weak=False, tier="array", value=None)
 
 
@@ -106,7 +105,7 @@ def join_operands(
     if not op.order:
         return combine(rules, counted, trail)
     own = replace(rules, order=_order(op.order), ties={}, overrides={}, refusals={}, combine="join")
-    met = tuple(o.dtype or weak_node(o.kind) for o in counted)
+    met = tuple(o.own_node for o in counted)
     said = entry(rules, op, "order")
     # One step stands for the operation's order. The system's other steps are the same in every operation.
     steps: list[Decision] = []

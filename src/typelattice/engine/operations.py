@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.frozen import field, frozen, replace
+from typelattice.facts.later import Later
 from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpError, operation
 from typelattice.facts.suggestions import nearest, short
 from typelattice.operands.operand import Operand
@@ -43,7 +44,7 @@ ANYWHERE, BESIDE, BESIDE_STRONG, RIGHT, LAST, NONE, NOR_0D, NOR_WEAK = SCALARS =
     "any", "beside an array", "beside a strong array", "on the right", "last", "none", "none, nor 0d",
     "none, nor 0d, nor weak",
 )  # fmt: skip
-IN_ORDER, SAME_DTYPE, NEVER = JOINS = ("in order", "same dtype", "never")
+BY_THE_ORDER, SAME_DTYPE, NEVER = JOINS = ("by the order", "same dtype", "never")
 COMPUTED, JOINED = ADOPTS = ("computed", "joined")
 STAYS, IF_NOT_CAST, EVEN_IF_CAST, IF_0D, STRONG, DEFAULT_DTYPE, DEFAULT_OR_ERROR = WEAK = (
     "weak", "weak if not cast", "weak even if cast", "weak if 0d", "strong", "default dtype",
@@ -132,7 +133,7 @@ class Op:
     ignores_of: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
     arrays: str = ITSELF
     before: Mapping[Target, Target] = field(default_factory=dict)
-    meet: str = IN_ORDER
+    meet: str = BY_THE_ORDER
     order: Covers = ()
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
@@ -165,26 +166,26 @@ def kinds(text: str) -> tuple[Kind, ...]:
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 
-def _standard() -> tuple[dict[str, Op], dict[str, str]]:
-    """(the rows of the standard's table, the group of each), by the name of the class."""
-    classes, groups = {}, {}
+def _rows() -> dict[str, list[str]]:
+    """Read the rows of the standard's table, by the name of the class."""
     with open(TABLE, encoding="ascii") as rows:
-        for row in (row for row in rows if not row.startswith("#")):
-            name, groups[name], takes, gives = row.split()
-            given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
-            # A checker does not see that a word which is one of PARTS is one of `Given`.
-            fit: Mapping[str, str] | None = {} if name == "promotion" else None
-            classes[name] = Op(name, Domain(kinds(takes)), given, fit=fit)  # type: ignore[arg-type]
-    return classes, groups
+        return {row.split(None, 1)[0]: row.split()[1:] for row in rows if not row.startswith("#")}
+
+
+def _of_class(name: str, row: Sequence[str]) -> Op:
+    """Read one row."""
+    _, takes, gives = row
+    given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
+    # A checker does not see that a word which is one of PARTS is one of `Given`.
+    fit: Mapping[str, str] | None = {} if name == "promotion" else None
+    return Op(name, Domain(kinds(takes)), given, fit=fit)  # type: ignore[arg-type]
 
 
 STANDARD: Mapping[str, Op]  # by class
 GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
-STANDARD, GROUPS = _standard()
-for _operation in OPERATIONS.values():
-    if _operation.of_class not in STANDARD:
-        unknown = f"unknown class {short(_operation.of_class)}{nearest(_operation.of_class, STANDARD)}"
-        raise OpError(f"operations.txt, row of {_operation.name}, column 2: {unknown}")
+_ROWS = _rows()
+STANDARD = Later(_ROWS, _of_class)
+GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 
 def checked(op: str, operands: Sequence[Operand]) -> Operation:
@@ -221,8 +222,15 @@ def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
 
 
 def class_of(known: Operation) -> str:
-    """Return the class that states the dtypes of an operation; for an operator, the class of its function."""
-    return OPERATIONS[known.function].of_class
+    """Return the class that states the dtypes of an operation; for an operator, the class of its function.
+
+    Raise OpError for a class that the standard's table does not have.
+    """
+    of_class = OPERATIONS[known.function].of_class
+    if of_class not in GROUPS:
+        unknown = f"unknown class {short(of_class)}{nearest(of_class, GROUPS)}"
+        raise OpError(f"operations.txt, row of {known.function}, column 2: {unknown}")
+    return of_class
 
 
 @cache  # one result for each operation: many answers ask for it at every step

@@ -55,6 +55,17 @@ class Answers(Viewed):
         return len(self._answers)
 
     @property
+    def agree(self) -> bool:
+        """Return True if no system refuses, and all give the same result.
+
+        >>> import typelattice as tl
+        >>> tl.explain("int8", "int16").agree, tl.explain("int8", "uint8", systems=["numpy", "torch"]).agree
+        (False, True)
+        """
+        results = {(p.dtype, p.weak, p.number) for p in self._answers}
+        return len(results) == 1 and all(p.dtype for p in self._answers)
+
+    @property
     def question(self) -> str:
         """The operands, and the operation if one was named: `add of int8 and uint8`."""
         return asked([str(o) for o in self._answers[0].operands], self._answers[0].op)

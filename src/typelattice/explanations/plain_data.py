@@ -47,6 +47,7 @@ def _observed_data(p: Promotion) -> dict[str, object] | None:
             "departs": o.departs,
             "reason": o.reason,
             "source": o.source,
+            "caution": o.caution,
         }
     )
 

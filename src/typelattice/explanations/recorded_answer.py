@@ -61,4 +61,6 @@ def testimony(p: Promotion, o: Observed | None) -> list[str]:
     if o.departs:
         of_foreign = p.reason if p.steps and isinstance(p.steps[-1], Hosted) else None
         told.append(f"the rule says {answer(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")
+    elif caution := o.caution:
+        told.append(f"but not always: {caution}")
     return [*told, o.source] if o.source else told

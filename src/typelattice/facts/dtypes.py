@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import re
+from _thread import allocate_lock  # `threading` costs a process as much as the table of dtypes
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cached_property
-from threading import Lock
 from typing import Any
 from warnings import warn
 from weakref import WeakValueDictionary
@@ -134,7 +134,7 @@ class Weak:
 _DEFINED: WeakValueDictionary[tuple[object, ...], DType] = WeakValueDictionary()
 _WEAK: WeakValueDictionary[tuple[object, ...], Weak] = WeakValueDictionary()
 _OF_KINDS: dict[Kind, Weak] = {}
-_LOCK = Lock()
+_LOCK = allocate_lock()
 
 
 def define(*facts: Any) -> DType:

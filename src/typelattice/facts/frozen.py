@@ -1,8 +1,9 @@
 """Frozen, slotted classes of values, which cost a process a fifth of what `dataclasses` costs it.
 
 `dataclasses` imports `inspect`, and compiles six functions for each class. Most of the time to a first answer
-went there. `frozen` compiles one, the constructor; all else looks up the names of the fields. A frozen class
-is a dataclass to everyone else: `dataclasses` is imported where its `fields`, `replace` or `asdict` is used.
+went there. `frozen` compiles one, the constructor, when the first value is made. All else looks up the names
+of the fields. A frozen class is a dataclass to everyone else: `dataclasses` is imported where its `fields`,
+`replace` or `asdict` is used.
 """
 from __future__ import annotations
 
@@ -84,7 +85,7 @@ def _made(cls: type[T], eq: bool, repr: bool, slots: bool, weakref_slot: bool) -
     body["__frozen_fields__"] = fields
     body["__dataclass_fields__"] = _AsDataclass("__dataclass_fields__")
     body["__dataclass_params__"] = _AsDataclass("__dataclass_params__")
-    body["__init__"] = _constructor(cls, fields)
+    body["__init__"] = _Constructor(fields)
     body.setdefault("__match_args__", tuple(name for name, field in fields.items() if field.init))
     body["__setattr__"], body["__delattr__"] = _refuse, _refuse
     if repr:
@@ -110,7 +111,22 @@ def _stated(cls: type, name: str, kind: str) -> Field:
     return found
 
 
-def _constructor(cls: type, fields: dict[str, Field]) -> Callable[..., None]:
+class _Constructor:
+    """The `__init__` of a class until it is first looked up, which compiles it."""
+
+    def __init__(self, fields: dict[str, Field]) -> None:
+        self.fields = fields
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.owner = owner
+
+    def __get__(self, value: object, cls: type) -> object:
+        made: Any = _compiled(self.owner, self.fields)
+        type.__setattr__(self.owner, "__init__", made)
+        return made if value is None else made.__get__(value, cls)
+
+
+def _compiled(cls: type, fields: dict[str, Field]) -> Callable[..., None]:
     """Compile `__init__`: it takes the fields by position or by name, and sets each."""
     space: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING, "__name__": cls.__module__}
     parameters, lines = ["self"], []

@@ -15,11 +15,13 @@ from functools import cache
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen import frozen, replace
+from typelattice.facts.later import Later
 from typelattice.facts.suggestions import nearest, short
 
 TABLE = f"{__file__[:-3]}.txt"
 IN_PLACE = "in-place"  # the class of operators that write into their left operand
 COMPARING = ("comparison", "ordering")  # classes of operations that compare
+TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")  # classes, and operations by name
 
 
 class OpError(TypelatticeError, ValueError):
@@ -84,6 +86,11 @@ class Operation:
         """Return True if only one operand promotes, so that it meets no other."""
         return self.most == 1 or self.form == "indexed"
 
+    @property
+    def takes_dtype(self) -> bool:
+        """Return True if it gives the dtype that it is asked for, whatever it would compute in."""
+        return self.of_class in TAKING_DTYPE or self.name in TAKING_DTYPE
+
     def check(self, count: int) -> None:
         """Raises OpError if it does not take so many operands.
 
@@ -116,26 +123,29 @@ class Operation:
         return f"{bounds} operand{'s' * (self.most > 1)}"
 
 
-def _table() -> dict[str, Operation]:
-    """Read the table: each operation by its one name. Raises OpError for a bad row and its column."""
-    found: dict[str, Operation] = {}
-    named: dict[str, int] = {}  # the row of each name
+Row = tuple[int, list[str]]  # the number of a row, and its columns
+
+
+def _rows() -> Mapping[str, Row]:
+    """Read the rows of the table by the operation's one name. Raise OpError for a name that stands twice."""
+    found: dict[str, Row] = {}
+    named: dict[str, int] = {}  # the row of each other name
     with open(TABLE, encoding="ascii") as file:
-        rows = [(n, row) for n, row in enumerate(file, 1) if not row.startswith("#")]
-    for n, row in rows:
-        operation = _row(n, row)
-        if operation.name in found:
-            raise OpError(f"{_at(n)}, column 1: {short(operation.name)} has a row already; join the two")
-        found[operation.name] = operation
-        for column, name in enumerate(row.split()[4:], 5):
+        rows = [(n, row.split()) for n, row in enumerate(file, 1) if not row.startswith("#")]
+    for n, columns in rows:
+        if len(columns) < 4:
+            raise OpError(f"{_at(n)}: has {len(columns)} columns; give name, class, form and operands")
+        if columns[0] in found:
+            raise OpError(f"{_at(n)}, column 1: {short(columns[0])} has a row already; join the two")
+        found[columns[0]] = n, columns
+        for column, name in enumerate(columns[4:], 5):
             if name in named:
                 raise OpError(f"{_at(n)}, column {column}: {short(name)} stands in row {named[name]} already")
             named[name] = n
-    for operation in found.values():
-        for name in operation.names:
-            if name in found:
-                cause = f"{short(name)} is another operation's one name, and stands in row {named[name]}"
-                raise OpError(f"{TABLE.rpartition('/')[2]}, row of {operation.name}: {cause}")
+    for name in named.keys() & found.keys():
+        of = rows[[n for n, _ in rows].index(named[name])][1][0]
+        cause = f"{short(name)} is another operation's one name, and stands in row {named[name]}"
+        raise OpError(f"{TABLE.rpartition('/')[2]}, row of {of}: {cause}")
     return found
 
 
@@ -143,12 +153,9 @@ def _at(n: int) -> str:
     return f"{TABLE.rpartition('/')[2]}, row {n}"
 
 
-def _row(n: int, row: str) -> Operation:
-    """Read one row of the table."""
-    columns = row.split()
-    if len(columns) < 4:
-        raise OpError(f"{_at(n)}: has {len(columns)} columns; give name, class, form and operands")
-    name, of_class, form, operands, *names = columns
+def _operation(name: str, row: Row) -> Operation:
+    """Read one row of the table. Raise OpError for a bad column."""
+    n, (_, of_class, form, operands, *names) = row
     if form not in FORMS:
         near = nearest(form, FORMS) or f"; these are {', '.join(FORMS)}"
         raise OpError(f"{_at(n)}, column 3: unknown form {short(form)}{near}")
@@ -156,10 +163,19 @@ def _row(n: int, row: str) -> Operation:
     if not dimensions:
         cause = f"{short(operands)} is no number of operands; write 2, 1-3, 1- or 2:1"
         raise OpError(f"{_at(n)}, column 4: {cause}")
-    sign = next((other for other in names if not other.isidentifier()), None)
-    method = next((other for other in names if other.startswith("__")), None)
+    sign, method = _sign(names), _method(names)
     others = tuple(other for other in names if sign is None or other not in (sign, method))
     return Operation(name, of_class, form, least, most, dimensions, others, sign, method, name)
+
+
+def _sign(names: Iterable[str]) -> str | None:
+    """Return Python's operator among other names."""
+    return next((name for name in names if not name.isidentifier()), None)
+
+
+def _method(names: Iterable[str]) -> str | None:
+    """Return the method of Python's data model among other names."""
+    return next((name for name in names if name.startswith("__")), None)
 
 
 @cache  # a handful of texts, which most rows share
@@ -173,23 +189,62 @@ def _numbers(operands: str) -> tuple[int, int | None, tuple[int, ...]] | None:
     return int(least), limit, tuple(map(int, (dimensions or "0").split(",")))
 
 
-def _operators(functions: Iterable[Operation]) -> Iterator[Operation]:
-    """The operators of the functions that have one, and those that write the result into the left operand."""
-    for of in functions:
-        if of.operator is None or of.method is None:
+def _operators(rows: Mapping[str, Row]) -> Iterator[tuple[str, str]]:
+    """Yield each operator with its function: `+`, and `+=`."""
+    for name, row in rows.items():
+        names = row[1][4:]
+        sign = _sign(names) if names else None
+        if sign is None or _method(names) is None:
             continue
-        yield replace(of, name=of.operator, names=(of.method,))
-        if of.most == 2 and of.of_class not in COMPARING:
-            sign, method = f"{of.operator}=", of.method.replace("__", "__i", 1)
-            names = method.strip("_"), method
-            yield replace(of, name=sign, of_class=IN_PLACE, names=names, operator=sign, method=method)
+        yield sign, name
+        if _has_in_place(row):
+            yield f"{sign}=", name
 
 
-OPERATIONS: Mapping[str, Operation] = _table()
-OPERATORS: Mapping[str, Operation] = {op.name: op for op in _operators(OPERATIONS.values())}
-NAMES: Mapping[str, Operation] = {
-    name: op for op in (*OPERATIONS.values(), *OPERATORS.values()) for name in (op.name, *op.names)
-}
+def _has_in_place(row: Row) -> bool:
+    """Return True if the operator of a row has one that writes into its left operand: no comparison has."""
+    _, of_class, _, operands, *_ = row[1]
+    return operands.partition(":")[0] == "2" and of_class not in COMPARING
+
+
+def _operator(sign: str, function: str) -> Operation:
+    """Make the operation of an operator, which is its function under other names."""
+    of = OPERATIONS[function]
+    assert of.method is not None
+    if sign == of.operator:
+        return replace(of, name=sign, names=(of.method,))
+    names = _names_in_place(of.method)
+    return replace(of, name=sign, of_class=IN_PLACE, names=names, operator=sign, method=names[1])
+
+
+def _names_in_place(method: str) -> tuple[str, str]:
+    """Return the names of an operator in place: `iadd` and `__iadd__` for `__add__`."""
+    in_place = method.replace("__", "__i", 1)
+    return in_place.strip("_"), in_place
+
+
+def _names(rows: Mapping[str, Row]) -> Iterator[tuple[str, str]]:
+    """Yield every name with the one name of its operation."""
+    for name, row in rows.items():
+        yield name, name
+        names = row[1][4:]
+        if not names:
+            continue
+        sign, method = _sign(names), _method(names)
+        for other in names:
+            yield other, sign if sign and other in (sign, method) else name
+        if sign and method and _has_in_place(row):
+            for other in (f"{sign}=", *_names_in_place(method)):
+                yield other, f"{sign}="
+
+
+_ROWS = _rows()
+_OPERATORS = dict(_operators(_ROWS))
+OPERATIONS: Mapping[str, Operation] = Later(_ROWS, _operation)
+OPERATORS: Mapping[str, Operation] = Later(_OPERATORS, _operator)
+NAMES: Mapping[str, Operation] = Later(
+    dict(_names(_ROWS)), lambda _, name: (OPERATORS if name in _OPERATORS else OPERATIONS)[name]
+)
 
 
 def operation(name: str) -> Operation:
@@ -198,7 +253,8 @@ def operation(name: str) -> Operation:
     >>> operation("concatenate").name, operation("__add__").name, operation("iadd").name
     ('concat', '+', '+=')
     """
-    if name not in NAMES:
+    try:
+        return NAMES[name]
+    except KeyError:
         known = nearest(name, NAMES) or "; `typelattice explain --help` lists those known"
-        raise OpError(f"unknown operation {short(name)}{known}")
-    return NAMES[name]
+    raise OpError(f"unknown operation {short(name)}{known}")

@@ -15,9 +15,17 @@ def short(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean …?`, or nothing where no known name is near."""
+    """`; did you mean …?`, or nothing where no known name is near.
+
+    Swapped letters are the likeliest slip:
+
+    >>> nearest("int46", ["int4", "int6", "int64"])
+    '; did you mean int64 or int6?'
+    """
     from difflib import get_close_matches
 
     written = {each.lower(): each for each in known}
-    near = [written[each] for each in get_close_matches(name[:80].lower(), list(written), 2, 0.6)]
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    typed = name[:80].lower()
+    swapped = [each for each in written if sorted(each) == sorted(typed)]
+    near = [*dict.fromkeys([*swapped, *get_close_matches(typed, list(written), 2, 0.6)])][:2]
+    return f"; did you mean {' or '.join(written[each] for each in near)}?" if near else ""

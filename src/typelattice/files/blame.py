@@ -288,7 +288,6 @@ class Blame:
         return Rule(text.file, key, (), entry=None if text.is_toml else entry)
 
     def _rule_on_lines(self, file: str, key: str, lines: tuple[int, ...]) -> Rule:
-        """Return a rule with the text of its lines."""
         text = self.definition.text_of(file)
         whole = text.text.split("\n") if text else []
         return Rule(file, key, lines, tuple(whole[n - 1].rstrip("\r") for n in lines if n <= len(whole)))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from typelattice.files.system_definition import SystemDefinition
-from typelattice.files.text import FormatError, Line, joined
+from typelattice.files.text import FormatError, OrderRow, joined
 from typelattice.files.vocabulary import LIMIT_ENTRIES, AboutOrder, Consequence, UnknownWord, items
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class KeyReader:
         self.key = "name"
         self.entry: str | int | None = None
         self.part: str | None = None  # of an entry that may stand in several places
-        self.line: Line | None = None  # of a statement of the order
+        self.row: OrderRow | None = None  # of a statement of the order
         self.mistakes: list[FormatError] = [*definition.mistakes]
         self.is_order_whole = "order" not in definition.broken
 
@@ -63,7 +63,15 @@ class KeyReader:
         except ValueError as e:
             if self.is_order_whole or not isinstance(e, AboutOrder):
                 self.mistakes.append(self.error(e))
-        self.line = None
+        self.row = None
+
+    @contextmanager
+    def noting_part(self, key: str, entry: str, part: str) -> Iterator[None]:
+        """Note a mistake in a part of an entry, and go back to the entry."""
+        self.at(key, entry, part)
+        with self.noting():
+            yield
+        self.at(key, entry)
 
     def finish(self) -> None:
         """Raise one FormatError for all mistakes that were noted."""
@@ -73,13 +81,10 @@ class KeyReader:
     def error(self, e: ValueError) -> FormatError:
         """Return the error for a mistake at the current place."""
         word = e.word if isinstance(e, UnknownWord) else ""
-        text = self.definition.text_of_entry(self.key, self.entry)
-        found = None
-        if self.line is not None:
-            found = self.definition.text_of(self.line[0])
-        file, row = self.line or (text.file, None)
-        inherited = "" if file == self.definition.main.file else f" ({self.definition.main.file} extends it)"
+        text, row = self.row or (self.definition.text_of_entry(self.key, self.entry), None)
+        inherited = (
+            "" if text.file == self.definition.main.file else f" ({self.definition.main.file} extends it)"
+        )
         if row is not None:
-            mark = found.mark_of_row(row, word) if found else None
-            return FormatError(file, row, self.key, f"{e}{inherited}", mark)
+            return text.error_in_order(row, f"{e}{inherited}", word)
         return text.error(f"{e}{inherited}", self.key, self.entry, self.part, word)

@@ -228,7 +228,7 @@ class OperationEntries:
             raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
         covers = collect(chains)
         Order(covers)  # raises an error that says what is wrong with them
-        return {"meet": ops.IN_ORDER, "order": tuple((a, tuple(above)) for a, above in covers.items())}
+        return {"meet": ops.BY_THE_ORDER, "order": tuple((a, tuple(above)) for a, above in covers.items())}
 
     def _loops(self, said: object) -> Fields:
         """Dtypes, the first of which that every operand casts to is computed in; `own` ones come before."""
@@ -286,7 +286,8 @@ class OperationEntries:
         node = self.words.node(code)
         if not isinstance(node, DType) and not node.dtype:
             wanted = "uint" if node.kind is Kind.UNSIGNED else node.kind.word
-            raise ValueError(f'{node} has no width; write "{DEFAULT_OF}{wanted}" for the default dtype')
+            cause = f'{node} has no width; write "{DEFAULT_OF}{wanted}" for the default dtype'
+            raise UnknownWord(cause, str(node))
         return self.words.dtype(node)
 
     def _mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:

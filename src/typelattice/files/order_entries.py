@@ -8,20 +8,22 @@ from itertools import pairwise, product
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order, OrderError, collect
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.text import Line
+from typelattice.files.text import Line, OrderRow
 from typelattice.files.vocabulary import LIMIT_NODES, Consequence, Words
 
 LIMIT_COVERS = (LIMIT_NODES // 2) ** 2  # no order of so many nodes has more
 LIMIT_STATEMENTS = 500
 Chain = list[list[Node]]  # the lists between the arrows of a statement
-Covers = dict[Line, list[tuple[Node, Node | None]]]  # what each line states; None: it names a node
+Stated = list[tuple[Node, Node | None]]  # covers; None: it names a node
+Covers = dict[Line, Stated]  # what each line of a file states
+CoversOfRows = dict[OrderRow, Stated]
 
 
-def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], Covers]:
-    """The order of a definition's statements, and what each line of them states. Raise ValueError."""
-    covers: Covers = {}
+def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRows]:
+    """The order of a definition's statements, and what each row of them states. Raise ValueError."""
+    covers: CoversOfRows = {}
     chains: list[Chain] = []
-    stated_at: list[Line] = []  # the line of each chain
+    stated_at: list[OrderRow] = []  # the row of each chain
     with reader.noting():
         _read_statements(reader, words, covers, chains, stated_at)
         try:
@@ -29,43 +31,51 @@ def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], Covers]:
         except OrderError:
             first = bisect_left(range(len(chains)), True, key=lambda n: bool(_fault(chains[: n + 1])))
         cause = _fault(chains[: first + 1])
-        reader.line = _blamed(cause, stated_at[first], covers)
+        reader.row = _blamed(cause, stated_at[first], covers)
         raise ValueError(cause)
     reader.is_order_whole = False
     return Order({a: () for chain in chains for part in chain for a in part}), covers
 
 
 def _read_statements(
-    reader: KeyReader, words: Words, covers: Covers, chains: list[Chain], stated_at: list[Line]
+    reader: KeyReader, words: Words, covers: CoversOfRows, chains: list[Chain], stated_at: list[OrderRow]
 ) -> None:
     """Read the statements one by one; note a mistake in one, and then raise Consequence."""
     reader.value("order", "")
     if not reader.definition.order:
         raise ValueError("missing or empty; write covers such as `i8 -> i16`")
     if len(reader.definition.order) > LIMIT_STATEMENTS:
-        reader.line = reader.definition.order[LIMIT_STATEMENTS][0]
+        reader.row = reader.definition.order[LIMIT_STATEMENTS][0]
         raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
     count = 0
-    for line, statement in reader.definition.order:
+    for row, statement in reader.definition.order:
         chain: Chain = []
         with reader.noting():
-            reader.line = line
+            reader.row = row
             chain = [words.nodes(",".join(part)) for part in statement]
         if not chain:
             continue
         count += sum(len(lower) * len(upper) for lower, upper in pairwise(chain))
         if count > LIMIT_COVERS:
-            reader.line = line
+            reader.row = row
             raise ValueError(f"more than {LIMIT_COVERS:,} covers; a system file states a rule")
-        stated = covers.setdefault(line, [])
+        stated = covers.setdefault(row, [])
         stated += [(a, None) for part in chain for a in part]
         stated += [pair for lower, upper in pairwise(chain) for pair in product(lower, upper)]
         chains.append(chain)
-        stated_at.append(line)
+        stated_at.append(row)
     if len({a for stated in covers.values() for a, _ in stated}) > LIMIT_NODES:
         raise ValueError(f"more than {LIMIT_NODES:,} nodes; a system file states a rule")
     if len(chains) < len(reader.definition.order):
         raise Consequence("order")
+
+
+def covers_of_lines(rows: CoversOfRows) -> Covers:
+    """Return what each line of a file states."""
+    covers: Covers = {}
+    for (text, row), stated in rows.items():
+        covers.setdefault((text.file, text.line_of_row(row)), []).extend(stated)
+    return covers
 
 
 def _fault(chains: Sequence[Chain]) -> str:
@@ -77,10 +87,10 @@ def _fault(chains: Sequence[Chain]) -> str:
     return ""
 
 
-def _blamed(cause: str, line: Line, covers: Covers) -> Line:
-    """Return the line to name for a fault found at a line; for an implied cover, its own in that file."""
+def _blamed(cause: str, row: OrderRow, covers: CoversOfRows) -> OrderRow:
+    """Return the row to name for a fault found at a row; for an implied cover, its own in that file."""
     for other, stated in covers.items():
         implied = tuple(f"the cover {a} -> {b} is implied" for a, b in stated)
-        if other[0] == line[0] and cause.startswith(implied):
+        if other[0] == row[0] and cause.startswith(implied):
             return other
-    return line
+    return row

@@ -1,7 +1,8 @@
 """Dtypes of a file's own: the facts that it states, checked, and what follows from them."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from math import frexp
 from sys import float_info
 
@@ -9,9 +10,10 @@ from typelattice.facts.dtypes import DType, Kind, define, least_of_float, numpy_
 from typelattice.facts.finite_values import significant_bits, values
 from typelattice.facts.suggestions import short
 from typelattice.files.text import article
-from typelattice.files.vocabulary import UnknownWord, Words, items, one_of, text, unknown
+from typelattice.files.vocabulary import Consequence, UnknownWord, Words, items, one_of, text, unknown
 
 Number = int | float
+Noting = Callable[[str], AbstractContextManager[None]]  # of what is wrong with one fact
 FACTS: dict[str, str] = {  # what each should be
     "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number",
     "min": "a number", "max": "a number", "precision": "a whole number", "min_exponent": "a whole number",
@@ -36,10 +38,13 @@ LIMIT_VALUES = 256
 UNKNOWN = "unknown"
 
 
-def own_dtype(words: Words, name: str, facts: object) -> DType:
-    """A dtype of the file's own, from then on one of its words. Raise ValueError if its facts cannot be."""
-    given = _checked(facts)
-    kind, code = Kind(one_of(given["kind"], Kind)), text(given.get("code", name))
+def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
+    """A dtype of the file's own, from then on one of its words. Raise ValueError if its facts cannot be.
+
+    `noting` keeps a mistake in one fact, so that those in others are found as well.
+    """
+    given = _checked(facts, noting)
+    kind, code = Kind(text(given["kind"])), text(given.get("code", name))
     form = _form(kind, given)
     if isinstance(given.get("values"), list):
         _listed(kind, given["values"])  # before what stands beside them
@@ -48,7 +53,7 @@ def own_dtype(words: Words, name: str, facts: object) -> DType:
     if kind is Kind.BOOL:
         bits = bits or 1
     if bits and isinstance(storage, int) and storage < bits:
-        raise ValueError("the fact storage_bits should be no less than bits")
+        raise UnknownWord("the fact storage_bits should be no less than bits", "storage_bits")
     if kind is Kind.COMPLEX and (bits is None or bits % 2):
         raise ValueError("a complex dtype needs the fact bits, an even number: those of both parts")
     for word in {name, code}:
@@ -93,24 +98,35 @@ def _values(
     return *_ends(kind, given), None, None, None, ()
 
 
-def _checked(facts: object) -> Mapping[str, object]:
-    """The facts that are given, each of the right type and size."""
-    given = dict(items(facts))
+def _checked(facts: object, noting: Noting) -> Mapping[str, object]:
+    """The facts that are given, each of the right type and size. Raise Consequence after mistakes in some."""
+    given, right = dict(items(facts)), set[str]()
     for fact, value in given.items():
-        if fact not in FACTS:
-            raise unknown("fact", fact, FACTS)
-        if fact == "values" and isinstance(value, str):
-            if value != UNKNOWN:
-                raise ValueError(f'the fact values should be a list of numbers, or "{UNKNOWN}"')
-        elif FACTS[fact] not in KNOWN_AS.get(type(value), ()):
-            raise ValueError(f"the fact {fact} should be {FACTS[fact]}, is {article(type(value))}")
-        if isinstance(value, int | float):
-            least, greatest = BETWEEN[fact]
-            if not least <= value <= greatest:
-                raise ValueError(f"the fact {fact} should lie between {least:g} and {greatest:g}")
+        with noting(fact):
+            _check_fact(fact, value)
+            right.add(fact)
+    if len(right) < len(given):
+        raise Consequence("facts")
     if "kind" not in given:
         raise ValueError("a dtype needs the fact kind")
     return given
+
+
+def _check_fact(fact: str, value: object) -> None:
+    """Raise ValueError for an unknown fact, or for one of another type or size."""
+    if fact not in FACTS:
+        raise unknown("fact", fact, FACTS)
+    if fact == "kind" and isinstance(value, str):
+        one_of(value, Kind)
+    if fact == "values" and isinstance(value, str):
+        if value != UNKNOWN:
+            raise UnknownWord(f'the fact values should be a list of numbers, or "{UNKNOWN}"', fact)
+    elif FACTS[fact] not in KNOWN_AS.get(type(value), ()):
+        raise UnknownWord(f"the fact {fact} should be {FACTS[fact]}, is {article(type(value))}", fact)
+    if isinstance(value, int | float):
+        least, greatest = BETWEEN[fact]
+        if not least <= value <= greatest:
+            raise UnknownWord(f"the fact {fact} should lie between {least:g} and {greatest:g}", fact)
 
 
 def _form(kind: Kind, given: Mapping[str, object]) -> str:
@@ -139,7 +155,7 @@ def _number(kind: Kind, given: Mapping[str, object], fact: str) -> Number | None
     if kind.rank >= Kind.FLOAT.rank:
         return float(value)
     if not isinstance(value, int):
-        raise ValueError(f"the fact {fact} of an integer should be a whole number")
+        raise UnknownWord(f"the fact {fact} of an integer should be a whole number", fact)
     return value
 
 
@@ -147,9 +163,9 @@ def _ends(kind: Kind, given: Mapping[str, object]) -> tuple[Number | None, Numbe
     """The least and the greatest value, as far as they are given."""
     low, high = _number(kind, given, "min"), _number(kind, given, "max")
     if low is not None and high is not None and low >= high:
-        raise ValueError("the fact min should be less than max")
+        raise UnknownWord("the fact min should be less than max", "min")
     if kind is Kind.UNSIGNED and (low or 0) < 0:
-        raise ValueError("the fact min of an unsigned dtype should be no less than 0")
+        raise UnknownWord("the fact min of an unsigned dtype should be no less than 0", "min")
     return low, high
 
 
@@ -185,9 +201,10 @@ def _binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
         raise ValueError(cause)
     high = float(high)
     if high < 2.0**exponent:
-        raise ValueError("the fact max should be no less than 2 to the power of min_exponent")
+        raise UnknownWord("the fact max should be no less than 2 to the power of min_exponent", "max")
     if significant_bits(high.as_integer_ratio()[0]) > precision:
-        raise ValueError(f"the fact max should be one of its values, of at most {precision} significant bits")
+        cause = f"the fact max should be one of its values, of at most {precision} significant bits"
+        raise UnknownWord(cause, "max")
     specials = text(given.get("specials", "szmin"))
     return least_of_float(high, precision, exponent, specials), high, precision, exponent
 
@@ -199,9 +216,8 @@ def _fixed(given: Mapping[str, object]) -> tuple[float, float, float]:
     if low is None or high is None or not step:
         raise ValueError("fixed point needs the facts min, max and step")
     if frexp(step)[0] != 0.5:
-        raise ValueError(
-            'the fact step should be a power of two, as 0.25; of decimals say values = "unknown"'
-        )
+        cause = f'the fact step should be a power of two, as 0.25; of decimals say values = "{UNKNOWN}"'
+        raise UnknownWord(cause, "step")
     if low > 0 or high < 0 or low % step or high % step:
         raise ValueError("the facts min and max should be multiples of step, and zero between them")
     return low, high, step
@@ -212,17 +228,18 @@ def _listed(kind: Kind, given: object) -> tuple[Number, ...]:
     assert isinstance(given, list)
     for value in given:
         if type(value) not in (int, float) or not abs(value) <= float_info.max:
-            raise ValueError("the fact values should list numbers")
+            raise UnknownWord("the fact values should list numbers", "values")
         if kind.rank < Kind.FLOAT.rank and type(value) is not int:
-            raise ValueError("the fact values of an integer should list whole numbers")
+            raise UnknownWord("the fact values of an integer should list whole numbers", "values")
     if len(given) > LIMIT_VALUES:
         cause = f"the fact values lists {len(given):,} numbers, and {LIMIT_VALUES} is the most"
-        raise ValueError(f'{cause}; write min, max and step, or values = "{UNKNOWN}"')
+        raise UnknownWord(f'{cause}; write min, max and step, or values = "{UNKNOWN}"', "values")
     found = sorted({value if kind.rank < Kind.FLOAT.rank else float(value) for value in given})
     if not 2 <= len(found) == len(given) <= LIMIT_VALUES:
-        raise ValueError(f"the fact values should list from 2 to {LIMIT_VALUES} numbers, each once")
+        cause = f"the fact values should list from 2 to {LIMIT_VALUES} numbers, each once"
+        raise UnknownWord(cause, "values")
     if kind is Kind.UNSIGNED and found[0] < 0:
-        raise ValueError("the fact values of an unsigned dtype should be no less than 0")
+        raise UnknownWord("the fact values of an unsigned dtype should be no less than 0", "values")
     return tuple(found)
 
 
@@ -236,17 +253,16 @@ def _specials(form: str, kind: Kind, low: Number | None, given: Mapping[str, obj
     default = "szmin" if form == "a float" else own if derived else f"{own}{'m' * ('s' in own)}in"
     found = text(given.get("specials", default))
     if not {*found} <= {*"szmin"} or len({*found}) < len(found):
-        raise ValueError("the fact specials should have letters of szmin, each once")
+        raise UnknownWord("the fact specials should have letters of szmin, each once", "specials")
     if derived and {*found} & {*"sz"} != {*own}:
-        raise ValueError(
-            f"the fact specials should have {' and '.join(own) or 'neither s nor z'}, as its values do"
-        )
+        cause = f"the fact specials should have {' and '.join(own) or 'neither s nor z'}, as its values do"
+        raise UnknownWord(cause, "specials")
     if form == "a dtype of unknown values" and low is not None and ("s" in found) != ("s" in own):
-        raise ValueError("the facts min and specials should agree on the sign")
+        raise UnknownWord("the facts min and specials should agree on the sign", "specials")
     if "s" in found and "z" not in found and not derived:
-        raise ValueError("the fact specials has a sign without a zero; write sz")
+        raise UnknownWord("the fact specials has a sign without a zero; write sz", "specials")
     if "m" in found and not {*"sz"} <= {*found}:
-        raise ValueError("the fact specials has a minus zero without sign and zero; write szm")
+        raise UnknownWord("the fact specials has a minus zero without sign and zero; write szm", "specials")
     return found
 
 

@@ -17,6 +17,7 @@ Path = tuple[str | int, ...]  # ("ops", "divide", "to"); the elements of a list 
 
 LIMIT_PARTS = 8  # of a dotted key: tomllib takes time that grows with the square of them
 LIMIT_NESTED = 16  # lists and tables within one another: tomllib reads them by recursion, and so does this
+TOO_DEEP = f"nested too deep: more than {LIMIT_PARTS} parts of a key, or {LIMIT_NESTED} lists and tables"
 
 BETWEEN = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
 BLANKS = re.compile(r"[ \t]*+")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from itertools import combinations, pairwise
 from os import PathLike, path
 from types import MappingProxyType as Frozen
@@ -13,6 +13,7 @@ from typing import TypeVar
 from typelattice.engine.system import System
 from typelattice.facts.absent import absent
 from typelattice.facts.dtypes import DType, Kind, Node
+from typelattice.facts.later import Later
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.dtype_maps import read_after, read_before, read_requested
@@ -20,9 +21,9 @@ from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import TIERS, OperationEntries
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
-from typelattice.files.system_definition import SHIPPED, SystemDefinition, definition, of_shipped, read
+from typelattice.files.system_definition import SystemDefinition, definition, of_shipped, read
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.text import Text, UnknownSystemError, systems
+from typelattice.files.text import SHIPPED, Text, UnknownSystemError, systems
 from typelattice.files.vocabulary import (
     AboutOrder,
     UnknownWord,
@@ -64,7 +65,8 @@ def _shipped(name: str) -> System:
         return _older(name)
     if name not in systems():
         what = f"unknown system {short(name)}{nearest(name, systems())}"
-        raise UnknownSystemError(f"{what}; `typelattice systems` lists them; a path ends in .toml")
+        advice = "`typelattice systems` lists them; a file of your own ends in .toml"
+        raise UnknownSystemError(f"{what}; {advice}")
     return build(of_shipped(path.join(SHIPPED, f"{name}.toml"), None), shipped=True)
 
 
@@ -96,28 +98,6 @@ def build(definition: SystemDefinition, shipped: bool = False) -> System:
     reader.finish()
     assert found is not None
     return found
-
-
-class _Later(Mapping[str, T]):
-    """A table that reads each entry when a program first looks it up."""
-
-    def __init__(self, given: Mapping[str, object], read: Callable[[str, object], T]):
-        self.given, self.read = given, read
-        self.found: dict[str, T] = {}
-
-    def __getitem__(self, entry: str) -> T:
-        if entry not in self.found:
-            self.found[entry] = self.read(entry, self.given[entry])
-        return self.found[entry]
-
-    def __contains__(self, entry: object) -> bool:
-        return entry in self.given
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.given)
-
-    def __len__(self) -> int:
-        return len(self.given)
 
 
 def _system(reader: KeyReader, shipped: bool) -> System:
@@ -212,7 +192,7 @@ def _entries(
     """Read the entries of a table: at once, or, of a file that comes with typelattice, on demand."""
     if shipped:
         given = dict(reader.table(key))
-        return _Later(given, lambda entry, said: _read_later(reader, key, entry, said, read))
+        return Later(given, lambda entry, said: _read_later(reader, key, entry, said, read))
     found: dict[str, T] = {}
     for entry, said in reader.table(key):
         with reader.noting():
@@ -273,7 +253,7 @@ def _own_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
 
         words.broken.add(word)
         with reader.noting():
-            d = own_dtype(words, word, facts)
+            d = own_dtype(words, word, facts, partial(reader.noting_part, "dtypes", word))
             found |= {word: d, d.code: d}
             words.broken.remove(word)
         code = facts.get("code") if isinstance(facts, Mapping) else None

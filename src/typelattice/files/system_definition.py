@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from typelattice.facts.frozen import field, frozen, replace
 from typelattice.facts.suggestions import nearest
-from typelattice.files.positions import LIMIT_NESTED
 from typelattice.files.text import (
     FOLDER,
+    SHIPPED,
     Chain,
     FormatError,
-    Line,
+    OrderRow,
     Text,
     UnknownSystemError,
     article,
@@ -34,7 +34,6 @@ KEYS: dict[str, type] = {
     "requested": dict, "foreign": dict, "holds": dict, "fit": dict, "ops": dict, "stand-in": dict,
     "tiers": list, "both-ways": list, "first-is-array": bool,
 }  # fmt: skip
-SHIPPED = path.realpath(FOLDER)
 LIMIT_EXTENDS = 8  # files, one extending another
 DOTS = "..."  # stands for the inherited value, in an order and among the entries of a table
 
@@ -48,7 +47,7 @@ class SystemDefinition:
 
     values: Mapping[str, object]
     texts: Mapping[str, Text]
-    order: Sequence[tuple[Line, Chain]]
+    order: Sequence[tuple[OrderRow, Chain]]
     main: Text
     own: Mapping[str, object] = field(default_factory=dict)
     base: SystemDefinition | None = None
@@ -70,12 +69,12 @@ class SystemDefinition:
         if "order" in keys:
             order = []
             try:
-                for line, chain in text.statements(str(keys["order"])):
+                for row, chain in text.statements(str(keys["order"])):
                     dots = chain == [[DOTS]]
                     if dots and (not self.order or self.order[0] in order):
                         cause = "`...` stands, once, for the order of the file that `extends` names"
-                        raise FormatError(*line, "order", cause, text.mark_of_row(line[1], ""))
-                    order += self.order if dots else [(line, chain)]
+                        raise text.error_in_order(row[1], cause)
+                    order += self.order if dots else [(row, chain)]
             except FormatError as e:
                 mistakes.append(e)
                 broken.add("order")
@@ -291,6 +290,8 @@ def _parts(a: object, b: object) -> Mapping[str, object]:
 
 def _check_plain(value: object, key: str, text: Text, depth: int = 0) -> None:
     """Raise FormatError for a value that TOML cannot express."""
+    from typelattice.files.positions import LIMIT_NESTED
+
     if depth > LIMIT_NESTED:
         raise text.error(f"nested too deep: more than {LIMIT_NESTED} lists and tables", key)
     if isinstance(value, dict):

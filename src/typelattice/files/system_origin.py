@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.system import Origin, System
-from typelattice.files.order_entries import Covers
+from typelattice.files.order_entries import Covers, CoversOfRows, covers_of_lines
 from typelattice.files.system_definition import SystemDefinition
 
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class SystemOrigin:
-    """The files of a system: its keys, what each line of them states of the order, and what builds it."""
+    """The files of a system: its keys, what each row of the order states, and what builds it."""
 
     def __init__(
-        self, definition: SystemDefinition, covers: Covers, build: Callable[[SystemDefinition], System]
+        self, definition: SystemDefinition, rows: CoversOfRows, build: Callable[[SystemDefinition], System]
     ) -> None:
-        self.definition, self.covers, self.build = definition, covers, build
+        self.definition, self.rows, self.build = definition, rows, build
 
     def __reduce__(
         self,
@@ -28,6 +28,11 @@ class SystemOrigin:
         Callable[[Callable[[SystemDefinition], System], SystemDefinition], Origin], tuple[object, ...]
     ]:
         return _again, (self.build, self.definition)
+
+    @cached_property
+    def covers(self) -> Covers:
+        """The covers of the order, by the line that states them."""
+        return covers_of_lines(self.rows)
 
     @cached_property
     def _blame(self) -> Blame:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen import field, frozen
 from typelattice.facts.order import OrderError, statements
 from typelattice.facts.suggestions import short
-from typelattice.files.positions import KEY, LIMIT_NESTED, LIMIT_PARTS, Path, Positions, positions
+
+if TYPE_CHECKING:
+    from typelattice.files.positions import Path, Positions
 
 # By os.path: importing pathlib costs as much as all else here.
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
+SHIPPED = os.path.realpath(FOLDER)
 LIMIT_BYTES = 200_000
 Line = tuple[str, int]  # file, line
+OrderRow = tuple["Text", int]  # the text that gives an order, and the number of a row of it, from 0
 Chain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
@@ -103,13 +107,22 @@ class Text:
     text: str
     path: str | None = None
     is_toml: bool = True
-    positions: Positions = field(init=False, repr=False, compare=False)
+    _positions: Positions | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.text) > LIMIT_BYTES:
             cause = f"larger than {LIMIT_BYTES:,} bytes; a system file states a rule"
             raise FormatError(self.file, None, "", cause)
-        object.__setattr__(self, "positions", positions(self.text if self.is_toml else ""))
+
+    @property
+    def positions(self) -> Positions:
+        """The places of its parts, found when they are first asked for: most answers name none."""
+        from typelattice.files.positions import positions
+
+        if self._positions is None:
+            object.__setattr__(self, "_positions", positions(self.text if self.is_toml else ""))
+        assert self._positions is not None
+        return self._positions
 
     def line(self, key: str, entry: str | int | None = None, part: str | None = None) -> int | None:
         """The line of a key, of an entry under it, or of that entry which has a certain part.
@@ -131,7 +144,8 @@ class Text:
 
         None if the text has no such key.
         """
-        path = self._path(key, entry, part)
+        below = word if word and part is None and self._paths(key, entry, word) else part
+        path = self._path(key, entry, below)
         if path is None:
             return None
         start, end = self.positions.span(path)
@@ -155,6 +169,8 @@ class Text:
     def _marked(self, start: int, end: int, word: str, whole: str | None = None) -> Mark | None:
         """Return the place of a word between two offsets; without a word the place of the key there."""
         whole = self.positions.text if whole is None else whole
+        from typelattice.files.positions import KEY
+
         token = rf"(?<![\w*]){re.escape(word)}(?![\w*])" if word else KEY.pattern
         found = re.compile(token).search(whole, start, end)
         if found is None:
@@ -198,15 +214,19 @@ class Text:
         return FormatError(self.file, mark.line if mark else None, key, cause, mark)
 
     def values(self) -> dict[str, object]:
-        """Parse the TOML. Raise FormatError."""
+        """Parse the TOML. Raise FormatError.
+
+        The parser takes long for a text that is nested deep, or raises RecursionError. The files that come
+        with typelattice are not; the tests look.
+        """
         import tomllib  # loaded with the first file; a program that asks for none does without
 
-        if deep := self.positions.too_deep:
-            cause = (
-                f"nested too deep: more than {LIMIT_PARTS} parts of a key, or {LIMIT_NESTED} lists and tables"
-            )
+        shipped = self.path is not None and os.path.dirname(self.path) == SHIPPED
+        if not shipped and (deep := self.positions.too_deep):
+            from typelattice.files.positions import TOO_DEEP
+
             mark = self.mark_of_row(deep.line, "", deep.column)
-            raise FormatError(self.file, deep.line, "", cause, mark)
+            raise FormatError(self.file, deep.line, "", TOO_DEEP, mark)
         try:
             return tomllib.loads(self.text)
         except ValueError as e:
@@ -225,17 +245,24 @@ class Text:
             self.file, line, "", f"not TOML: {why}", self.mark_of_row(line, "", column) if line else None
         )
 
-    def statements(self, order: str) -> Iterator[tuple[Line, Chain]]:
-        """The statements of its order, each with its line. Raise FormatError."""
-        lines = order.split("\n")
-        rows = self.positions.rows("order") or range(1, len(lines) + 1)
-        for row, line in zip(rows, lines, strict=True):
+    def statements(self, order: str) -> Iterator[tuple[OrderRow, Chain]]:
+        """The statements of its order, each with its row. Raise FormatError."""
+        for row, line in enumerate(order.split("\n")):
             try:
                 for _, chain in statements(line.partition("#")[0]):
-                    yield (self.file, row), chain
+                    yield (self, row), chain
             except OrderError as e:
-                mark = self.mark_of_row(row, "")
-                raise FormatError(self.file, row, "order", str(e), mark) from None
+                raise self.error_in_order(row, str(e)) from None
+
+    def line_of_row(self, row: int) -> int:
+        """The line of a row of its order."""
+        rows = self.positions.rows("order")
+        return rows[row] if rows else row + 1
+
+    def error_in_order(self, row: int, cause: str, word: str = "") -> FormatError:
+        """Return an error for a row of its order."""
+        line = self.line_of_row(row)
+        return FormatError(self.file, line, "order", cause, self.mark_of_row(line, word))
 
 
 def systems(versions: bool = False) -> tuple[str, ...]:

@@ -264,6 +264,11 @@ def _differs(*fields: str) -> _Needs:
     )
 
 
+def _tells_scalars_apart(rules: Rules) -> bool:
+    """Return True if a Python number may join otherwise than an array of its default dtype."""
+    return {*rules.tiers} > {"array"} or any(weak(kind) in rules.order for kind in rules.defaults)
+
+
 # For each key of an operation: the message if it has no effect, and the test of whether it has one.
 _NEEDS: dict[str, tuple[str, _Needs]] = {
     "counts-as": (
@@ -272,14 +277,16 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: (
             (o.most != 1 or any(kind in op.before and kind not in rules.defaults for kind in Kind))
             and (op.before != without.before or op.arrays != without.arrays)
-            and (op.arrays == ITSELF or {*rules.tiers} > {"array"})
+            and (op.arrays == ITSELF or _tells_scalars_apart(rules))
             and not (op.before and op.loops)
         ),
     ),
     "joins": (
         "joins says nothing of one operand, beside `loops`, or of what is so already; leave it out",
         lambda o, op, without, rules: (
-            o.most != 1 and not op.loops and (op.meet, op.order) != (without.meet, without.order)
+            (o.most != 1 or o.form == "separate")
+            and not op.loops
+            and (op.meet, op.order) != (without.meet, without.order)
         ),
     ),
     "exponent": (

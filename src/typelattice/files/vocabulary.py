@@ -29,7 +29,7 @@ LIMIT_SETS = 8  # within one another
 
 
 class UnknownWord(ValueError):
-    """A word of a closed set that is misspelled, or that has no meaning where it stands."""
+    """A mistake that stands at a word: one misspelled, one without a meaning there, or the key of a value."""
 
     def __init__(self, cause: str, word: str) -> None:
         super().__init__(cause)
@@ -157,7 +157,7 @@ class Words:
     def dtype(self, node: Node, kind: Kind | None = None) -> DType:
         """A node that is a dtype, of a kind that Python calls the same."""
         if not isinstance(node, DType):
-            raise ValueError(f'{node} has no width; name a dtype such as "i32"')
+            raise UnknownWord(f'{node} has no width; name a dtype such as "i32"', str(node))
         if kind and node.kind.word != kind.word:
             raise ValueError(f"{node} is no dtype for {kind.word}")
         return node

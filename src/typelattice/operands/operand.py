@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from typelattice.facts.dtypes import DTYPES, DType, Kind
+from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen import frozen
 from typelattice.facts.range import Value
@@ -35,6 +35,11 @@ class Operand:
     tier: Tier = "array"
     value: Value | None = None
     foreign: str = ""
+
+    @property
+    def own_node(self) -> Node:
+        """Its dtype; the weak node of its kind for a Python number, which has none."""
+        return self.dtype or weak(self.kind)
 
     def __str__(self) -> str:
         """The operand string that reads back as this operand."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.conformance.functions import functions
+from typelattice.conformance.functions import functions, of_numbers
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
     NoSuchOperandError,
-    NotAskedError,
     OperandString,
     in_order,
     python_answer,
@@ -28,6 +28,8 @@ class ArrayNamespace(Library):
 
     Raises CannotAskError for one that does not say which dtypes it has.
     """
+
+    copied: Callable[[Any], Any] = staticmethod(copy.deepcopy)
 
     def __init__(self, xp: Any) -> None:
         if not hasattr(xp, INFO):
@@ -67,17 +69,6 @@ class ArrayNamespace(Library):
             "tensordot": lambda x, y: xp.tensordot(x, y, axes=1),
             "take": lambda x: xp.take(x, xp.asarray([0])),
         }
-        found = functions((xp, *extensions), xp.ones(2, dtype=self._dtypes["bool"]))
+        found = functions((xp, *extensions), xp.ones(2, dtype=self._dtypes["bool"]), copied=self.copied)
         found |= {op: call for op, call in by_keyword.items() if op in found}
-        return found | {op: _of_numbers(found[op]) for op in OF_NUMBERS if op in found}
-
-
-def _of_numbers(function: Callable[..., object]) -> Callable[..., object]:
-    """Ask a function of Python numbers only, as the standard has it."""
-
-    def call(*operands: object) -> object:
-        if not all(isinstance(x, (bool, int, float, complex)) for x in operands):
-            raise NotAskedError("the standard has it take Python numbers only")
-        return function(*operands)
-
-    return call
+        return found | {op: of_numbers(found[op]) for op in OF_NUMBERS if op in found}

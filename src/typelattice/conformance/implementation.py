@@ -13,14 +13,15 @@ from typelattice.calls.table import signature
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
-    MissingLibraryError,
     NoSuchOperandError,
     OperandString,
+    UnknownLibraryError,
 )
 from typelattice.conformance.questions import EVERY_DTYPE
-from typelattice.conformance.registry import library
-from typelattice.facts.libraries import file_of
+from typelattice.conformance.registry import library, missing_library
+from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.facts.suggestions import nearest, short
 from typelattice.recorded.recording import Call
 
 TABLE = Path(__file__).parent / "implementations" / "table.toml"
@@ -91,8 +92,9 @@ def implementation(name: str) -> Library:
         try:
             return cast(Library, importlib.import_module(module_name).IMPLEMENTATIONS[name]())
         except ImportError as error:
-            what = f"{name} cannot be asked: {error}; install {of}, or run in an environment that has it"
-            raise MissingLibraryError(what) from error
+            environment = next(entry.environment for entry in recordings().values() if entry.library == of)
+            raise missing_library(name, error, of, environment) from error
+    check_name(name)
     made: Any = library(name)
     if hasattr(made, "ask"):
         return Asked(made)
@@ -100,6 +102,13 @@ def implementation(name: str) -> Library:
         what = f"{name} has neither the method ask nor those of a library"
         raise CannotAskError(f"{what}; give it ask(operation, operands, arguments)")
     return cast(Library, made)
+
+
+def check_name(name: str) -> None:
+    """Raise UnknownLibraryError for what `implementation` cannot find by its name."""
+    if ":" not in name and name not in (known := (*implementations(), *recordings())):
+        near = nearest(name, known) or f"; these come along: {', '.join(implementations())}"
+        raise UnknownLibraryError(f"unknown implementation {short(name)}{near}; module:attribute is your own")
 
 
 @cache

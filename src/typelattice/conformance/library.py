@@ -21,6 +21,10 @@ class MissingLibraryError(TypelatticeError, ImportError):
     """The library is not installed, or not in the version that this recording is of."""
 
 
+class BrokenLibraryError(MissingLibraryError):
+    """The library is installed, and cannot be imported."""
+
+
 class CannotAskError(TypelatticeError, RuntimeError):
     """A library that cannot be asked at all, or that does not keep to the protocol."""
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import cast
 
-from typelattice.conformance.library import Library, MissingLibraryError, UnknownLibraryError
+from typelattice.conformance.library import (
+    BrokenLibraryError,
+    Library,
+    MissingLibraryError,
+    UnknownLibraryError,
+)
 from typelattice.facts.libraries import file_of, libraries, library_of, recordings
 from typelattice.facts.releases import SIGN, installed_release
+from typelattice.facts.suggestions import nearest, short
 
 
 def library(name: str) -> Library:
@@ -38,28 +45,43 @@ def _of_your_own(name: str) -> Library:
 
 def _known(name: str) -> Library:
     if name not in recordings():
-        near = difflib.get_close_matches(name, recordings(), n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(recordings())}"
-        raise UnknownLibraryError(f"no library is recorded as {name!r}: {hint}")
+        near = nearest(name, recordings()) or f"; these are {', '.join(recordings())}"
+        raise UnknownLibraryError(f"no library is recorded as {short(name)}{near}")
     module_name = f"{__package__}.libraries.{file_of(recordings()[name].library)}"
     plain = name.partition(SIGN)[0]
     try:
         found = cast(Library, importlib.import_module(module_name).LIBRARIES[plain]())
     except ImportError as error:
-        missing = (error.name or "").partition(".")[0]
-        raise MissingLibraryError(f"{name} cannot be asked: {error}{_remedy(name, missing)}") from error
+        entry = recordings()[name]
+        raise missing_library(name, error, entry.library, entry.environment) from error
     if SIGN in name and installed_release(plain, found.versions) != name:
         installed = ", ".join(f"{package} {version}" for package, version in found.versions.items())
-        raise MissingLibraryError(f"{name} cannot be asked: {installed} is installed{_remedy(name)}")
+        entry = recordings()[name]
+        remedy = _install(_packages(entry.library, entry.environment))
+        raise MissingLibraryError(f"{name} cannot be asked: {installed} is installed{remedy}")
     return found
 
 
-def _remedy(name: str, module: str = "") -> str:
-    """Return a hint to install the library with pip, or the library of the missing module.
+def missing_library(name: str, error: ImportError, of: str, environment: str) -> MissingLibraryError:
+    """Return the error for `name` that cannot be imported, with the command that installs what is missing.
 
-    The latter may be a backend of the former. The hint is empty if no packages are known.
+    That is the library `of` in its environment, or another module that it needs, or both.
     """
-    entry = recordings()[name]
-    missing = library_of(module) or entry.library
-    packages = libraries()[missing].packages.get(entry.environment, ())
-    return f"; pip install {' '.join(repr(package) for package in packages)}" if packages else ""
+    module = (error.name or "").partition(".")[0]
+    needed = library_of(module)
+    packages = _packages(needed, environment) if needed else [module] * bool(module)
+    if needed != of and (not module or find_spec(libraries()[of].modules[0]) is None):
+        packages = [*packages, *_packages(of, environment)]
+    is_missing = isinstance(error, (ModuleNotFoundError, MissingLibraryError))
+    cause = MissingLibraryError if is_missing else BrokenLibraryError
+    return cause(f"{name} cannot be asked: {error}{_install(packages)}")
+
+
+def _packages(of: str, environment: str) -> list[str]:
+    """Return what pip installs to have a library in an environment; nothing if that is not known."""
+    return [*libraries()[of].packages.get(environment, ())]
+
+
+def _install(packages: Sequence[str]) -> str:
+    """Return the command that installs packages, after a semicolon; nothing for none."""
+    return f"; pip install {' '.join(map(repr, packages))}" if packages else ""

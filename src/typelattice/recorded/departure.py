@@ -37,7 +37,8 @@ class Departure:
     """A reason why some calls of a library go their own way.
 
     `operands` are those of the calls, in one way or another; empty: any operands. `count` is how many
-    recorded calls there are.
+    recorded calls there are. With `varies` the library answers such a call in several ways, of which one is
+    recorded: by the chunks of an array, for example.
     """
 
     ops: Operations
@@ -45,6 +46,7 @@ class Departure:
     reason: str
     source: str
     count: int = 0
+    varies: bool = False
 
     def covers(self, op: str, operands: Sequence[Asked]) -> bool:
         """Return True if the departure covers a call of an operation with these operands."""

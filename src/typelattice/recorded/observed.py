@@ -80,9 +80,21 @@ class Observed:
         return self._departure.source if self._departure else None
 
     @property
+    def caution(self) -> str | None:
+        """Why the library answers such a call in another way, too; None if nobody found that it does.
+
+        >>> from typelattice import system
+        >>> observed(system("dask").explain("int8", "int8", op="matmul")).caution.partition(":")[0]
+        'several chunks along the contracted axis are summed'
+        """
+        found = None if self.departs else self._covering()
+        return found.reason if found and found.varies else None
+
+    @property
     def _departure(self) -> Departure | None:
-        if not self.departs:
-            return None
+        return self._covering() if self.departs else None
+
+    def _covering(self) -> Departure | None:
         from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
 
         listed = _listed(self.recording.removeprefix(f"{FOREIGN}/"))  # these hold for foreign arrays too

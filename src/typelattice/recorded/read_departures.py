@@ -29,7 +29,7 @@ from typelattice.rendering.grid import printable
 T = TypeVar("T")
 NOT_COUNTED: Mapping[str, int] = {"": 0}
 LIMIT_CAUSE = 400  # characters of a message
-NEEDED, OPTIONAL = ("ops", "reason", "source"), ("operands", "count")
+NEEDED, OPTIONAL = ("ops", "reason", "source"), ("operands", "count", "varies")
 SCALARS = {f"{kind.letter}*": kind for kind in Kind if kind is not Kind.UNSIGNED}
 BUT, THEN, FURTHER = " but ", " then ", "..."
 NEGATIVE, BEYOND, ZERO = "negative ", " beyond ", " zero in "
@@ -70,6 +70,7 @@ class DepartureEntries:
             reason=read("reason", text, ""),
             source=read("source", text, ""),
             count=counts.get("", counts.get(recording, 0)),
+            varies=read("varies", _truth, False),
         )
         return found if {"", recording} & {*counts} else None
 
@@ -157,6 +158,12 @@ def _counts(said: object) -> Mapping[str, int]:
         if name not in recordings():
             raise ValueError(f"no recording is called {short(name)}{nearest(name, recordings())}")
     return {name: _count(number) for name, number in items(said)}
+
+
+def _truth(said: object) -> bool:
+    if not isinstance(said, bool):
+        raise ValueError(f"should be true or false, is {article(type(said))}")
+    return said
 
 
 def _count(said: object) -> int:

@@ -629,7 +629,6 @@ def _check_rows(of: Recording, op: str, section: Section, first: int) -> None:
 
 
 def _check_head_on_base(of: Recording, base: Recording) -> None:
-    """Check the parts of a head that speak of the base."""
     if of.head["digest"] != base.digest:
         _fault(of, 1, f"digest: the recording {of.head['base']} that it rests on is another by now")
     for key, asked in (("operations", base.operations), ("operands", base.operands)):

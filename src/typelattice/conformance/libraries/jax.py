@@ -1,4 +1,4 @@
-"""JAX: jax.numpy with 64-bit types, without them and in strict mode, and jax.lax."""
+"""JAX: jax.numpy with 64-bit types, without them, with them on request, and in strict mode; jax.lax."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class JAX(Library):
     name = "jax"
     how = f"jax.numpy's functions, {TRACED}; result_type with jax's own weak flag"
     x64 = True
+    explicit_x64 = "warn"
     promotion = "standard"
     spaces: tuple[object, ...] | None = (
         *(jax, jnp, jnp.linalg, jnp.fft, jax.nn, jax.lax, jax.lax.linalg),
@@ -47,12 +48,15 @@ class JAX(Library):
     def __init__(self) -> None:
         jax.config.update("jax_platforms", "cpu")
         jax.config.update("jax_enable_x64", self.x64)
+        if self.explicit_x64 == "allow":  # JAX 0.4 has no such setting
+            jax.config.update("jax_explicit_x64_dtypes", self.explicit_x64)
         jax.config.update("jax_numpy_dtype_promotion", self.promotion)
         jax.config.update("jax_traceback_filtering", "off")  # thrice as fast where calls raise
         self.versions = versions_of("jax", "jaxlib", "numpy", "ml_dtypes")
         found = [getattr(scalar, "dtype", None) for scalar in vars(jnp).values()]
         known = {dtype.name: dtype for dtype in found if isinstance(dtype, np.dtype)}
-        self.found = {name: d for name, d in known.items() if self.x64 or _narrow(d)}
+        wide = self.x64 or self.explicit_x64 == "allow"
+        self.found = {name: d for name, d in known.items() if wide or _narrow(d)}
 
     def dtypes(self) -> Sequence[str]:
         return in_order(self.found)
@@ -67,10 +71,13 @@ class JAX(Library):
         shape = () if wanted.tier == "0d" else (2,)
         weak = wanted.tier == "weak"
         try:
-            array = jax.device_put(np.full(shape, wanted.value).astype(dtype))
+            array = self.array(np.full(shape, wanted.value).astype(dtype))
             return _convert_element_type(array, dtype, weak_type=True) if weak else array
         except (jax.errors.JaxRuntimeError, ValueError):  # the CPU has no such arrays
             return jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
+
+    def array(self, values: np.ndarray[Any, Any]) -> jax.Array:
+        return jax.device_put(values)
 
     def read(self, result: object) -> str:
         if isinstance(result, np.dtype):
@@ -84,7 +91,7 @@ class JAX(Library):
         return f"{dtype.name}{'*' if weak else ''}"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return {name: _asked(name, function) for name, function in self.eager().items()} | {
+        return {name: asked(name, function) for name, function in self.eager().items()} | {
             "arange": jnp.arange,  # of concrete numbers alone: they say how long it is
             "result_type": _result_type,
             "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
@@ -113,6 +120,17 @@ class JAX32(JAX):
 
     name = "jax-x32"
     x64 = False
+
+
+class JAXExplicit(JAX):
+    """jax.numpy with default dtypes of 32 bits, and 64 bits where a program asks for them."""
+
+    name = "jax-explicit-x64"
+    x64 = False
+    explicit_x64 = "allow"
+
+    def array(self, values: np.ndarray[Any, Any]) -> jax.Array:
+        return jnp.asarray(values, values.dtype)  # device_put makes 32 bits of 64 in this mode
 
 
 class JAXStrict(JAX):
@@ -156,8 +174,8 @@ def _traced(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-def _asked(name: str, function: Callable[..., object]) -> Callable[..., object]:
-    """Compute linear algebra of half floats, and trace all else."""
+def asked(name: str, function: Callable[..., object]) -> Callable[..., object]:
+    """Return a function that traces its call, but computes linear algebra of half floats."""
     traced = _traced(function)
     if name not in OPERATIONS or OPERATIONS[name].of_class not in COMPUTED:
         return traced
@@ -239,5 +257,5 @@ if hasattr(lax, "reduce_sum"):  # since JAX 0.5
     }
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {
-    library.name: library for library in (JAX, JAX32, JAXStrict, JAXLax)
+    library.name: library for library in (JAX, JAX32, JAXExplicit, JAXStrict, JAXLax)
 }

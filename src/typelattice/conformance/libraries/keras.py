@@ -1,4 +1,4 @@
-"""Keras: its lattice alone, and result_type and the ops on each backend."""
+"""Keras: its lattice alone, its ops on symbolic tensors, and what they compute on each backend."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.conformance.functions import functions
+from typelattice.conformance.functions import first, functions
 from typelattice.conformance.libraries.framework import Framework, Operations
-from typelattice.conformance.library import NotAskedError, Scalar, versions_of
+from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
+from typelattice.facts.operations import OPERATORS
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -22,12 +23,6 @@ RENAMED = {
     "unique_values": "unique",
 }
 """What keras.ops calls operations by a name of its own."""
-
-LINEAR = {
-    *("solve", "cholesky", "inv", "pinv", "det", "qr", "eigh", "svd", "slogdet", "matrix_rank", "eig"),
-    *("fft", "rfft", "irfft"),
-}
-"""Operations whose symbolic tensor has the operand's dtype, whatever the backend then computes."""
 
 VALUES = {"arange"}
 """Operations whose result is as long as the operands say: a symbolic tensor does not say."""
@@ -69,7 +64,7 @@ class Keras(Framework):
     def operations(self) -> Operations:
         condition = self.keras.KerasTensor((2,), dtype="bool")
         found = functions((self.keras.ops,), condition, RENAMED)
-        symbolic = {op: found[op] for op in found if op not in LINEAR and op not in VALUES} | {
+        symbolic = {op: found[op] for op in found if op not in VALUES} | {
             "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
             "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
             "hstack": lambda *arrays: self.keras.ops.hstack(
@@ -128,10 +123,129 @@ class Lattice(NumPy):
         return {"result_type": self.result_type}
 
 
+class Computed(Keras):
+    """Arrays of the backend, whose operators are the backend's own and are not asked here."""
+
+    way = "computed"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = f"keras-{self.backend}-computed"
+        self.how = f"keras.ops on arrays, {self.way}; {self.backend} backend"
+
+    def array(self, dtype: Any, value: Scalar) -> Any:
+        return self.tensor(dtype, (2,), value)
+
+    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+        return self.tensor(dtype, (), value)
+
+    def tensor(self, dtype: str, shape: tuple[int, ...], value: Scalar) -> Any:
+        """Return an array of a dtype. Raise NoSuchOperandError if the backend makes it of another."""
+        try:
+            made = self.keras.ops.cast(self.keras.ops.full(shape, value), dtype)
+        except ValueError as error:  # PyTorch has no uint64
+            raise NoSuchOperandError(str(error)) from error
+        if self.keras.backend.standardize_dtype(made.dtype) != dtype:
+            raise NoSuchOperandError(f"{self.backend} makes {made.dtype} of {dtype}")
+        return made
+
+    def operations(self) -> Operations:
+        ops = self.keras.ops
+        condition = ops.ones((2,), "bool")
+        found = functions((ops,), condition, RENAMED, self.matrix)
+        asked = {op: found[op] for op in found if op not in OPERATORS} | {
+            "result_type": self.result_type,
+            "broadcast_to": lambda x: ops.broadcast_to(x, (2, 2)),
+            "expand_dims": lambda x: ops.expand_dims(x, 0),
+            "hstack": lambda *arrays: ops.hstack([ops.broadcast_to(x, (2, 2)) for x in arrays]),
+            "searchsorted": ops.searchsorted,
+            "take": lambda x: ops.take(x, [0]),
+            "nonzero": lambda x: first(ops.nonzero(x)),
+            "clip": self.clip,
+        }
+        return {op: self.asked(op, function) for op, function in asked.items()}
+
+    def clip(self, *operands: object) -> object:
+        """Clip between both bounds, which Keras always wants."""
+        if len(operands) < 3:
+            raise NotAskedError("a bound is missing")
+        return self.keras.ops.clip(*operands)
+
+    def asked(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
+        """Return a function as the recorder calls it."""
+        return function
+
+    def matrix(self, x: Any) -> Any:
+        """Return a diagonal matrix."""
+        raise NotImplementedError
+
+
+class ComputedJax(Computed, Jax):
+    way = "traced by eval_shape; computed if that fails for want of values, and linear algebra of half floats"
+
+    def __init__(self) -> None:
+        import jax
+
+        jax.config.update("jax_platforms", "cpu")
+        jax.config.update("jax_traceback_filtering", "off")
+        super().__init__()
+
+    def asked(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
+        import jax
+
+        from typelattice.conformance.libraries.jax import asked
+
+        traced = asked(op, function)
+
+        @functools.wraps(function)
+        def call(*operands: object) -> object:
+            try:
+                return traced(*operands)
+            except jax.errors.ConcretizationTypeError:
+                return function(*operands)
+
+        return function if op == "result_type" else call
+
+    def matrix(self, x: Any) -> Any:
+        import jax.numpy as jnp
+
+        return jnp.diag(x)
+
+
+class ComputedTensorFlow(Computed, TensorFlow):
+    def asked(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
+        from typelattice.conformance.libraries.tensorflow import afresh
+
+        return afresh(function)
+
+    def matrix(self, x: Any) -> Any:
+        import tensorflow as tf
+
+        return tf.linalg.diag(x)
+
+
+class ComputedTorch(Computed, Torch):
+    def matrix(self, x: Any) -> Any:
+        import torch
+
+        return torch.diag(x)
+
+
+class ComputedNumPy(Computed, NumPy):
+    def matrix(self, x: Any) -> Any:
+        import numpy as np
+
+        return np.diag(x)
+
+
 LIBRARIES = {
     "keras": Lattice,
     "keras-jax": Jax,
     "keras-tensorflow": TensorFlow,
     "keras-torch": Torch,
     "keras-numpy": NumPy,
+    "keras-jax-computed": ComputedJax,
+    "keras-tensorflow-computed": ComputedTensorFlow,
+    "keras-torch-computed": ComputedTorch,
+    "keras-numpy-computed": ComputedNumPy,
 }

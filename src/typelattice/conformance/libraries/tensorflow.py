@@ -1,4 +1,4 @@
-"""TensorFlow: its default mode, and the three modes of tf.experimental.numpy."""
+"""TensorFlow: its default mode, eager and in `tf.function`, and the three modes of tf.experimental.numpy."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import tensorflow as tf
 from tensorflow.python import pywrap_tfe
 from tensorflow.python.framework.weak_tensor import WeakTensor
 
-from typelattice.conformance.functions import functions
+from typelattice.conformance.functions import as_is, functions, operators
 from typelattice.conformance.libraries.framework import Framework, Operations
 from typelattice.conformance.library import (
     NoSuchOperandError,
     Scalar,
     versions_of,
 )
+from typelattice.conformance.questions import USUAL
 
 DTYPES = (
     *("bool", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64"),
@@ -62,7 +63,7 @@ class TensorFlow(Framework):
         return super().read(result) + "*" * isinstance(result, WeakTensor)
 
     def operations(self) -> Operations:
-        return {name: _afresh(function) for name, function in self.eager().items()}
+        return {name: afresh(function) for name, function in self.eager().items()}
 
     def eager(self) -> Operations:
         condition = tf.constant([True, True])
@@ -85,6 +86,34 @@ class TensorFlow(Framework):
             "take": lambda x: tf.gather(x, [0]),
             "svdvals": lambda x: tf.linalg.svd(_matrix(x), compute_uv=False),
         }
+
+
+class Function(TensorFlow):
+    """The same functions in a graph: tensors are its arguments, Python scalars its constants."""
+
+    name = "tensorflow-function"
+    how = "functions of tf under tf.function, computed on the CPU, default mode; the usual dtypes"
+
+    def __init__(self) -> None:
+        tf.get_logger().setLevel("ERROR")  # it warns of each function that is traced
+        super().__init__()
+        self.native = {name: dtype for name, dtype in self.native.items() if USUAL.fullmatch(name)}
+
+    def operations(self) -> Operations:
+        found = operators(as_is) | self.eager()  # a symbolic tensor cannot be copied, nor written into
+        return {op: self.in_graph(function) for op, function in found.items()}
+
+    def in_graph(self, function: Callable[..., object]) -> Callable[..., object]:
+        def call(*operands: object) -> object:
+            tensors = [x for x in operands if isinstance(x, tf.Tensor)]
+
+            def of(*symbols: object) -> object:
+                rest = iter(symbols)
+                return function(*(next(rest) if isinstance(x, tf.Tensor) else x for x in operands))
+
+            return tf.function(of, autograph=False)(*tensors)
+
+        return call
 
 
 class Legacy(TensorFlow):
@@ -144,7 +173,7 @@ def _numpy(dtype: Any) -> Any:
     return dtype.as_numpy_dtype or getattr(ml_dtypes, dtype.name)
 
 
-def _afresh(function: Callable[..., object]) -> Callable[..., object]:
+def afresh(function: Callable[..., object]) -> Callable[..., object]:
     """A function that does not find a scalar that an earlier call failed to convert.
 
     Such a scalar stays in TensorFlow's cache, and the next call with it succeeds.
@@ -158,4 +187,4 @@ def _afresh(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-LIBRARIES = {each.name: each for each in (TensorFlow, Legacy, Safe, All)}
+LIBRARIES = {each.name: each for each in (TensorFlow, Function, Legacy, Safe, All)}

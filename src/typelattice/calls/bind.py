@@ -14,7 +14,7 @@ from typelattice.calls.call_handlers import COMPOSED, MAKERS, asked_dtype, cast_
 from typelattice.calls.compositions import compose, find_composition
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
 from typelattice.calls.program_builder import RESULT, ProgramBuilder
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.step import KIND_KEPT, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.calls.table import (
     ANY_NUMBER,
     FUNCTIONS,
@@ -32,11 +32,10 @@ from typelattice.calls.table import (
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import nearest, short
+from typelattice.operands.objects import operand
 
-TYPED = (  # operations that give the dtype that they are asked for, and classes of such
-    "accumulate", "cumulative", "like", "cov", "corrcoef",
-)  # fmt: skip
 COMPUTED_IN = ("arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo")
+NEED_FLOATS = ("maths", "divide")  # classes of which NumPy has no loop of integers
 ALL_ARE_OPERANDS = ("separate", "promotion", "cases")  # forms that take any number of operands
 ALL_TAKE_PART = (
     *ALL_ARE_OPERANDS,
@@ -79,11 +78,6 @@ def operand_count(op: Operation | None) -> int | None:
     if op is None or op.form in ALL_TAKE_PART:
         return None
     return 1 if op.form == "list" else op.most
-
-
-def gives_told(op: Operation) -> bool:
-    """Tell whether an operation gives the dtype that it is asked for, whatever it would compute in."""
-    return op.of_class in TYPED or op.name in TYPED
 
 
 def call_function(
@@ -219,16 +213,50 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
         return _several(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
     if dtype is None:
         made = builder.call(excerpt, op, operands, call.args, call.keywords)
-    elif gives_told(op):
+    elif op.takes_dtype:
         made = builder.call(excerpt, op, operands, call.args, call.keywords, dtype)
     elif op.of_class not in COMPUTED_IN:
         raise excerpt.refuse(f"{op.name} takes no dtype; cast with .astype(dtype)")
     else:
+        _check_same_kind(builder, excerpt, op, operands, dtype)
         mixed = any(x is not None and not builder.is_scalar(x) for x in operands)  # else the numbers are cast
         kept = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
         operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, kept, strict=True)]
         made = builder.call(excerpt, op, operands, call.args, call.keywords)
-    return made if call.out is None else builder.put(excerpt, call.out, ..., made)
+        asked = builder.dtype(dtype)
+        if op.of_class == "mean" and asked is not None and asked.kind.rank <= Kind.SIGNED.rank:
+            made = builder.cast(excerpt, made, dtype)  # NumPy's mean with dtype=int8 is int8
+    if call.out is None:
+        return made
+    marks = (KIND_KEPT,) if op.form in ("elementwise", "pair") else ()
+    return builder.put(excerpt, call.out, ..., made, marks=marks)
+
+
+def _check_same_kind(
+    builder: ProgramBuilder, excerpt: Excerpt, op: Operation, operands: Sequence[Argument], asked: AnyDType
+) -> None:
+    """Check that operands may be cast to the dtype that NumPy is asked to compute in. Raise ProgramError.
+
+    A ufunc lowers no kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and takes a wider float.
+    """
+    is_ufunc = op.form in ("elementwise", "pair") and meaning("same-kind", "dtype", excerpt.owner)
+    to, kinds = builder.dtype(asked), [*Kind]
+    if to is None or not is_ufunc:
+        return
+    if op.of_class in NEED_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
+        raise excerpt.refuse(f"{op.name} has no loop that computes in {to}; ask for a float")
+    for x in operands:
+        number = builder.static(x)
+        own = builder.dtype(x) if isinstance(x, Ref) else None
+        if isinstance(number, (bool, int, float, complex)):
+            kind = operand(number).kind
+            lowered = kind.rank > to.kind.rank
+        else:
+            kind = to.kind if own is None else own.kind
+            lowered = kinds.index(kind) > kinds.index(to.kind)
+        if lowered:
+            what = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
+            raise excerpt.refuse(f"{what}; cast it with .astype({to})")
 
 
 # -- arguments
@@ -384,7 +412,8 @@ def _parameter(
         return None
     may = ", ".join(row.settings)
     known = f"{may} may be named" if may else "nothing may be named"
-    raise excerpt.refuse(f"{name} is given {key}; of its arguments {known}; cast with .astype(dtype)")
+    near = nearest(key, [p.name for p in row.parameters if p.role != "ignored"])
+    raise excerpt.refuse(f"{name} is given {key}{near}; of its arguments {known}; cast with .astype(dtype)")
 
 
 # -- several results, and what stands in for a function
@@ -459,7 +488,7 @@ def _stand_in(
     if not row.others_ignored and any(_has_say(builder, x) for x in (*args[count:], *named.values())):
         raise excerpt.refuse(f"the dtype of {name} depends on more than its operands; leave the others out")
     taken, dtype = [builder.ref(excerpt, x) for x in args[:count]], asked_dtype(excerpt, given.get("dtype"))
-    if dtype is not None and not gives_told(ops[0]):
+    if dtype is not None and not ops[0].takes_dtype:
         raise excerpt.refuse(f"{name} takes no dtype; cast with .astype(dtype)")
 
     def made(i: int) -> Ref:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.inputs import described
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import RESULT, ProgramBuilder
-from typelattice.calls.shapes import plain_axes
+from typelattice.calls.shapes import NO_SHAPE, plain_axes
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.calls.table import meaning
 from typelattice.facts.dtypes import Kind
@@ -271,7 +272,7 @@ def _expand(
     own = (None,) * (len(lengths) - len(shape or ())) + (shape or ())
     found = tuple(at if n == -1 else n for n, at in zip(lengths, own, strict=False))
     if None in found:
-        raise excerpt.refuse("the shape is not known; give its operand a shape, e.g. float32[3,4]")
+        raise excerpt.refuse(NO_SHAPE)
     return builder.call(excerpt, operation("broadcast_to"), [x], [found])
 
 
@@ -335,13 +336,48 @@ def _einsum(
     once = {i for i in indices if indices.count(i) == 1}
     if {*indices} <= ({*kept} if "->" in args[0] else once) or "." in indices:
         return NotImplemented
-    return builder.call(excerpt, operation("sum"), args[1:], (), {STANDS_FOR: "einsum"})
+    axes = tuple(i for i, letter in enumerate(indices) if letter not in kept)
+    return builder.call(excerpt, operation("sum"), args[1:], (axes,), {STANDS_FOR: "einsum"})
+
+
+def _dask_norm(
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+) -> Any:
+    """Dask's norm of order 1, a sum of absolute values, or of infinite order, the largest of them."""
+    order = given.get("ord", args[1] if len(args) > 1 else None)
+    if order not in (1, math.inf) or not isinstance(args[0], Ref):
+        return NotImplemented
+    absolute = builder.call(excerpt, operation("absolute"), args[:1])
+    axis = given.get("axis", args[2] if len(args) > 2 else None)
+    name = "sum" if order == 1 else "max"
+    return builder.call(excerpt, operation(name), [absolute], (axis,), {STANDS_FOR: "norm"})
+
+
+def _scaled(name: str) -> Callable[..., Any]:
+    """Return the maker of PyTorch's `add(x, y, alpha=2)`. Only a float alpha has a say in dtypes."""
+
+    def make(
+        builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+    ) -> Any:
+        alpha = given.pop("alpha", None)
+        x, y = [*args, *given.values(), None, None][:2]
+        if alpha is None or y is None:
+            return NotImplemented
+        made = builder.call(excerpt, operation(name), [x, y], (), {STANDS_FOR: name})
+        if not isinstance(alpha, float):
+            return made
+        return builder.call(excerpt, operation("multiply"), [made, alpha], (), {STANDS_FOR: name})
+
+    return make
 
 
 COMPOSED: Mapping[str, Callable[..., Any]] = {
     "where": _where,
     "div": _div,
     "einsum": _einsum,
+    "norm": _dask_norm,
+    "add": _scaled("add"),
+    "sub": _scaled("subtract"),
     "max": _extreme("maximum"),
     "min": _extreme("minimum"),
     "transpose": _transpose,

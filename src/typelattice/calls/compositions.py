@@ -10,17 +10,14 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
+from typelattice.calls.attributes import attribute_of
 from typelattice.calls.inputs import described
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.shapes import size
-from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.calls.table import Parameter, Signature, TableError
+from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
+from typelattice.calls.table import Parameter, Signature, TableError, check_library, read_rows
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.facts.libraries import libraries
-from typelattice.facts.suggestions import nearest
 from typelattice.operands.operand import scalar
 
 FILE = "compositions.txt"
@@ -98,6 +95,11 @@ def compose(
         made = whole(node)
         return made[0] if isinstance(made, MultipleResults) else made
 
+    def marked(made: Argument | MultipleResults) -> Argument | MultipleResults:
+        if not row.is_exact and isinstance(made, Ref):
+            builder.stand_for(made, (STANDS_FOR, row.name))
+        return made
+
     def whole(node: ast.expr) -> Argument | MultipleResults:
         match node:
             case ast.Name(id=name) if name in bound:
@@ -105,21 +107,24 @@ def compose(
             case ast.Name(id=name):
                 return NamedDType(name)
             case ast.Attribute(value=of, attr=attribute):
-                return _attribute(builder, excerpt, builder.ref(excerpt, value(of)), attribute)
+                return attribute_of(builder, excerpt, attribute, builder.ref(excerpt, value(of)))
             case ast.Tuple(elts=items):
                 return tuple(map(value, items))
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                return marked(builder.operator(excerpt, "divide", [value(left), value(right)]))
             case ast.Call(func=ast.Name(id="truth"), args=[of]):
                 known = scalar(Kind.BOOL)
                 return builder.opaque(excerpt, row.name, known, (builder.ref(excerpt, value(of)).step,), ())
+            case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
+                ref = builder.ref(excerpt, value(of))
+                builder.stand_for(ref, (STANDS_FOR, row.name), ())
+                return ref
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 taken = [value(x) for x in args]
                 while taken and taken[-1] is None:
                     taken.pop()
                 named = {k.arg: value(k.value) for k in keywords if k.arg}
-                made = (itself if name == row.name else call)(builder, excerpt, name, taken, named)
-                if not row.is_exact and isinstance(made, Ref):
-                    builder.stand_for(made, (STANDS_FOR, row.name))
-                return made
+                return marked((itself if name == row.name else call)(builder, excerpt, name, taken, named))
         constant: Argument = ast.literal_eval(node)
         return constant
 
@@ -140,19 +145,6 @@ def compose(
         return builder.ref(excerpt, found[0] if isinstance(found, MultipleResults) else found)
 
     return MultipleResults(row.name, len(row.results), row.fields, made, {})
-
-
-def _attribute(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, name: str) -> Argument:
-    """The dtype of an array, or what is known of its shape. Raises ProgramError of an unknown shape."""
-    shape = builder.shape(x)
-    count = size(shape)
-    if name == "dtype":
-        return DTypeOf(x.step)
-    if name == "ndim" and shape is not None:
-        return len(shape)
-    if shape is None or count is None:
-        raise excerpt.refuse("the shape is not known; give its operand a shape, e.g. float32[3,4]")
-    return shape if name == "shape" else count
 
 
 def _dtype_text(node: ast.expr) -> str:
@@ -187,19 +179,11 @@ def operations_of() -> Mapping[str, frozenset[str]]:
 def _rows() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
     """All rows, by library and name. Raises TableError of one that cannot be read."""
     found: dict[tuple[str, str], tuple[Composition, ...]] = {}
-    with open(Path(__file__).parent / FILE, encoding="ascii") as lines:
-        for number, line in enumerate(lines, 1):
-            words = line.split()
-            if not words or line.startswith("#"):
-                continue
-            if len(words) < 3:
-                raise TableError(f"{FILE}, row {number}: {len(words)} columns; give 3")
-            for library in words[0].split(","):
-                if library not in ("*", *libraries()):
-                    near = nearest(library, [*libraries()])
-                    raise TableError(f"{FILE}, row {number}, column 1: unknown {library!r}{near}")
-                read = _read(words[1:], number)
-                found[library, read.name] = (*found.get((library, read.name), ()), read)
+    for number, words in read_rows(FILE, 3):
+        row = _read(words[1:], number)
+        for library in words[0].split(","):
+            check_library(library, FILE, number, 1)
+            found[library, row.name] = (*found.get((library, row.name), ()), row)
     return found
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from typelattice.calls.step import Shape
 from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import short
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand

@@ -1,23 +1,25 @@
-"""Methods of arrays that are no functions: casts such as `x.to(float32)`, views, and what tells shapes."""
+"""Methods of arrays that are no functions: casts such as `x.to(float32)`, views, and lengths."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from typelattice.calls.attributes import attribute_of
 from typelattice.calls.bind import call_function, is_function
 from typelattice.calls.call_handlers import COMPOSED, MAKERS, asked_dtype, bits_of
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.shapes import size
-from typelattice.calls.step import WRITES, Argument, DTypeOf, Excerpt, NamedDType, Ref, Shape
+from typelattice.calls.shapes import NO_SHAPE, size
+from typelattice.calls.step import WRITES, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.calls.table import FUNCTIONS, dtype_named, equivalent, meaning, names
+from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
+from typelattice.facts.shapes import Shape
 
 CASTING = ("to", "type", "type_as")  # methods that cast, to a dtype or to that of an array
 WRITTEN = ("fill", "zero", "copy")  # methods whose value is written into the array as it is
-NO_SHAPE = "the shape is not known; give its operand a shape, e.g. float32[3,4]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,14 @@ def _is_dtype(x: Argument) -> bool:
     return isinstance(x, (NamedDType, DTypeOf, Ref))
 
 
+def _conj(call: MethodCall) -> Argument | MultipleResults:
+    """`x.conj()` gives an array of bools back. NumPy's function, which Dask calls, makes int8 of it."""
+    own, owner = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
+    if own is not None and own.kind is Kind.BOOL and owner != "dask":
+        return call.x
+    return call_function(call.builder, call.excerpt, "conj", [call.x, *call.args], call.given)
+
+
 def _to(call: MethodCall) -> Argument:
     """`x.to(float32)`, `x.to(y)`, `x.to("cuda", float16)`; on another device x is what it was."""
     given = (*call.args, call.given.get("dtype"), call.given.get("other"))
@@ -196,29 +206,21 @@ def _view_as(call: MethodCall) -> Argument:
 
 def _size(call: MethodCall) -> Argument:
     """The lengths of the axes, or of one of them."""
-    shape, axis = call.shape, call.builder.static(call.first)
-    if shape is None or (axis is None and None in shape):
-        raise call.excerpt.refuse(NO_SHAPE)
+    axis = call.builder.static(call.first)
     if axis is None:
-        return shape
-    if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
-        raise call.excerpt.refuse(f"there are {len(shape)} axes; give the number of one")
-    if shape[axis] is None:
-        raise call.excerpt.refuse(NO_SHAPE)
-    return shape[axis]
-
-
-def _dim(call: MethodCall) -> Argument:
+        return attribute_of(call.builder, call.excerpt, "shape", call.x)
     if call.shape is None:
         raise call.excerpt.refuse(NO_SHAPE)
-    return len(call.shape)
-
-
-def _numel(call: MethodCall) -> Argument:
-    count = size(call.shape)
-    if count is None:
+    if not isinstance(axis, int) or not -len(call.shape) <= axis < len(call.shape):
+        raise call.excerpt.refuse(f"there are {len(call.shape)} axes; give the number of one")
+    length = call.shape[axis]
+    if length is None:
         raise call.excerpt.refuse(NO_SHAPE)
-    return count
+    return length
+
+
+def _length(name: str) -> Method:
+    return lambda call: attribute_of(call.builder, call.excerpt, name, call.x)
 
 
 def _new(name: str) -> Method:
@@ -232,6 +234,8 @@ def _new(name: str) -> Method:
 
 
 METHODS: Mapping[str, Method] = {
+    "conj": _conj,
+    "conjugate": _conj,
     "to": _to,
     "type": _type,
     "type_as": _type,
@@ -241,10 +245,10 @@ METHODS: Mapping[str, Method] = {
     "view_as": _view_as,
     "reshape_as": _view_as,
     "size": _size,
-    "dim": _dim,
-    "ndimension": _dim,
-    "numel": _numel,
-    "nelement": _numel,
+    "dim": _length("ndim"),
+    "ndimension": _length("ndim"),
+    "numel": _length("size"),
+    "nelement": _length("size"),
     **{f"new_{name}": _new(name) for name in ("zeros", "ones", "empty", "full")},
     "new_tensor": _new("asarray"),
 }

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.program_builder import RESULT
-from typelattice.calls.step import Argument, Call, Ref, Shape
+from typelattice.calls.step import Argument, Call, Ref
 from typelattice.calls.table import ITSELF, fields_of
-from typelattice.facts.operations import Operation
+from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.facts.shapes import Shape
 
 STANDS_FOR = "stands_for"  # the keyword of a call that shares the dtype of what is written, not the values
 
@@ -72,9 +73,12 @@ def arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argument], in
     """The arguments of a call as the function takes them, those by name, and the number of its result."""
     named = dict(step.keywords)
     number = named.pop(RESULT, None)
+    args, own = step.args, len(step.operands)
+    if step.name in OPERATIONS and OPERATIONS[step.name].form == "subscripts":  # its text comes first
+        args = (*args[own:], *args[:own])
     if not isinstance(number, int):
-        return step.args, named, None
+        return args, named, None
     if step.name in ("meshgrid", "broadcast_arrays"):  # its own operand stands first in the step
-        own, *others = step.args
-        return (*others[:number], own, *others[number:]), named, number
-    return step.args, named, number
+        first, *others = args
+        args = (*others[:number], first, *others[number:])
+    return args, named, number

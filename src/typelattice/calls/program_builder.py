@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from typelattice.calls.inputs import described
 from typelattice.calls.python_numbers import computed
-from typelattice.calls.shapes import ShapeError, indexed_shape, result_shape
+from typelattice.calls.shapes import indexed_shape, result_shape
 from typelattice.calls.step import (
     IN_PLACE,
     LONGEST,
@@ -28,8 +28,9 @@ from typelattice.calls.step import (
     Opaque,
     ProgramError,
     Ref,
-    Shape,
     Step,
+    leaves,
+    map_argument,
 )  # fmt: skip
 from typelattice.calls.table import meaning
 from typelattice.engine.foreign_arrays import INDICES
@@ -37,6 +38,7 @@ from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation, OpError, operation
 from typelattice.facts.range import Value
+from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clipped
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand
@@ -88,12 +90,15 @@ class ProgramBuilder:
         """Leave the shape of a step open."""
         self.steps[ref.step] = replace(self.steps[ref.step], shape=None)
 
-    def stand_for(self, ref: Ref, mark: tuple[str, str]) -> None:
-        """Mark a call that has the dtype, and not the values, of the function that the source calls."""
+    def stand_for(self, ref: Ref, mark: tuple[str, str], shape: Shape | None = None) -> None:
+        """Mark a call that has the dtype, and not the values, of the function that the source calls.
+
+        `shape` is that of the function's result.
+        """
         step = self.steps[ref.step]
         if isinstance(step, Call):
             keywords = (*(each for each in step.keywords if each[0] != mark[0]), mark)
-            self.steps[ref.step] = replace(step, keywords=keywords, shape=None)
+            self.steps[ref.step] = replace(step, keywords=keywords, shape=shape)
 
     def state_dtype(self, ref: Ref, dtype: NamedDType) -> None:
         """Give the last step, a call, the dtype that its text states; another step keeps its own."""
@@ -103,9 +108,8 @@ class ProgramBuilder:
 
     def static(self, x: Argument) -> Argument:
         """A plain value in place of a step whose result is a Python number that is known."""
-        if isinstance(x, Ref):
-            return self.values.get(x.step, x)
-        return tuple(map(self.static, x)) if isinstance(x, tuple) else x
+        found: Argument = map_argument(x, self.static) if isinstance(x, tuple) else x
+        return self.values.get(found.step, found) if isinstance(found, Ref) else found
 
     def is_scalar(self, x: Argument) -> bool:
         """Return True if an argument is a Python number, known or not."""
@@ -125,12 +129,10 @@ class ProgramBuilder:
             match step:
                 case Input(given=given) | Opaque(given=given):
                     return _dtype_of(given)
-                case Cast(to=to) | Created(dtype=NamedDType() | DTypeOf() as to):
-                    x = to
-                case Call(dtype=NamedDType() | DTypeOf() as to):
-                    x = to
                 case Index(source=source):
                     x = Ref(source)
+                case Step(asked_dtype=NamedDType() | DTypeOf() as asked):
+                    x = asked
                 case _:
                     return None
         return DTYPES.get(x.name)
@@ -246,7 +248,8 @@ class ProgramBuilder:
         return isinstance(step, Index)
 
     def put(
-        self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, operator: bool = False
+        self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, operator: bool = False,
+        marks: Keywords = (),
     ) -> Ref:
         """Add the step of `x.at[key].set(value)`; its result replaces x.
 
@@ -256,7 +259,8 @@ class ProgramBuilder:
         steps = (left.step, right.step)
         return self.add(
             Call(
-                "setitem", (left, right), (("key", key),), steps, operator, lists=lists_of((x, value), steps),
+                "setitem", (left, right), (("key", key), *marks), steps, operator,
+                lists=lists_of((x, value), steps),
                 text=clipped(excerpt.text, LONGEST), location=excerpt.location,
                 shape=self.shape(left), owner=self.owner(excerpt, steps),
             )
@@ -387,7 +391,7 @@ class ProgramBuilder:
 
     def array_of(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
         """An array of a list: of Python numbers, or of arrays, which are stacked."""
-        flat = [*_leaves(x)]
+        flat = [*leaves(x)]
         if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
             kinds = [operand(self.static(i)).kind for i in flat]
             kind = max(kinds, key=lambda k: k.rank)
@@ -417,16 +421,11 @@ def lists_of(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, .
     return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
 
 
-def _leaves(x: Argument) -> list[Argument]:
-    return [leaf for item in x for leaf in _leaves(item)] if isinstance(x, tuple) else [x]
-
-
 def _lengths(x: Argument) -> Shape:
     return (len(x), *_lengths(x[0])) if isinstance(x, tuple) and x else ()
 
 
 def _shown(x: Argument) -> str:
-    """An argument as an error names it."""
     match x:
         case DTypeOf() | NamedDType():
             return "a dtype"

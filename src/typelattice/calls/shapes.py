@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.step import Argument, Ref, Shape, Slice
+from typelattice.calls.step import Argument, Ref, Slice
 from typelattice.facts.operations import Operation
+from typelattice.facts.shapes import Shape, ShapeError, broadcast
 
 SAME = (  # operations on one array that leave its shape
     "cholesky", "conj", "empty_like", "eigvals", "fft", "fftn", "fftshift", "flip", "full_like", "ifft",
     "ifftn", "ifftshift", "inv", "matrix_power", "ones_like", "roll", "tril", "triu", "zeros_like",
 )  # fmt: skip
 
-
-class ShapeError(ValueError):
-    """Shapes that do not go together."""
+GIVE_SHAPE = "give its operand a shape, e.g. float32[3,4]"
+NO_SHAPE = f"the shape is not known; {GIVE_SHAPE}"
 
 
 def counted_axis(axis: int, ndim: int) -> int:
@@ -29,28 +29,6 @@ def counted_axis(axis: int, ndim: int) -> int:
     if not -ndim <= axis < ndim:
         raise ShapeError(f"axis {axis} of an array of {ndim} axes")
     return axis % ndim
-
-
-def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape of an elementwise result. Raises ShapeError where axes have different lengths.
-
-    >>> broadcast([(3, 1), (4,)]), broadcast([(None,), (2, 1)]), broadcast([(3,), None])
-    ((3, 4), (2, None), None)
-    """
-    if any(shape is None for shape in shapes):
-        return None
-    known = [shape for shape in shapes if shape]
-    if not known or (known.count(known[0]) == len(known)):
-        return known[0] if known else ()
-    found: list[int | None] = []
-    for axis in range(1, max(map(len, known), default=0) + 1):
-        lengths = {shape[-axis] for shape in known if len(shape) >= axis} - {1}
-        sure = lengths - {None}
-        if len(sure) > 1:
-            shown = " and ".join(str(shape) for shape in dict.fromkeys(known))
-            raise ShapeError(f"shapes {shown} do not go together")
-        found.append(sure.pop() if sure else None if lengths else 1)
-    return tuple(reversed(found))
 
 
 def result_shape(

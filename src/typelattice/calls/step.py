@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATORS
 from typelattice.facts.range import Value
+from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import clipped
 from typelattice.operands.operand import Operand
 
-Shape: TypeAlias = tuple[int | None, ...]  # the lengths of the axes; None for one that is not known
 LONGEST = 160  # characters of a step's text
 WRITES = {  # of an operator such as `*=`, the operation that computes what it writes into its left operand
     op.names[0]: op.function for op in OPERATORS.values() if op.in_place
 }
 IN_PLACE = {plain: written for written, plain in WRITES.items()}
+KIND_KEPT = ("casting", "same_kind")  # marks a result that `out=` takes only if `+=` would write it there
 
 
 class ProgramError(TypelatticeError, TypeError):
@@ -103,6 +104,11 @@ class Step:
     array that Python asks.
     """
 
+    OPERATION: ClassVar[str | None] = None  # its name, if no field has it
+    NUMBERS: ClassVar[tuple[str, ...]] = ()  # the fields that hold the numbers of earlier steps
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ()  # the fields that hold arguments
+    DTYPE: ClassVar[str] = ""  # the field that holds the dtype that the source asks for
+
     text: str
     location: SourceLocation | None = None
     shape: Shape | None = None
@@ -111,12 +117,30 @@ class Step:
     @property
     def op(self) -> str | None:
         """The name of the operation; None for an input or a number."""
-        return None
+        return getattr(self, "name", self.OPERATION)
+
+    @property
+    def asked_dtype(self) -> AnyDType | None:
+        """The dtype that the source asks for; None if it asks for none."""
+        return getattr(self, self.DTYPE) if self.DTYPE else None
 
     @property
     def inputs(self) -> tuple[int, ...]:
         """The earlier steps that it is made of."""
-        return ()
+        return _inputs(self)
+
+    def map_refs(self, number: Callable[[int], int], argument: Callable[[Argument], Any]) -> Self:
+        """Return the step with other earlier steps: by number, and as single arguments such as a Ref."""
+        changed: dict[str, Any] = {}
+        for name in self.ARGUMENTS:
+            changed[name] = map_argument(getattr(self, name), argument)
+        for name in self.NUMBERS:
+            held = getattr(self, name)
+            if isinstance(held, int):
+                changed[name] = number(held)
+            elif isinstance(held, tuple):
+                changed[name] = tuple(map(number, held))
+        return replace(self, **changed) if changed else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +171,10 @@ class Call(Step):
     operator such as `*=`, and a library with scalars of its own replaces the left operand, as NumPy does.
     """
 
+    NUMBERS: ClassVar[tuple[str, ...]] = ("operands", "lists")
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("args", "keywords", "dtype")
+    DTYPE: ClassVar[str] = "dtype"
+
     name: str
     args: tuple[Argument, ...]
     keywords: Keywords
@@ -158,34 +186,24 @@ class Call(Step):
     module: str = ""
 
     @property
-    def op(self) -> str:
-        """The operation."""
-        return self.name
-
-    @property
     def inputs(self) -> tuple[int, ...]:
         """Its operands, and the other steps among its arguments."""
         if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):
             return self.operands  # as nearly always
-        return (*self.operands, *_others(self.operands, self.args, self.keywords, self.dtype))
+        return _inputs(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Cast(Step):
     """An explicit cast of an earlier step."""
 
+    OPERATION: ClassVar[str | None] = "astype"
+    NUMBERS: ClassVar[tuple[str, ...]] = ("source",)
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("to",)
+    DTYPE: ClassVar[str] = "to"
+
     source: int
     to: AnyDType
-
-    @property
-    def op(self) -> str:
-        """The name of a cast in the array API standard."""
-        return "astype"
-
-    @property
-    def inputs(self) -> tuple[int, ...]:
-        """The step that is cast, and the step whose dtype it is cast to, if any."""
-        return (self.source, *_others((self.source,), (self.to,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,36 +213,23 @@ class Index(Step):
     `lists` says how lists stand in the key: "index" if it is one, "indices" if one is among several.
     """
 
+    OPERATION: ClassVar[str | None] = "getitem"
+    NUMBERS: ClassVar[tuple[str, ...]] = ("source",)
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("key",)
+
     source: int
     key: Argument
     lists: str = ""
-
-    @property
-    def op(self) -> str:
-        """Python's name for indexing."""
-        return "getitem"
-
-    @property
-    def inputs(self) -> tuple[int, ...]:
-        """The indexed step, and the arrays among the indices."""
-        return (self.source, *_others((self.source,), (self.key,)))
 
 
 @dataclass(frozen=True, slots=True)
 class Item(Step):
     """An element of an earlier step as a Python number, `x.item()`: of the kind of x."""
 
+    OPERATION: ClassVar[str | None] = "item"
+    NUMBERS: ClassVar[tuple[str, ...]] = ("source",)
+
     source: int
-
-    @property
-    def op(self) -> str:
-        """The name of this method in the libraries."""
-        return "item"
-
-    @property
-    def inputs(self) -> tuple[int, ...]:
-        """The step that it is an element of."""
-        return (self.source,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,56 +240,62 @@ class Created(Step):
     scalar.
     """
 
+    NUMBERS: ClassVar[tuple[str, ...]] = ("like",)
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("args", "keywords", "dtype")
+    DTYPE: ClassVar[str] = "dtype"
+
     name: str
     args: tuple[Argument, ...]
     keywords: Keywords
     like: Operand | int
     dtype: AnyDType | None = None
 
-    @property
-    def op(self) -> str:
-        """The function."""
-        return self.name
-
-    @property
-    def inputs(self) -> tuple[int, ...]:
-        """The steps among its arguments."""
-        own = (self.like,) if isinstance(self.like, int) else ()
-        return (*own, *_others(own, self.args, self.keywords, self.dtype))
-
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Step):
     """A step whose operation is in no table: its result is `given` under every system."""
 
+    NUMBERS: ClassVar[tuple[str, ...]] = ("made_of",)
+
     name: str
     given: Operand | str
     made_of: tuple[int, ...] = ()
 
-    @property
-    def op(self) -> str:
-        """The name in the source."""
-        return self.name
 
-    @property
-    def inputs(self) -> tuple[int, ...]:
-        """The earlier steps that went into it."""
-        return self.made_of
+def _inputs(step: Step) -> tuple[int, ...]:
+    """The steps that a step holds by number, then the others among its arguments."""
+    found: tuple[int, ...] = ()
+    for name in step.NUMBERS:
+        held = getattr(step, name)
+        numbers = (held,) if isinstance(held, int) else held if isinstance(held, tuple) else ()
+        found = (*found, *[i for i in numbers if i not in found]) if found else numbers
+    others = [i for name in step.ARGUMENTS if (x := getattr(step, name)) for i in references(x)]
+    return (*found, *dict.fromkeys(i for i in others if i not in found)) if others else found
 
 
-def references(x: object) -> Iterator[int]:
+def leaves(x: Argument) -> Iterator[Argument]:
+    """Yield the single arguments in nested tuples and slices, from left to right."""
+    if isinstance(x, tuple):
+        for each in x:
+            if isinstance(each, (tuple, Slice)):
+                yield from leaves(each)
+            else:
+                yield each
+    elif isinstance(x, Slice):
+        yield from leaves((x.start, x.stop, x.step))
+    else:
+        yield x
+
+
+def references(x: Argument) -> Iterator[int]:
     """Yield the earlier steps that an argument refers to, from left to right."""
-    match x:
-        case Ref(step) | DTypeOf(step):
-            yield step
-        case Slice(start, stop, step):
-            for bound in (start, stop, step):
-                yield from references(bound)
-        case tuple():
-            for item in x:
-                yield from references(item)
+    return (leaf.step for leaf in leaves(x) if isinstance(leaf, (Ref, DTypeOf)))
 
 
-def _others(known: tuple[int, ...], *arguments: object) -> tuple[int, ...]:
-    """Return the steps that arguments refer to, without the known ones."""
-    return tuple(dict.fromkeys(i for i in references(arguments) if i not in known))
+def map_argument(x: Argument, leaf: Callable[[Argument], Any]) -> Any:
+    """Return an argument with others in place of the single arguments in nested tuples and slices."""
+    if isinstance(x, tuple):
+        return tuple([map_argument(y, leaf) if isinstance(y, (tuple, Slice)) else leaf(y) for y in x])
+    if isinstance(x, Slice):
+        return Slice(*[map_argument(bound, leaf) for bound in (x.start, x.stop, x.step)])
+    return leaf(x)

@@ -41,10 +41,15 @@ MEANINGS = (
     "after",
     "second",
     "composed",
-    "rebound",
+    "rebound", "same-kind", "unmasked",
     "joined",
     "unchanged",
     "module",
+    "alias",
+    "column", "columns",
+    "element",
+    "joining",
+    "mode",
 )  # of names.txt
 KINDS = tuple(kind.word for kind in Kind)
 SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
@@ -176,16 +181,20 @@ def fields_of(op: str) -> Mapping[str, str]:
     return {r.name: r.of for r in found.results} if found else {}
 
 
-@cache
 def names(what: str) -> Mapping[tuple[str, str], str]:
     """Find the names that are a cast, a function or the like: their meanings by library and name."""
-    found, stated = {}, _Stated("names.txt")
-    for row, (library, name, is_a, meaning) in _rows("names.txt", 4, 4):
+    return _names()[what]
+
+
+@cache
+def _names() -> Mapping[str, Mapping[tuple[str, str], str]]:
+    found: dict[str, dict[tuple[str, str], str]] = {what: {} for what in MEANINGS}
+    stated = _Stated("names.txt")
+    for row, (library, name, is_a, meaning) in read_rows("names.txt", 4, 4):
         _check(is_a, MEANINGS, "names.txt", row, 3)
-        _check_library(library, "names.txt", row, 1)
+        check_library(library, "names.txt", row, 1)
         stated.add(library, name, is_a, row=row)
-        if is_a == what:
-            found[library, name] = meaning
+        found[is_a][library, name] = meaning
     return found
 
 
@@ -218,6 +227,25 @@ def system_of_module(module: str, library: str | None, system: str) -> str | Non
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
+def mode_with_rules(array_class: str, library: str | None) -> str:
+    """Return the name of a class of arrays if a library has other rules for these; else "".
+
+    >>> mode_with_rules("KerasTensor", "keras"), mode_with_rules("Variable", "keras")
+    ('KerasTensor', '')
+    """
+    return array_class if meaning("mode", array_class, library) else ""
+
+
+def system_of_mode(array_class: str, library: str | None, system: str) -> str | None:
+    """Find the system of a library's arrays of one class under a system; None if there is no other.
+
+    >>> system_of_mode("KerasTensor", "keras", "keras-torch-computed")
+    'keras-jax'
+    """
+    stated = meaning("mode", array_class, library) or ""
+    return dict(each.split("=") for each in stated.split(",") if each).get(system)
+
+
 def dtype_named(name: str, library: str | None) -> NamedDType | None:
     """The dtype that an attribute of a library is, `np.float32` or `torch.half`; None if it is none."""
     found = meaning("cast", name, library)
@@ -236,8 +264,8 @@ def constant(name: str) -> float | None:
 def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
     """Functions whose results have the dtypes of operations: by library and name those of each result."""
     found, stated = {}, _Stated("equivalents.txt")
-    for row, (library, name, *operations) in _rows("equivalents.txt", 3):
-        _check_library(library, "equivalents.txt", row, 1)
+    for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
+        check_library(library, "equivalents.txt", row, 1)
         for column, each in enumerate(operations, 3):
             if each != ANY_NUMBER:
                 _check(each.removeprefix(SAME_ARGUMENTS), FUNCTIONS, "equivalents.txt", row, column)
@@ -260,7 +288,7 @@ def equivalent(name: str, library: str | None) -> tuple[str, ...]:
 def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
     """Our names of the operations of libraries' graphs, and which of their operands ours take."""
     found = {}
-    for row, (library, name, ours, *operands) in _rows("graph_names.txt", 3):
+    for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
         _check(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
         _check(ours, (*FUNCTIONS, CAST), "graph_names.txt", row, 3)
         found[library, name] = ours, "".join(operands)
@@ -304,8 +332,8 @@ class _Stated:
         self.rows[key] = row
 
 
-def _rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a table with their numbers. Raises TableError of one with too few or too many columns."""
+def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows of a table with their numbers. Raises TableError of too few or too many columns."""
     with open(HERE / file, encoding="ascii") as lines:
         for number, line in enumerate(lines, 1):
             words = line.split()
@@ -323,7 +351,8 @@ def _check(word: str, known: Collection[str], file: str, row: int, column: int) 
         raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")
 
 
-def _check_library(word: str, file: str, row: int, column: int) -> None:
+def check_library(word: str, file: str, row: int, column: int) -> None:
+    """Raises TableError of a word that is neither a library nor the `*` for all."""
     _check(word, ("*", *libraries()), file, row, column)
 
 
@@ -332,8 +361,8 @@ def _signatures() -> Mapping[tuple[str, str], Signature]:
     """All rows of signatures.txt, by operation or form, and library."""
     found: dict[tuple[str, str], Signature] = {}
     known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MADE)
-    for row, (operations, library, *rest) in _rows("signatures.txt", 3):
-        _check_library(library, "signatures.txt", row, 2)
+    for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
+        check_library(library, "signatures.txt", row, 2)
         read = _signature(rest, row)
         for name in operations.split(","):
             _check(name, known, "signatures.txt", row, 1)

@@ -178,7 +178,6 @@ def _why_no_fold(system: System) -> str:
 
 
 def _operands(tables: Tables, tier: Tier) -> list[tuple[int, Operand]]:
-    """The operands of a tier and their indices."""
     if tier == "scalar":
         return [(i, parse("True" if word == "bool" else word)) for i, word in enumerate(tables.scalars)]
     return [(i, operand_of(d, tier=tier)) for d, i in tables.indices.items()]

@@ -274,7 +274,6 @@ def _unwrapped(place: _Place, node: ast.Call, literal: str) -> Iterator[Change]:
 
 
 def _dtype_argument(call: ast.Call) -> ast.expr | None:
-    """Find the argument that asks for a dtype."""
     for keyword in call.keywords:
         if keyword.arg == "dtype":
             return keyword.value

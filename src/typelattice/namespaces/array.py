@@ -132,7 +132,8 @@ class Array(Operators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if not self._to_numpy:
             what = f"{_outermost_caller(sys._getframe(1))} converts an array {self._under()} to NumPy's"
-            raise NamespaceError(f"{what}, which to_numpy=False refuses; give x.bare, or np.asarray(x.bare)")
+            advice = "give x.bare, or allow it for all arrays: tl.namespace(..., to_numpy=True)"
+            raise NamespaceError(f"{what}, where NumPy's rules would go on; {advice}")
         return self._recipes.library.to_numpy(self._data, dtype, copy)
 
     def __dlpack__(

@@ -18,7 +18,6 @@ from typelattice.namespaces.signatures import named
 
 Function = Callable[..., Any]
 Builder = Callable[[Context, str], Function]
-ACCUMULATING = ("accumulate", "cumulative")  # classes of operations that accept `dtype`
 
 
 def binary(context: Context, op: str) -> Function:
@@ -104,7 +103,7 @@ def several_operands(context: Context, op: str) -> Function:
 def reduction(context: Context, op: str) -> Function:
     """Build a function along axes; for some, `dtype` may request the dtype of the result."""
     library, promote = context.library, _promotion_of_one(context, op)
-    accumulates = OPERATIONS[op].of_class in ACCUMULATING
+    accumulates = OPERATIONS[op].takes_dtype
 
     def function(x: Any, /, *, dtype: object = None, **options: Any) -> Any:
         x = context.array(op, x)

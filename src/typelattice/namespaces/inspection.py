@@ -8,6 +8,7 @@ from typing import Any
 from typelattice.engine.answer import PromotionError
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
+from typelattice.facts.shapes import Shape, broadcast
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.context import DEFAULTS, Context
@@ -149,4 +150,10 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
         d = context.dtype(dtype)
         return d.kind in _kinds(kind) if isinstance(kind, str) else d is context.dtype(kind)
 
-    return {f.__name__: named(f, f.__name__) for f in (result_type, can_cast, finfo, iinfo, isdtype)}
+    functions = (result_type, can_cast, finfo, iinfo, isdtype, broadcast_shapes)
+    return {f.__name__: named(f, f.__name__) for f in functions}
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape | None:
+    """Broadcast shapes to one shape. Raises ShapeError, a ValueError, where they do not go together."""
+    return broadcast(shapes)

@@ -25,7 +25,6 @@ from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.libraries import library as find_library
 from typelattice.namespaces.libraries.computing import ComputingLibrary
 from typelattice.namespaces.recipe import Recipes
-from typelattice.namespaces.shapes import shapes
 from typelattice.namespaces.signatures import named, standard
 from typelattice.namespaces.system_content import content
 
@@ -67,7 +66,6 @@ class Namespace(Members):
             **functions,
             **creation(context),
             **inspection(context),
-            **shapes(),
             **context.dtypes,
             **{d.name: d for d in system.requested if isinstance(d, DType) and library.has(d)},
             **CONSTANTS,
@@ -132,7 +130,7 @@ def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def namespace(
-    system: str | os.PathLike[str] | System, library: ModuleType, *, to_numpy: bool = True
+    system: str | os.PathLike[str] | System, library: ModuleType, *, to_numpy: bool = False
 ) -> Namespace:
     """An array-API namespace that computes with a library and promotes by a system.
 
@@ -141,8 +139,9 @@ def namespace(
     say the same, also if a file was read twice, or in another process. A namespace that the program no longer
     holds is forgotten, except the last few.
 
-    `to_numpy=False`: an array refuses to be converted by `np.asarray(x)`, which is how code for NumPy alone
-    takes arrays that it does not know and goes on under NumPy's rules. The error names the function.
+    An array refuses to be converted by `np.asarray(x)`: so code for NumPy alone takes arrays that it does not
+    know, and goes on under NumPy's rules. The error names the function. `np.asarray(x.bare)` converts one
+    array; `to_numpy=True` allows it for all.
 
     Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from typelattice.calls.bind import gives_told
 from typelattice.calls.multiple_results import arguments
 from typelattice.calls.step import (
     WRITES,
@@ -21,13 +20,13 @@ from typelattice.calls.step import (
     Number,
     Opaque,
     Ref,
-    Shape,
     Slice,
     Step,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range import Value
+from typelattice.facts.shapes import Shape
 from typelattice.operands.operand import Operand
 
 
@@ -72,7 +71,6 @@ def _parameter(step: Input) -> str:
 
 
 def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
-    """The lines of a step."""
     match step:
         case Call(name="setitem", args=(x, value), operator=False):
             key = _index(dict(step.keywords)["key"], names)
@@ -103,7 +101,7 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
 
 def _annotation(step: Call, names: Sequence[str]) -> str:
     """The dtype of a call that its function does not take: an annotation, as an input has it."""
-    if step.dtype is None or gives_told(OPERATIONS[step.name]):
+    if step.dtype is None or OPERATIONS[step.name].takes_dtype:
         return ""
     return f': "{_argument(step.dtype, names)}"'
 
@@ -117,10 +115,8 @@ def _called(step: Call, names: Sequence[str]) -> str:
         return f"{args[0]} {op.operator} {args[1]}"
     if step.operator and op.operator:
         return f"{op.operator.removesuffix('x')}{args[0]}"
-    if op.form == "subscripts":  # its text comes before its arrays
-        args = [*args[len(step.operands) :], *args[: len(step.operands)]]
     args += [f"{key}={_argument(x, names)}" for key, x in keywords.items()]
-    args += [f"dtype={_argument(step.dtype, names)}"] if step.dtype is not None and gives_told(op) else []
+    args += [f"dtype={_argument(step.dtype, names)}"] if step.dtype is not None and op.takes_dtype else []
     return f"xp.{step.name}({', '.join(args)}){'' if number is None else f'[{number}]'}"
 
 
@@ -147,7 +143,6 @@ def _lists(key: Argument, lists: str, names: Sequence[str]) -> str:
 
 
 def _list(items: tuple[Argument, ...], names: Sequence[str]) -> str:
-    """A list, and the lists in it."""
     return f"[{', '.join(_list(x, names) if isinstance(x, tuple) else _argument(x, names) for x in items)}]"
 
 

@@ -120,7 +120,6 @@ class _Reader:
         return self.integer(0, self.before - 1, "earlier step")
 
     def argument(self, depth: int = 0) -> Any:
-        """An argument of a call."""
         x = self.data
         if depth > DEEPEST:
             raise self.wrong(f"lists within more than {DEEPEST} lists; take it apart")
@@ -188,7 +187,6 @@ OBJECTS: Mapping[str, Callable[[_Reader, int], Any]] = {
 
 
 def _step(x: _Reader) -> Step:
-    """The step that an object states."""
     kind = x.at("is").text()
     location = (
         SourceLocation(x.at("file").text(), x.at("line").integer(0, 10**9, "line")) if x.has("file") else None

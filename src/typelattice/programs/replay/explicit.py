@@ -13,7 +13,6 @@ from typelattice.calls.step import (
     Argument,
     Call,
     Cast,
-    Created,
     DTypeOf,
     Index,
     Input,
@@ -23,8 +22,8 @@ from typelattice.calls.step import (
     Opaque,
     ProgramError,
     Ref,
-    Slice,
     Step,
+    map_argument,
 )  # fmt: skip
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operations import STANDARD
@@ -75,7 +74,6 @@ class _Writer:
         return len(self.refs) - 1
 
     def dtype(self, d: DType | None) -> NamedDType:
-        """A dtype by its name."""
         if d not in self.named:
             self.named[d] = NamedDType(str(d))
         return self.named[d]
@@ -85,42 +83,23 @@ class _Writer:
         assert found is not None
         return found
 
-    def renamed(self, x: Argument) -> Any:
-        """An argument that speaks of the new steps, and names dtypes that were those of earlier ones."""
-        match x:
-            case Ref(step):
-                return self.refs[self.new[step]]
-            case DTypeOf(step):
-                return self.dtype(self.operand(step).dtype)
-            case Slice(start, stop, step):
-                return Slice(*map(self.renamed, (start, stop, step)))
-            case tuple():
-                return tuple(map(self.renamed, x))
-        return x
+    def renamed(self, x: Argument) -> Argument:
+        """A single argument that speaks of the new steps, and names the dtype of an earlier one."""
+        if isinstance(x, Ref):
+            return self.refs[self.new[x.step]]
+        return self.dtype(self.operand(x.step).dtype) if isinstance(x, DTypeOf) else x
 
     def write(self, i: int) -> None:
         """The explicit form of a step, after the casts that it needs."""
         step, given = self.steps[i], self.operand(i)
-        match step:
-            case Call():
-                self.new[i] = self.called(step, self.outcomes[i], given)
-            case Cast():
-                to = self.dtype(given.dtype)
-                self.new[i] = self.add(replace(step, source=self.new[step.source], to=to))
-            case Index():
-                source = self.new[step.source]
-                self.new[i] = self.add(replace(step, source=source, key=self.renamed(step.key)))
-            case Item(source=source):
-                self.new[i] = self.add(replace(step, source=self.new[source]))
-            case Created():
-                like = self.new[step.like] if isinstance(step.like, int) else step.like
-                args, keywords = self.renamed(step.args), self.renamed(step.keywords)
-                dtype = self.dtype(given.dtype)
-                self.new[i] = self.add(replace(step, args=args, keywords=keywords, like=like, dtype=dtype))
-            case Opaque(made_of=parts):
-                self.new[i] = self.add(replace(step, made_of=tuple(self.new[part] for part in parts)))
-            case _:
-                self.new[i] = self.add(step)
+        if isinstance(step, Call):
+            self.new[i] = self.called(step, self.outcomes[i], given)
+            return
+        made = step.map_refs(self.new.__getitem__, self.renamed)
+        if made.DTYPE:
+            stated: Any = {made.DTYPE: self.dtype(given.dtype)}
+            made = replace(made, **stated)
+        self.new[i] = self.add(made)
 
     def called(self, step: Call, outcome: Outcome, given: Operand) -> int:
         """Add an operation on operands of one dtype. If the library gives a Python number, take its item."""
@@ -133,10 +112,15 @@ class _Writer:
         )
         cast_after = writes or _narrows(step, p, result)
         computed = p.compute if cast_after and p else result
+
+        def placed(x: Argument) -> Argument:
+            """An argument; an operand as it is after its cast."""
+            return self.refs[moved[x.step]] if isinstance(x, Ref) and x.step in moved else self.renamed(x)
+
         made = self.add(Call(
             WRITES.get(step.name, step.name),
-            tuple([self.moved(x, moved) for x in step.args]),
-            self.renamed(step.keywords) if step.keywords and step.name not in WRITES else (),
+            map_argument(step.args, placed),
+            map_argument(step.keywords, self.renamed) if step.keywords and step.name not in WRITES else (),
             tuple([moved[part] for part in step.operands]),
             step.operator,
             self.dtype(computed) if number or given.tier != "scalar" else None,
@@ -158,12 +142,6 @@ class _Writer:
         elif step.dtype is not None and requested is not None and not step.name.endswith("_like"):
             moved = {part: self.cast(step, part, self.operand(part), requested, None) for part in moved}
         return moved
-
-    def moved(self, x: Argument, moved: dict[int, int]) -> Argument:
-        """An argument of a call, an operand as it is after its cast."""
-        if isinstance(x, Ref):
-            return self.refs[moved[x.step] if x.step in moved else self.new[x.step]]
-        return tuple(self.moved(each, moved) for each in x) if isinstance(x, tuple) else self.renamed(x)
 
     def compared_in(self, step: Call, p: Promotion) -> DType | None:
         """The dtype in which a number out of range is compared: one that holds it and all other values."""
@@ -228,12 +206,10 @@ def check(steps: Sequence[Step]) -> None:
                 dtypes.append(None)
             case Index(source=source):
                 dtypes.append(dtypes[source])
-            case Cast(to=to):
-                dtypes.append(_stated(step, to))
-            case Created(dtype=dtype):
-                dtypes.append(_stated(step, dtype))
             case Call():
                 dtypes.append(_checked(step, [dtypes[part] for part in step.operands]))
+            case _:
+                dtypes.append(_stated(step))
 
 
 def _checked(step: Call, operands: Sequence[str | None]) -> str | None:
@@ -248,13 +224,13 @@ def _checked(step: Call, operands: Sequence[str | None]) -> str | None:
     if None in joined or len({*joined}) > 1:
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
         raise ProgramError(f"{_named(step)} casts implicitly, of {what}; take .explicit(system)")
-    return _stated(step, step.dtype)
+    return _stated(step)
 
 
-def _stated(step: Step, dtype: object) -> str:
-    if not isinstance(dtype, NamedDType):
+def _stated(step: Step) -> str:
+    if not isinstance(step.asked_dtype, NamedDType):
         raise ProgramError(f"{_named(step)} does not say its dtype; take .explicit(system)")
-    return dtype.name
+    return step.asked_dtype.name
 
 
 def _dtype_of(given: Operand | str) -> str | None:

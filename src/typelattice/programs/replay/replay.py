@@ -10,8 +10,10 @@ from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_numbers import computed
 from typelattice.calls.step import (
     IN_PLACE,
+    KIND_KEPT,
     WRITES,
     AnyDType,
+    Argument,
     Call,
     Cast,
     Created,
@@ -22,20 +24,23 @@ from typelattice.calls.step import (
     Number,
     Opaque,
     ProgramError,
-    Shape,
+    Ref,
     Step,
+    leaves,
 )  # fmt: skip
-from typelattice.calls.table import meaning, system_of_module
+from typelattice.calls.table import meaning, system_of_mode, system_of_module
 from typelattice.engine.answer import Promotion
-from typelattice.engine.foreign_arrays import index_refusal
-from typelattice.engine.operate import op_of
-from typelattice.engine.operations import COPY_CAST
+from typelattice.engine.decisions import RefusalError
+from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal
+from typelattice.engine.operate import op_of, written_into
+from typelattice.engine.operations import COPY_CAST, SAME_DTYPE
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, dtype
+from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
 from typelattice.facts.range import represent
 from typelattice.facts.releases import SIGN
+from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import BOOL, LISTS, SCALAR, WORDS, Operand, Tier, operand_of, scalar
 from typelattice.programs.replay.results import result_of
@@ -163,10 +168,10 @@ def evaluators_of(system: System | Systems, steps: Sequence[Step]) -> FindEvalua
             one = _Evaluator(system)
             return _by_module(lambda step: one, steps)
         kept = {id(steps[i]) for i in constants}
-        owners = [_owner_of_scalar(step) if i in constants else None for i, step in enumerate(steps)]
+        owners = [_foreign_mark(step) if i in constants else None for i, step in enumerate(steps)]
         numpy, one = _Evaluator(find_system(YIELDING_LIBRARY)), _Evaluator(system, owners)
         return _by_module(lambda step: numpy if id(step) in kept else one, steps)
-    owners = [*map(_owner_of_scalar, steps)]
+    owners = [None if isinstance(step, Created) else _foreign_mark(step) for step in steps]
     evaluators = {name: _Evaluator(s, owners) for name, s in system.items()}
     return _by_module(lambda step: _owner(evaluators, step), steps)
 
@@ -183,34 +188,37 @@ def _by_module(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEval
             return usual
         key = usual.system.name, step.module
         if key not in found:
-            own = _system_of_module(usual.system, step)
+            own = system_of_function(usual.system, step.module, step.owner)
             found[key] = usual if own is None else _Evaluator(own, usual.owners)
         return found[key]
 
     return evaluator
 
 
-def _system_of_module(usual: System, step: Call) -> System | None:
-    """Return the system of a function's module, with the default dtypes of the one that is given.
+def system_of_function(usual: System, module: str, library: str | None) -> System | None:
+    """Return the system of a mode, or of a function's module with the usual system's default dtypes.
 
     It has the name of a system only where it is that system: `jax.lax` without 64-bit types was not recorded.
     """
     plain, sign, release = usual.name.partition(SIGN)
-    name = system_of_module(step.module, step.owner, plain)
+    mode = system_of_mode(module, library, plain)
+    if mode is not None:
+        return find_system(mode + sign + release)
+    name = system_of_module(module, library, plain)
     if name is None:
         return None
     own = find_system(name + sign + release)
     if (own.defaults, own.requested) == (usual.defaults, usual.requested):
         return own
     return with_fields(
-        own, name=f"{usual.name} ({step.module})", defaults=usual.defaults, requested=usual.requested,
+        own, name=f"{usual.name} ({module})", defaults=usual.defaults, requested=usual.requested,
         before=usual.before,
     )  # fmt: skip
 
 
-def _owner_of_scalar(step: Step) -> str | None:
-    """Return the library whose scalar a step's result is, if it has no dimensions; None for an array."""
-    return None if isinstance(step, Created) else step.owner
+def _foreign_mark(step: Step) -> str | None:
+    """Return the mark of a step's result beside other libraries: its owner, and that it may be a scalar."""
+    return step.owner and step.owner + ("" if isinstance(step, Created) else SCALAR)
 
 
 def _constants(steps: Sequence[Step]) -> frozenset[int]:
@@ -240,7 +248,8 @@ def _owner(evaluators: Mapping[str, _Evaluator], step: Step) -> _Evaluator:
 class _Evaluator:
     """The evaluator of one program's steps under one system; it evaluates equal operations once.
 
-    `owners` has the library whose scalar the result of each step may be, in a program of several libraries.
+    `owners` has the library of each step's result in a program of several libraries, marked as a scalar's
+    if a result without dimensions is one.
     """
 
     def __init__(self, system: System, owners: Sequence[str | None] = ()) -> None:
@@ -248,7 +257,6 @@ class _Evaluator:
         self.outcomes_of_calls: dict[object, Outcome] = {}
 
     def outcome(self, step: Step, found: EarlierOutcomes) -> Outcome:
-        """Return the outcome of a step from the outcomes of the earlier steps."""
         for i in step.inputs:
             if found[i].operand is None:
                 return NOT_REACHED
@@ -262,6 +270,8 @@ class _Evaluator:
                 if foreign_arrays:
                     beside = zip(operands, made, strict=True)
                     made = tuple([replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in beside])
+                if why := self.refused_beside(step, made, found):
+                    return Outcome(None, None, why)
                 asked = None if step.dtype is None else self.dtype(step.dtype, found)
                 number = step.keywords[-1] if step.keywords else step.rebinds
                 key = name, made, step.operator, asked, number, _tier(step, made)
@@ -276,7 +286,7 @@ class _Evaluator:
             case Index(source=source, lists=lists):
                 o = found[source].operand
                 assert o is not None
-                if lists and (why := index_refusal(self.system, lists)):
+                if why := self.refused_index(step.key, lists, found):
                     return Outcome(None, None, why)
                 return Outcome(replace(o, tier=_tier(step, (o,)), value=None))
             case Cast(source=source, to=to):
@@ -294,17 +304,56 @@ class _Evaluator:
                 return self.outcome_of_creation(step, found)
         raise TypeError(f"a {type(step).__name__} is no step")
 
+    def refused_beside(self, step: Call, made: Sequence[Operand], found: EarlierOutcomes) -> str | None:
+        """Return the reason why arrays handed on together need one dtype, as in PyTorch's meshgrid."""
+        is_apart = step.name not in WRITES and OPERATIONS[step.name].form == "separate"
+        if not is_apart or op_of(self.system, step.name).meet != SAME_DTYPE:
+            return None
+        others = (found[x.step].operand for x in step.args if isinstance(x, Ref))
+        different = next((o for o in others if o is not None and o.dtype is not made[0].dtype), None)
+        what = f"{step.name} does not promote: operands have to be of one dtype"
+        return None if different is None else f"{what}, and these are {made[0]} and {different}"
+
+    def refused_output(self, output: Operand, result: Operand) -> str | None:
+        """Return the reason why the library does not write a result into the array that `out=` names."""
+        writes, into = op_of(self.system, "+="), result.dtype
+        try:
+            if into is not None:
+                written_into(self.system, writes, into, output, [])
+        except RefusalError as e:
+            return e.reason
+        return None
+
+    def refused_index(self, key: Argument, lists: str, found: EarlierOutcomes) -> str | None:
+        """Return the reason why the system's library refuses a list, or bools, in an index."""
+        keys = key if isinstance(key, tuple) else (key,)
+        if lists:
+            is_mask = any(isinstance(x, bool) for each in keys for x in leaves(each))
+            forms = (lists, MASK) if is_mask else (lists,)
+            return next((why for form in forms if (why := index_refusal(self.system, form))), None)
+        instead = meaning("unmasked", "index", self.system.library.partition(" ")[0])
+        if instead is None:
+            return None
+        of_keys = (found[x.step].operand for x in keys if isinstance(x, Ref))
+        is_mask = any(o is not None and o.kind is Kind.BOOL for o in of_keys)
+        return f"{self.system.name} takes no bools as an index; write {instead}" if is_mask else None
+
     def foreign_arrays(self, step: Call, operands: Sequence[Operand]) -> Mapping[int, str]:
         """Return the foreign operands by their steps: lists, and scalars such as np.float64(2) in MLX.
 
-        Scalars count only if the system has a rule for their library.
+        Scalars count only if the system has a rule for their library. Arrays count only if the system casts
+        them to its own dtype.
         """
         found = dict.fromkeys(step.lists, LISTS)
         if self.owners and len(operands) > 1:
             for i, o in zip(step.operands, operands, strict=True):
-                owner = self.owners[i]
-                if owner and owner != step.owner and owner in self.system.foreign and o.tier == "0d":
+                owner = (self.owners[i] or "").removesuffix(SCALAR)
+                if owner == step.owner or owner not in self.system.foreign:
+                    continue
+                if o.tier == "0d" and self.owners[i] != owner:
                     found[i] = owner + SCALAR
+                elif self.system.foreign[owner].get("array") == OTHER:
+                    found[i] = owner
         return found
 
     def dtype(self, asked: AnyDType, found: EarlierOutcomes) -> DType | Operand:
@@ -373,11 +422,11 @@ class _Evaluator:
         if step.name == "setitem" and step.operator and op_of(self.system, "setitem").into == COPY_CAST:
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
+        if KIND_KEPT in step.keywords and (why := self.refused_output(*operands)):
+            return Outcome(None, None, why)
         if asked is not None:
-            for o in operands:
-                if o.foreign and (p := self.system.explain(o)).dtype is None:
-                    return Outcome(None, p, p.reason)
-            return self.cast(replace(operands[0], value=None), asked, tier)
+            refused = self.refused_dtype(step, operands)
+            return refused or self.cast(replace(operands[0], value=None), asked, tier)
         name = step.name
         if name in WRITES:
             return self.in_place(name, operands, tier, step.rebinds)
@@ -391,11 +440,23 @@ class _Evaluator:
         given, why = result_of(self.system, p, step, operands, tier)
         return Outcome(given, p, why)
 
+    def refused_dtype(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
+        """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
+        asked = [self.system.explain(o) for o in operands if o.foreign]
+        takes_dtype = step.name not in WRITES and OPERATIONS[step.name].takes_dtype
+        if takes_dtype and operands[0].kind not in op_of(self.system, step.name).takes:
+            asked.append(self.system.explain(*operands, op=step.name))
+        return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
+
     def in_place(self, name: str, operands: Sequence[Operand], tier: Tier, computed: bool) -> Outcome:
         """Return the outcome of `x *= y`. A Python number on the left is replaced and not written into."""
         library = self.system.library.partition(" ")[0]
         rebound = operands[0].tier == "scalar" or (computed and meaning("rebound", "0d", library) is not None)
-        p = self.system.explain(*operands, op=OPERATIONS[WRITES[name]].operator if rebound else name)
+        function = WRITES[name]
+        # NumPy's scalars compute with functions. `**` of an array may call another one than np.power.
+        instead = OPERATIONS[function].operator if operands[0].tier == "scalar" else function
+        asked = instead if rebound else name
+        p = self.system.explain(*operands, op=asked)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         return Outcome(operand_of(p.dtype, p.weak, tier), p)

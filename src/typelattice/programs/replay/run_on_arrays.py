@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.bind import gives_told
 from typelattice.calls.call_handlers import PYTHONS
 from typelattice.calls.multiple_results import STANDS_FOR, arguments
 from typelattice.calls.step import (
@@ -70,7 +69,6 @@ class _Runner:
         self.values: list[Any] = []
 
     def value(self, step: Step) -> Any:
-        """Return the value of a step."""
         match step:
             case Input(given=given):
                 return self.input(step, given)
@@ -120,7 +118,6 @@ class _Runner:
         raise ProgramError(f"the input {step.text} is not given; give {step.text}=...")
 
     def called(self, step: Call) -> Any:
-        """Return the result of an operation."""
         taken, keywords, number = arguments(step)
         if STANDS_FOR in keywords:
             what = f"it has the dtype of {step.name}, and its values are not computed here"
@@ -139,14 +136,12 @@ class _Runner:
         if step.operator and op.method:
             found = getattr(operator, op.method)(*args)
         else:
-            if step.dtype is not None and gives_told(op):
+            if step.dtype is not None and op.takes_dtype:
                 named["dtype"] = self.dtype(step.dtype)
             if op.form == "list":
                 args[0] = [*args[0]]
             else:
-                args = self.arrays(op, step, args)
-            if op.form == "subscripts":  # its text comes before its arrays
-                args = [*args[len(step.operands) :], *args[: len(step.operands)]]
+                args = self.arrays(op, step, taken, args)
             found = self.function(step, step.name)(*args, **named)
             found = found if number is None else found[number]
         if step.dtype is None or not hasattr(found, "dtype"):
@@ -154,9 +149,9 @@ class _Runner:
         to = self.dtype(step.dtype)
         return found if not getattr(found, "weak", False) and found.dtype == to else self.cast(found, to)
 
-    def arrays(self, op: Operation, step: Call, args: list[Any]) -> list[Any]:
-        """Arguments, of which those that the standard wants to be arrays are: one at least, any condition."""
-        refs = [i for i, x in enumerate(step.args) if isinstance(x, Ref) and x.step in step.operands]
+    def arrays(self, op: Operation, step: Call, taken: Sequence[Argument], args: list[Any]) -> list[Any]:
+        """The values of arguments, as arrays where the standard wants them: one at least, any condition."""
+        refs = [i for i, x in enumerate(taken) if isinstance(x, Ref) and x.step in step.operands]
         numbers = [i for i in refs if not hasattr(args[i], "dtype")]
         if op.form == "elementwise":
             numbers = numbers[:1] if len(numbers) == len(refs) else []

@@ -9,27 +9,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Generator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import GeneratorType
 from typing import Any, TypeAlias
 
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.step import Argument, Ref
+from typelattice.calls.table import meaning
 from typelattice.facts.libraries import library_of
 from typelattice.programs.source.dtype_questions import Limits
 
-ALIASES = {
-    "np": "numpy",
-    "jnp": "jax",
-    "tf": "tensorflow",
-    "da": "dask",
-    "cp": "cupy",
-    "lax": "jax",
-    "F": "torch",
-    "pl": "polars",
-    "Tensor": "tinygrad",
-    "mx": "mlx",
-    "ndx": "ndonnx",
-}
 LENGTH = 100_000  # of a range that a loop runs over
 ASKS = "asks for the value of an array, and its steps depend on that"
 WHERE = "write where(condition, x, y), or each branch as a program of its own"
@@ -47,7 +36,13 @@ class Dotted:
     @property
     def owner(self) -> str | None:
         """The library that it belongs to."""
-        return library_of(ALIASES.get(self.path[0], self.path[0]))
+        return library_called(self.path[0])
+
+
+@lru_cache(1024)
+def library_called(name: str) -> str | None:
+    """Find the library that code imports by a name."""
+    return library_of(meaning("alias", name, None) or name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 from typelattice.calls.call_handlers import PYTHONS
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref
+from typelattice.calls.shapes import NO_SHAPE
+from typelattice.calls.step import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
 from typelattice.calls.table import FUNCTIONS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.suggestions import nearest
@@ -51,7 +52,7 @@ def _len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[A
         return PLAIN
     shape = builder.shape(known[0])
     if not shape or shape[0] is None:
-        raise excerpt.refuse("the shape is not known; give its operand a shape, e.g. float32[3,4]")
+        raise excerpt.refuse(NO_SHAPE)
     return shape[0]
 
 
@@ -95,7 +96,7 @@ OF_ARRAYS: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], 
 
 def _has_array(known: Sequence[Any]) -> bool:
     """Return True if an array or an unknown number is among the values, or in a list among them."""
-    return any(isinstance(x, Ref) or (isinstance(x, tuple) and _has_array(x)) for x in known)
+    return any(isinstance(x, Ref) for x in leaves(tuple(known)))
 
 
 def _sum(

@@ -88,7 +88,6 @@ def _is_list(lines: Sequence[ast.stmt]) -> bool:
 
 
 def _bound(source: Reader, names: Sequence[str]) -> dict[str, Any]:
-    """The inputs of these names."""
     return {name: _given(source, name) for name in names}
 
 

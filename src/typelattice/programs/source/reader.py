@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from types import EllipsisType
 from typing import Any
 
+from typelattice.calls.attributes import ATTRIBUTES, attribute_of
 from typelattice.calls.bind import call_function
 from typelattice.calls.call_handlers import MAKERS, PYTHONS, cast_to
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.methods import METHODS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.shapes import size
 from typelattice.calls.step import (
     LONGEST,
     WRITES,
@@ -25,11 +25,10 @@ from typelattice.calls.step import (
     NamedDType,
     ProgramError,
     Ref,
-    Shape,
     Slice,
     SourceLocation,
 )
-from typelattice.calls.table import FUNCTIONS, constant, dtype_named, meaning, module_with_rules
+from typelattice.calls.table import constant, dtype_named, meaning, module_with_rules, names
 from typelattice.calls.ufuncs import is_ufunc_method, ufunc_method
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES
@@ -94,15 +93,6 @@ REFUSED: Mapping[type[ast.AST], str] = {
     ast.Yield: "yield; return the result",
     ast.NamedExpr: "a name given within an expression; give it on a line before",
 }
-WRITING = {  # the operation of each method of `x.at[key]`
-    "add": "add",
-    "multiply": "multiply",
-    "mul": "multiply",
-    "divide": "divide",
-    "power": "pow",
-    "min": "minimum",
-    "max": "maximum",
-}
 NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # they return an array's namespace
 
 
@@ -123,14 +113,6 @@ REFUSED_LINES: Mapping[type[ast.stmt], str] = {
     ast.Delete: "a name that goes; leave it",
     ast.Match: f"a choice that {ASKS}; {WHERE}",
     ast.AsyncFunctionDef: "a function to be awaited; define it without async",
-}
-
-
-VIEWS = {"T": "matrix_transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
-LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow from the shape
-    "ndim": len,
-    "shape": lambda shape: None if None in shape else shape,
-    "size": size,
 }
 
 
@@ -184,19 +166,8 @@ class Reader:
 
     def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> Read:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
-        shape = self.builder.shape(x)
-        if name == "T" and shape is not None and len(shape) != 2:
-            raise self.excerpt(node).refuse(
-                f"T of an array of {len(shape)} axes; write permute_dims(x, axes)"
-            )
-        if name in VIEWS:
-            return self.builder.call(self.excerpt(node), FUNCTIONS[VIEWS[name]], [x])
-        if name in LENGTHS:
-            found = None if shape is None else LENGTHS[name](shape)
-            if found is None:
-                given = "its operand a shape, e.g. float32[3,4]"
-                raise self.excerpt(node).refuse(f"the shape is not known; give {given}")
-            return found
+        if name in ATTRIBUTES:
+            return attribute_of(self.builder, self.excerpt(node), name, x)
         if name == "dtype":
             return DTypeOf(x.step)
         return None if name == "device" else Method(x, name)
@@ -216,6 +187,8 @@ class Reader:
                 raise self.excerpt(node).refuse("a dictionary; take one of its values, or give them names")
             case Limits(name=name):
                 raise self.excerpt(node).refuse(f"{name} gives several numbers; take one: {name}(dtype).max")
+            case Method(name=name) if near := nearest(name, ("dtype", *ATTRIBUTES)):
+                raise self.excerpt(node).refuse(f"no array has {short(name)}{near}")
             case Dotted() | Elements() | Function() | Method():
                 raise self.excerpt(node).refuse("a function that is not called; call it")
         return x
@@ -408,8 +381,10 @@ class Reader:
             excerpt = Excerpt(self.excerpt(node).text, self.excerpt(node).location, owner)
             return ufunc_method(self.builder, excerpt, ufunc, method, taken, said)
         name, owner, module = self.function_name(node, function, owner)
-        if (name, owner) == ("col", "polars") and len(args) == 1 and isinstance(args[0], str):
-            return self.argument(node, self.name(node, args[0], scope))  # the column of that name
+        if meaning("column", name, owner) and len(args) == 1 and isinstance(args[0], str):
+            return self.argument(node, self.name(node, args[0], scope))
+        if meaning("columns", name, owner):
+            args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
         return self.named_function(node, name, owner, module, args, named)
 
     def items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
@@ -445,13 +420,13 @@ class Reader:
 
     def written(self, node: ast.Call, to: Elements, method: str, args: Sequence[Argument]) -> Ref:
         """The array that `x.at[key].set(y)` gives: with other elements, of its own dtype."""
-        excerpt = self.excerpt(node)
-        if method not in ("set", *WRITING) or len(args) != 1:
-            raise excerpt.refuse(f"elements are written by set, {', '.join(WRITING)}, of one value")
+        excerpt, written = self.excerpt(node), {name: op for (_, name), op in names("element").items()}
+        if method not in ("set", *written) or len(args) != 1:
+            raise excerpt.refuse(f"elements are written by set, {', '.join(written)}, of one value")
         if method == "set":
             return self.builder.put(excerpt, to.of, to.key, args[0])
         elements = self.builder.index(excerpt, to.of, to.key)
-        made = self.builder.call(excerpt, operation(WRITING[method]), [elements, args[0]])
+        made = self.builder.call(excerpt, operation(written[method]), [elements, args[0]])
         return self.builder.put(excerpt, to.of, to.key, made)
 
     def method(self, node: ast.Attribute, of: Read, name: str) -> Read:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from types import EllipsisType
 from typing import Any, NoReturn
 
+from typelattice.calls.attributes import ATTRIBUTES
 from typelattice.calls.methods import is_method
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, ProgramError, Ref, Slice
 from typelattice.engine.foreign_arrays import INDICES
@@ -19,7 +19,6 @@ from typelattice.operands.operand import SCALARS, OperandError
 from typelattice.programs.symbols.caller_location import here
 
 WHERE = "write where(condition, x, y), or each branch as a function of its own"
-SHAPE = "give its operand a shape, e.g. float32[3,4]"
 
 
 class Symbol:
@@ -28,6 +27,8 @@ class Symbol:
     __slots__ = ("_ref", "_xp")
     __array_priority__ = 1e6  # a NumPy array at the left leaves an operation to us
     __hash__ = None  # type: ignore[assignment]  # == makes a step, so that no key can be found
+    shape: tuple[int, ...]
+    ndim: int
 
     def __init__(self, xp: Any, ref: Ref) -> None:
         self._xp, self._ref = xp, ref
@@ -41,27 +42,6 @@ class Symbol:
     # -- what is known
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes. Raises ProgramError where they are not known."""
-        shape = self._xp.builder.shape(self._ref)
-        if shape is None or None in shape:
-            raise here().refuse(f"the shape of {self!r} is not known; {SHAPE}")
-        return tuple(n for n in shape if n is not None)
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes. Raises ProgramError where it is not known."""
-        shape = self._xp.builder.shape(self._ref)
-        if shape is None:
-            raise here().refuse(f"the shape of {self!r} is not known; {SHAPE}")
-        return len(shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements. Raises ProgramError where it is not known."""
-        return math.prod(self.shape)
-
-    @property
     def dtype(self) -> Any:
         """The dtype: of an input and of a cast a DType, of anything else what the system will say."""
         return self._xp.builder.dtype(self._ref) or SymbolDType(self._ref)
@@ -70,32 +50,6 @@ class Symbol:
     def device(self) -> None:
         """A symbol is nowhere."""
         return None
-
-    @property
-    def T(self) -> Symbol:
-        """The transpose of a matrix."""
-        shape = self._xp.builder.shape(self._ref)
-        if shape is not None and len(shape) != 2:
-            raise here().refuse(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
-        return self.mT
-
-    @property
-    def mT(self) -> Symbol:
-        """The transpose of each matrix of a stack."""
-        found: Symbol = self._xp._called("matrix_transpose", (self,), {})
-        return found
-
-    @property
-    def real(self) -> Symbol:
-        """The real parts."""
-        found: Symbol = self._xp._called("real", (self,), {})
-        return found
-
-    @property
-    def imag(self) -> Symbol:
-        """The imaginary parts."""
-        found: Symbol = self._xp._called("imag", (self,), {})
-        return found
 
     def __round__(self, decimals: int = 0) -> Symbol:
         found: Symbol = self._xp._called("round", (self, decimals) if decimals else (self,), {})
@@ -213,7 +167,6 @@ def argument(xp: Any, x: Any) -> Argument:
 
 
 def _operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
-    """The method of a binary operator."""
 
     def method(self: Symbol, other: Any) -> Any:
         try:
@@ -246,6 +199,12 @@ def _unary(name: str) -> Callable[[Symbol], Any]:
     return method
 
 
+def _attribute(name: str) -> property:
+    return property(lambda self: self._xp._attribute(self, name))
+
+
+for _name in ATTRIBUTES:
+    setattr(Symbol, _name, _attribute(_name))
 for _op in OPERATIONS.values():
     if _op.method and (_op.operator or _op.name == "abs") and _op.of_class not in ("in-place", "assignment"):
         if _op.most == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from typelattice.calls.attributes import attribute_of
 from typelattice.calls.bind import call_function
 from typelattice.calls.call_handlers import MAKERS
 from typelattice.calls.methods import call_method, is_in_place
@@ -102,6 +103,11 @@ class Symbols:
         if is_in_place(name) and isinstance(found, Ref):
             x._ref = found
         return self._given(excerpt, found)
+
+    def _attribute(self, x: Symbol, name: str) -> Any:
+        """Return an attribute of a symbol that all arrays have."""
+        excerpt = here()
+        return self._given(excerpt, attribute_of(self.builder, excerpt, name, x._ref))
 
     def _ufunc_method(self, function: str, method: str, args: Any, named: dict[str, Any]) -> Any:
         """Call a method of a NumPy function, such as `np.add.reduce(x)`, and return its result."""

@@ -10,7 +10,7 @@ import onnx
 from onnx import numpy_helper
 
 from typelattice.calls.inputs import described
-from typelattice.calls.shapes import ShapeError, result_shape
+from typelattice.calls.shapes import result_shape
 from typelattice.calls.step import (
     LONGEST,
     Argument,
@@ -21,11 +21,11 @@ from typelattice.calls.step import (
     NamedDType,
     ProgramError,
     Ref,
-    Shape,
     Step,
 )  # fmt: skip
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import operation
+from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clipped, short
 
 WRITTEN_OUT = 16  # elements of a constant that stands in the program; a larger one is an input

@@ -35,31 +35,23 @@ def _reduction(name: str) -> Reader:
     return read
 
 
-def _along(name: str, since: int, default: int) -> Reader:
-    """An operation along an axis. Before version 13 softmax made its operand a matrix first."""
+def _with(
+    name: str, operands: int | None = 1, since: int = 1, without: str = "", **named: int | bool
+) -> Reader:
+    """Return the reader of an operator whose attributes are our arguments by name, with these defaults.
+
+    It takes so many operands, or all of them. `since` is the version of the operators from which on it means
+    what ours does, and `without` an attribute that ours does not have.
+    """
 
     def read(node: Node) -> int | None:
-        if node.version < since:
+        if node.version < since or (without and node.integer(without, 0)):
             return None
-        return node.call(name, [node.operand(0)], (), {"axis": node.integer("axis", default)})
+        taken = node.operands() if operands is None else [node.operand(i) for i in range(operands)]
+        given = {key: type(default)(node.integer(key, default)) for key, default in named.items()}
+        return node.call(name, taken, (), given)
 
     return read
-
-
-def _position(name: str) -> Reader:
-    """The position of an extreme."""
-
-    def read(node: Node) -> int | None:
-        if node.integer("select_last_index", 0):
-            return None
-        kept = bool(node.integer("keepdims", 1))
-        return node.call(name, [node.operand(0)], (), {"axis": node.integer("axis", 0), "keepdims": kept})
-
-    return read
-
-
-def _joined(node: Node) -> int | None:
-    return node.call("concat", node.operands(), (), {"axis": node.integer("axis", 0)})
 
 
 def _folded(name: str) -> Reader:
@@ -122,11 +114,6 @@ def _taken(node: Node) -> int | None:
     if shape is None or len(shape) != 1:
         return None
     return node.call("take", [node.operand(0), node.operand(1)], (), {"axis": node.integer("axis", 0)})
-
-
-def _taken_along(node: Node) -> int | None:
-    axis = node.integer("axis", 0)
-    return node.call("take_along_axis", [node.operand(0), node.operand(1)], (), {"axis": axis})
 
 
 def _clipped(node: Node) -> int | None:
@@ -208,22 +195,22 @@ def _infinite(node: Node) -> int | None:
 
 
 READERS: Mapping[str, Reader] = {
-    "ArgMax": _position("argmax"),
-    "ArgMin": _position("argmin"),
+    "ArgMax": _with("argmax", axis=0, keepdims=True, without="select_last_index"),
+    "ArgMin": _with("argmin", axis=0, keepdims=True, without="select_last_index"),
     "BitShift": _shifted,
     "Clip": _clipped,
-    "Concat": _joined,
+    "Concat": _with("concat", None, axis=0),
     "CumSum": _running_sum,
     "Div": _divided,
     "Einsum": _told,
     "Expand": _of_shape("broadcast_to"),
     "Flatten": _of_shape("reshape"),
     "Gather": _taken,
-    "GatherElements": _taken_along,
-    "Gelu": lambda node: node.call("gelu", [node.operand(0)]),
+    "GatherElements": _with("take_along_axis", 2, axis=0),
+    "Gelu": _with("gelu"),
     "Gemm": _product,
     "IsInf": _infinite,
-    "LogSoftmax": _along("log_softmax", 13, -1),
+    "LogSoftmax": _with("log_softmax", since=13, axis=-1),
     "Max": _folded("maximum"),
     "Min": _folded("minimum"),
     "Mod": _remainder,
@@ -235,7 +222,7 @@ READERS: Mapping[str, Reader] = {
     "ReduceSum": _reduction("sum"),
     "Reshape": _of_shape("reshape"),
     "Slice": _sliced,
-    "Softmax": _along("softmax", 13, -1),
+    "Softmax": _with("softmax", since=13, axis=-1),
     "Squeeze": _of_shape("reshape"),
     "Sum": _folded("add"),
     "Tile": _repeated,

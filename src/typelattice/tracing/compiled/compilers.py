@@ -2,47 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any
 
 from typelattice.facts.libraries import file_of, library_of
 from typelattice.tracing.compiled.graph import Graph
 
 
-class Compiler(Protocol):
-    """The interface of a library's file: its compiled functions and the tracers in them."""
+class Compiler:
+    """A library's file, by its functions: the functions that the library compiles, and the tracers in them.
+
+    A file has `LIBRARY`, `is_compiled`, `leaves` and `graph`. What else it leaves out is answered here.
+    """
 
     LIBRARY: str
+    is_compiled: Callable[[type], bool]
+    """Tells whether the objects of a class are compiled functions."""
+    leaves: Callable[[Any], list[Any]]
+    """Gives the leaves of nested arguments or results, in the order of a graph's inputs and outputs."""
+    graph: Callable[[Any, Sequence[Any], Mapping[str, Any]], Graph | None]
+    """Gives the graph of a function for arguments of an earlier call; None if the graph is not known."""
 
-    def is_compiled(self, cls: type) -> bool:
-        """Return True if the objects of a class are compiled functions."""
+    def __init__(self, file: ModuleType) -> None:
+        vars(self).update(vars(file))
 
     def is_own(self, function: Any) -> bool:
         """Return True if a compiled function is the library's own."""
+        return False
 
     def takes_apart(self, function: Any) -> bool:
         """Return True if a plain library function that is no operation can be read as a compiled one."""
+        return False
 
     def state(self, function: Any) -> Hashable:
         """Return the state that the graph of a function depends on, besides its arguments."""
+        return None
 
     def is_tracer(self, cls: type) -> bool:
         """Return True if the objects of a class are tracers: they stand for arrays during compilation."""
+        return False
 
     def variable(self, x: Any) -> Any:
         """Return the variable that a tracer stands for."""
+        return None
 
     def raw(self, variable: Any) -> Any:
         """Return the object that `variable` gives for a variable of a graph."""
-
-    def leaves(self, x: Any) -> list[Any]:
-        """Return the leaves of nested arguments or results, in the order of a graph's inputs and outputs."""
-
-    def graph(self, function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
-        """Return the graph of a function for arguments of an earlier call; None if the graph is not known."""
+        return variable
 
 
 def compiler(cls: type) -> Any:
@@ -60,7 +70,7 @@ def _compiler_in(module: str) -> Any:
 def _compiler_of(library: str) -> Any:
     """Return the Compiler of a library, or None. The search for its file is slow, so it happens once."""
     path = f"{__package__}.{file_of(library)}"
-    return import_module(path) if find_spec(path) is not None else None
+    return Compiler(import_module(path)) if find_spec(path) is not None else None
 
 
 def compiler_by_module(function: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from os import sep
 from typing import Any
@@ -35,16 +35,6 @@ def is_own(function: Any) -> bool:
     """Return True if a compiled function is JAX's own, such as `jnp.tanh`."""
     module: object = getattr(function, "__module__", None)
     return isinstance(module, str) and library_of(module.partition(".")[0]) == LIBRARY
-
-
-def takes_apart(function: Any) -> bool:
-    """Return False: no plain function is read as a compiled one."""
-    return False
-
-
-def state(function: Any) -> Hashable:
-    """Return None: the graph of a function depends on its arguments alone."""
-    return None
 
 
 def is_tracer(cls: type) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os.path import dirname
 from typing import Any
 
@@ -25,21 +25,6 @@ BRANCHES = ("StatelessIf", "If")
 def is_compiled(cls: type) -> bool:
     """Return True if the objects of a class are functions that TensorFlow compiles."""
     return cls.__name__ == "Function" and cls.__module__.startswith(MODULE)
-
-
-def is_own(function: Any) -> bool:
-    """Return False: no compiled function that programs call is TensorFlow's own."""
-    return False
-
-
-def takes_apart(function: Any) -> bool:
-    """Return False: no plain function is read as a compiled one."""
-    return False
-
-
-def state(function: Any) -> Hashable:
-    """Return None: the graph of a function depends on its arguments alone."""
-    return None
 
 
 def is_tracer(cls: type) -> bool:
@@ -96,7 +81,6 @@ class _Reader(GraphReader):
     """A reader of a graph and its inner ones. A variable is a tensor, with the number of the reading."""
 
     def read(self, graph: Any, number: int) -> None:
-        """Add the operations of a graph."""
         for op in graph.get_operations():
             if len(self.nodes) > MOST:
                 break

@@ -44,21 +44,6 @@ def takes_apart(function: Any) -> bool:
     return getattr(function, "__module__", None) in FUNCTIONAL
 
 
-def is_tracer(cls: type) -> bool:
-    """Return False: PyTorch has no followed tracers that stand for tensors during compilation."""
-    return False
-
-
-def variable(x: Any) -> Any:
-    """Return None: no tensor stands for another."""
-    return None
-
-
-def raw(variable: Any) -> Any:
-    """Return the variable: it is an object of its own."""
-    return variable
-
-
 def leaves(x: Any) -> list[Any]:
     """Return the leaves of nested tuples, lists and dictionaries."""
     if type(x) is dict:
@@ -162,7 +147,6 @@ class _Reader(GraphReader):
         self.variables: dict[int, tuple[Any, Variable]] = {}  # it keeps the tensors, so that ids stay valid
 
     def known(self, x: Any) -> Variable:
-        """Return the variable of a tensor."""
         found = self.variables.get(id(x))
         return found[1] if found is not None else self.new(x)
 
@@ -177,13 +161,11 @@ class _Reader(GraphReader):
         return made
 
     def number(self, x: Any) -> Variable:
-        """Return a new variable for a Python number."""
         made: Variable = object()
         self.numbers[made], self.operands[made] = x, scalar(SCALARS[type(x)], x)
         return made
 
     def add_node(self, function: Any, args: Sequence[Any], made: Any) -> None:
-        """Add one operation that the dispatcher reports."""
         tensor = sys.modules["torch"].Tensor
         gives = [x for x in leaves(made) if isinstance(x, tensor)]
         if not gives or len(self.nodes) > MOST:

@@ -34,7 +34,6 @@ def _wide_alike(checked: CheckedRun, i: int) -> Callable[[int], bool]:
 
 
 def _same_dtype(checked: CheckedRun, i: int) -> Callable[[int], bool]:
-    """Return a test for the steps with the dtype of a step."""
     own = checked.observed(i)
     dtype = own.dtype if own else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from typelattice.calls.step import Call, Step
+from typelattice.calls.step import Call, Opaque, Step
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import Hosted
 from typelattice.facts.dtypes import DType, Kind
@@ -27,6 +27,8 @@ class Divergence:
     - `steps`: the steps at that place, which share one source text and the same operands.
     - `later`: the number of other steps that differ because of them. `unreached` of these have no result,
       because they need one that was refused. `runs` counts how often all of them ran.
+    - `takers`: the opaque steps that take an array which differs. A replay cannot tell their results, nor
+      those of the steps after them: these are `unknown`.
     - `lost`: the casts that lose values, or the dtypes of a result that loses a part of its values.
     """
 
@@ -39,14 +41,20 @@ class Divergence:
     later: int
     unreached: int
     runs: int
+    takers: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
 
 
 def divergences(checked: CheckedRun, replayed: Replay) -> tuple[Divergence, ...]:
     """Return the divergences of a system, sorted by cost, then by how often their steps ran."""
     causes: dict[int, int] = {}  # maps each step that differs to the first step behind it
     later: dict[int, list[int]] = {}
+    unknown: dict[int, int] = {}  # maps each step that a replay cannot tell to the first step behind it
     for i, outcome in enumerate(replayed):
         if _same(checked.seen[i], outcome):
+            changed = (unknown, causes) if isinstance(checked.steps[i], Opaque) else (unknown,)
+            behind = [by[p] for by in changed for p in checked.inputs[i] if p in by]
+            unknown.update([(i, behind[0])] if behind else [])
             continue
         by = next((causes[p] for p in checked.inputs[i] if p in causes), i)
         if _refuses_lists(checked.steps[i], outcome):
@@ -61,7 +69,7 @@ def divergences(checked: CheckedRun, replayed: Replay) -> tuple[Divergence, ...]
     groups: dict[object, list[int]] = {}
     for by in later:
         groups.setdefault(_place(checked, by, replayed[by]), []).append(by)
-    found = [_divergence(checked, group, later, replayed) for group in groups.values()]
+    found = [_divergence(checked, group, later, replayed, unknown) for group in groups.values()]
     return tuple(sorted(found, key=lambda p: (COSTS.index(p.cost), -p.runs, p.steps)))
 
 
@@ -95,17 +103,23 @@ def _place(checked: CheckedRun, i: int, outcome: Outcome) -> object:
 
 
 def _divergence(
-    checked: CheckedRun, group: list[int], later: Mapping[int, list[int]], replayed: Replay
+    checked: CheckedRun,
+    group: list[int],
+    later: Mapping[int, list[int]],
+    replayed: Replay,
+    unknown: Mapping[int, int],
 ) -> Divergence:
     first = group[0]
     outcome, seen = replayed[first], checked.observed(first)
     assert seen is not None and seen.dtype is not None
     following = [i for by in group for i in later[by] if i != by]
+    after = tuple(i for i, by in unknown.items() if by in group)
+    takers = tuple(i for i in after if isinstance(checked.steps[i], Opaque))
     lost = _lost(outcome.promotion, checked.said[first].promotion) or _dropped(seen.dtype, outcome)
     return Divergence(
         replayed.name, tuple(group), seen.dtype, outcome, _cost(seen.dtype, outcome, lost), lost,
         len(following), sum(replayed[i].operand is None for i in following),
-        sum(checked.run.seen[i].count for i in (*group, *following)),
+        sum(checked.run.seen[i].count for i in (*group, *following)), takers, after,
     )  # fmt: skip
 
 

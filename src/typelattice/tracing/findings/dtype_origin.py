@@ -103,7 +103,6 @@ def _parameters(function: Function) -> list[str]:
 
 
 def _default(function: Function, name: str, file: str) -> Iterator[Decision]:
-    """Yield the default value of a parameter."""
     given = function.args
     positional = [a.arg for a in (*given.posonlyargs, *given.args)]
     defaults = dict(zip(reversed(positional), reversed(given.defaults), strict=False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import linecache
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from json import dumps
@@ -18,6 +18,8 @@ from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.plain_data import run_data
 from typelattice.tracing.report.report import report
 from typelattice.tracing.run_data.run import Run
+
+NewCode = tuple[FunctionType, CodeType, CodeType]  # a function, its old code and its new one
 
 
 class TraceError(TypelatticeError, TypeError):
@@ -59,25 +61,14 @@ class Traced:
 def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
     """Within, the functions of a function's source file have rewritten code. Raises TraceError."""
     file = function.__code__.co_filename
-    code = _rewritten(function, file, recorder)
-    by_place = {_place(c): c for c in _inner(code)}
-    before: list[tuple[FunctionType, CodeType]] = []
-    for each in _functions(function):
-        new = by_place.get(_place(each.__code__))
-        if new is not None and new.co_freevars == each.__code__.co_freevars:
-            before.append((each, each.__code__))
-    if not any(each is function for each, _ in before):
+    codes = _new_codes(_functions(function), _rewritten(function, file, recorder))
+    if not any(each is function for each, *_ in codes):
         if file == "<string>":  # from eval or exec: from Python 3.13 on, what `-c` ran has that name as well
             raise _no_source(function)
         what = f"the source of {function.__qualname__} is not as it was when it was defined"
         raise TraceError(f"{what}; import it again")
-    try:
-        for each, old in before:
-            each.__code__ = by_place[_place(old)]
+    with _exchanged(codes):
         yield
-    finally:
-        for each, old in before:
-            each.__code__ = old
 
 
 @contextmanager
@@ -87,21 +78,31 @@ def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[Non
     for each in gc.get_objects():
         if type(each) is FunctionType and each.__code__.co_filename in files:
             functions.setdefault(each.__code__.co_filename, []).append(each)
-    before: list[tuple[FunctionType, CodeType, CodeType]] = []
+    codes: list[NewCode] = []
     for file, those in functions.items():
         text = "".join(linecache.getlines(file, those[0].__globals__))
         code = Compiler(recorder).code(files[file], file, text.encode()) if text else None
-        by_place = {_place(c): c for c in _inner(code)} if code else {}
-        for function in those:
-            new = by_place.get(_place(function.__code__))
-            if new is not None and new.co_freevars == function.__code__.co_freevars:
-                before.append((function, function.__code__, new))
+        codes += _new_codes(those, code) if code else []
+    with _exchanged(codes):
+        yield
+
+
+def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewCode]:
+    """Find the functions that the rewritten code of their module has, each with its old and its new code."""
+    by_place = {_place(code): code for code in _inner(module)}
+    found = [(each, each.__code__, by_place.get(_place(each.__code__))) for each in functions]
+    return [(each, old, new) for each, old, new in found if new and new.co_freevars == old.co_freevars]
+
+
+@contextmanager
+def _exchanged(codes: Sequence[NewCode]) -> Iterator[None]:
+    """Within, functions have their new code."""
     try:
-        for function, _, new in before:
+        for function, _, new in codes:
             function.__code__ = new
         yield
     finally:
-        for function, old, _ in before:
+        for function, old, _ in codes:
             function.__code__ = old
 
 

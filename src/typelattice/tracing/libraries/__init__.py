@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from typelattice.calls.step import Cast, Created, Input, NamedDType, Opaque, Step
+from typelattice.calls.step import Input, NamedDType, Opaque, Step
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.libraries import file_of, libraries, recordings
 from typelattice.facts.releases import release_of
@@ -120,6 +120,6 @@ def dtypes(steps: Sequence[Step]) -> set[str]:
         match step:
             case Input(given=Operand(dtype=d)) | Opaque(given=Operand(dtype=d)) if d is not None:
                 found.add(d.name)
-            case Cast(to=NamedDType(name)) | Created(dtype=NamedDType(name)):
+            case Step(asked_dtype=NamedDType(name)):
                 found.add(name)
     return found

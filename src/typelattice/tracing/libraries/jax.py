@@ -7,10 +7,13 @@ from collections.abc import Set
 
 
 def system(dtypes: Set[str]) -> str | None:
-    """The system's name."""
+    """Return the system's name."""
     config = getattr(sys.modules.get("jax"), "config", None)
     if config is None:  # a program may take modules out
         return None
     if config.jax_numpy_dtype_promotion == "strict":
         return "jax-strict"
-    return "jax" if config.jax_enable_x64 else "jax-x32"
+    if config.jax_enable_x64:
+        return "jax"
+    explicit = getattr(config, "jax_explicit_x64_dtypes", None)  # JAX 0.4 has no such setting
+    return "jax-explicit-x64" if getattr(explicit, "name", "") == "ALLOW" else "jax-x32"

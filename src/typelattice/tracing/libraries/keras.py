@@ -1,4 +1,4 @@
-"""Keras: on JAX without 64 bits its operations compute in 32 bits."""
+"""Keras: its arrays compute on a backend, by the rules of that. Symbolic tensors follow another system."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import sys
 from collections.abc import Set
 from typing import Any
 
+from typelattice.files.text import systems
 from typelattice.tracing.libraries import jax
 
 
 def system(dtypes: Set[str]) -> str | None:
-    """Return the system's name."""
+    """Return the system of the arrays that compute."""
     keras: Any = sys.modules.get("keras")
     if keras is None:  # a program may take modules out
         return None
-    return "keras-jax" if keras.backend.backend() == "jax" and jax.system(dtypes) == "jax-x32" else "keras"
+    backend = keras.backend.backend()
+    if backend == "jax" and jax.system(dtypes) != "jax-x32":  # recorded without 64 bits
+        return "keras"
+    found = f"keras-{backend}-computed"
+    return found if found in systems() else "keras"

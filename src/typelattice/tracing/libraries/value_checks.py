@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from typelattice.tracing.run_data.run import LOST_DIGITS, LOST_FRACTION, NOT_FINITE, WRAPPED, ValueLoss
+from typelattice.tracing.steps.equivalent_operations import casts_from
 
 NAMES = {"pow": "power", "abs": "absolute", "add=": "add", "subtract=": "subtract"}
 """Names of operations that NumPy calls otherwise; those with a `=` write into their left operand."""
 SUMS = {"sum", "mean", "cumsum", "dot", "matmul", "var", "std", "nansum", "nanmean", "inner", "vdot", "trace"}
 WRAPPING = {*SUMS, "add", "subtract", "multiply", "power", "square", "negative", "absolute", "prod"}
-CASTS = {"astype", "array", "asarray", "asanyarray", "ascontiguousarray"}
 DEEDS = {WRAPPED: "wrapped", LOST_FRACTION: "lost a fraction", LOST_DIGITS: "lost digits"}
 OPTIONS = {"axis", "keepdims", "ddof"}  # of sums, with which the wide one is computed
 KEPT = 2**7  # units in the last place that a sum may lose: about two digits
@@ -36,7 +37,7 @@ def value_losses(
         name = NAMES.get(name, name)
         if own.dtype.kind in "fc":
             yield from _not_finite(np, arrays, own)
-        if name in CASTS or name in np.sctypeDict:
+        if casts_from(name) < inf or name in np.sctypeDict:
             yield from cast_losses(np, arrays[:1], own)
         named = {key: x for key, x in named.items() if key != "dtype"}
         if name in WRAPPING and {*named} <= OPTIONS and known:

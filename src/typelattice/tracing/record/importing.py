@@ -26,7 +26,7 @@ from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
 from typelattice.tracing.run_data.source import Source
 
-VERSION = b"9"  # of the rewriting: a cache of another version is not read
+VERSION = b"10"  # of the rewriting: a cache of another version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
 """Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
 and the functions that were left alone."""
@@ -101,7 +101,6 @@ def _digest(path: str, data: bytes) -> str:
 
 
 def _why(e: Exception) -> str:
-    """Return why a module could not be rewritten."""
     if isinstance(e, RecursionError):
         return "its expressions are nested too deeply to rewrite"
     if isinstance(e, SyntaxError):

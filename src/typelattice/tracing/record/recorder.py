@@ -9,6 +9,7 @@ from typing import Any
 
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import LONGEST, Argument, Excerpt, Input, Number, Ref, SourceLocation
+from typelattice.calls.table import mode_with_rules
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.objects import operand as read_operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
@@ -183,7 +184,8 @@ class Recorder:
             known: Note | None = at.known.get(key)
             if known is not None:  # another thread has seen it meanwhile
                 return known
-            excerpt = self.excerpt(at, kind.library)
+            mode = mode_with_rules(type(result).__name__, kind.library)
+            excerpt = replace(self.excerpt(at, kind.library), module=mode)
             before = len(self.builder.steps)
             try:
                 if not has_rules(kind.library):

@@ -38,7 +38,7 @@ class Tracing:
         self.finder.switches.off()
 
     def stop(self) -> Run:
-        """NarrowingCasts rewriting modules and recording the rewritten ones. Return the run."""
+        """Stop rewriting modules and recording the rewritten ones. Return the run."""
         if self.finder in sys.meta_path:
             sys.meta_path.remove(self.finder)
         self.finder.switches.back()

@@ -75,18 +75,6 @@ class ValueWitness(Witness):
         self.recorder.values.check(self, "put", (value,), {}, a)
         return super().record_put(value, a)
 
-    def record_call_0(self, function: Any, result: Any) -> Any:
-        """Record a call in the general way."""
-        return self.record_call(function, result)
-
-    def record_call_1(self, function: Any, a: Any, result: Any) -> Any:
-        """Record a call in the general way."""
-        return self.record_call(function, a, result)
-
-    def record_call_2(self, function: Any, a: Any, b: Any, result: Any) -> Any:
-        """Record a call in the general way."""
-        return self.record_call(function, a, b, result)
-
     def record_call(self, function: Any, *given: Any) -> Any:
         """Check a call of a library's function, or of an array's method."""
         owner = getattr(function, "__self__", None) if type(function) is BuiltinFunctionType else None
@@ -100,3 +88,5 @@ class ValueWitness(Witness):
                 name = getattr(function, "__name__", "")
                 self.recorder.values.check(self, name, operands, named, given[-1])
         return super().record_call(function, *given)
+
+    record_call_0 = record_call_1 = record_call_2 = record_call  # type: ignore[assignment]

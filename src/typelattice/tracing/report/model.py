@@ -8,6 +8,8 @@ from functools import partial
 from itertools import groupby
 
 from typelattice.calls.step import Opaque, SourceLocation
+from typelattice.files.reader import system as find_system
+from typelattice.files.text import systems
 from typelattice.programs.program import Replay
 from typelattice.recorded.unasked import UNASKED
 from typelattice.tracing.findings.causes import Cause
@@ -237,8 +239,16 @@ def _divergences(
     heading = f"under {system} {counted(len(costs), 'place')} would differ: {by_cost(costs)}"
     entries = tuple(_divergence(checked, each) for each in divergences)
     same = f"under {system} every step comes out alike"
-    notes = tuple(_never_asked(checked, system, replayed))
+    notes = (*_mode(system), *_never_asked(checked, system, replayed))
     return Chapter(f"under-{system}", heading if costs else same, entries, rest, notes=notes)
+
+
+def _mode(system: str) -> Iterator[str]:
+    """Say which mode a system describes, if its title names the system of another mode."""
+    title = find_system(system).title if system in systems() else ""
+    others = {word.strip("(),;:") for word in title.split()} - {system}
+    if not others.isdisjoint(systems()):
+        yield f"{system}: {title}"
 
 
 def _never_asked(checked: CheckedRun, system: str, replayed: Replay) -> Iterator[str]:

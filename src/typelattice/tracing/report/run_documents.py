@@ -47,6 +47,10 @@ class Upcast:
     def __str__(self) -> str:
         return f"{self.code}: {self.narrow} becomes {self.wide}"
 
+    def data(self, place: str) -> dict[str, object]:
+        """Return the upcast at a place, FILE:LINE, as JSON data."""
+        return {"place": place, "code": self.code, "from": self.narrow, "to": self.wide}
+
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
@@ -56,6 +60,16 @@ class RunDifference:
     removed: tuple[tuple[str, Upcast], ...]
     kept: int
     bytes: tuple[int, int]
+
+    def data(self) -> dict[str, object]:
+        """Return the difference as JSON data, with the source text of each upcast."""
+        return {
+            "added": [upcast.data(place) for place, upcast in sorted(self.added)],
+            "removed": [upcast.data(place) for place, upcast in sorted(self.removed)],
+            "kept": self.kept,
+            "bytes_before": self.bytes[0],
+            "bytes_after": self.bytes[1],
+        }
 
 
 def read_run(path: str) -> dict[str, Any]:

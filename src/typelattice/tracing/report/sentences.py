@@ -108,7 +108,7 @@ def deed(checked: CheckedRun, i: int) -> str:
         into, value = (checked.observed(p) for p in checked.inputs[i][:2])
         return f"writes {value} into {into}"
     why = ", as it does of narrower floats" if checked.is_always_wide(i) else ""
-    if isinstance(step, Call) and step.dtype is not None:
+    if step.asked_dtype is not None:
         why = ASKED
     return f"{name_in_source(step)} of {operands_words(checked, i)} gives {given}{why}"
 
@@ -181,8 +181,8 @@ def _kept_words(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> str
     return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
-def _unknown_lines(checked: CheckedRun, found: NarrowingCasts) -> Iterator[str]:
-    """Name the calls without a rule that take a narrowed array, and count the steps that follow them."""
+def _unknown_lines(checked: CheckedRun, found: NarrowingCasts | Divergence) -> Iterator[str]:
+    """Name the calls without a rule that take a changed array, and count the steps that follow them."""
     if not found.unknown:
         return
     takers = _lines_of(checked, found.takers)
@@ -244,3 +244,4 @@ def divergence_lines(checked: CheckedRun, divergence: Divergence) -> Iterator[st
         unreached = f", {divergence.unreached:,} of them not reached" if divergence.unreached else ""
         comes = "comes" if divergence.later == 1 else "come"
         yield f"{counted(divergence.later, 'later step')} {comes} out otherwise by it{unreached}"
+    yield from _unknown_lines(checked, divergence)

@@ -81,7 +81,6 @@ def _row(
 
 
 def _marks(found: Findings, line: Line) -> Iterator[str]:
-    """The classes of a line."""
     if line.causes or line.widens:
         yield "cause"
     elif line.makes:

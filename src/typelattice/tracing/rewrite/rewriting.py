@@ -160,12 +160,14 @@ class Rewriter:
             keyword.value = self.visit(keyword.value)
         if isinstance(node.func, ast.Name) and node.func.id in SIMPLE:
             return node
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "set_trace":
+            return node  # a debugger would stop within the witness of the call
         if isinstance(node.func, ast.Attribute) and node.func.attr == "resize":
             return self.resized(node, node.func)
         if not in_order(node):
             at = called_at(node)
             inner = ast.Call(copied(at, 1, 0), node.args, node.keywords)
-            return self.wrap_in_witness(node, "record_bare_call", [node.func], inner, "", (UNTOLD,), (), at)
+            return self.wrap_in_witness(node, "record_call", [node.func], inner, "", (UNTOLD,), (), at)
         starred = [isinstance(x, ast.Starred) for x in node.args]
         arguments = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
         arguments += [keyword.value for keyword in node.keywords]

@@ -10,6 +10,7 @@ from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
 from typing import Any, TypeVar
 
+from typelattice.calls.table import meaning
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
@@ -227,12 +228,9 @@ def is_dtype(cls: type) -> bool:
     return "dtype" in cls.__name__.lower() and library_class(cls) is not None
 
 
-JOINING = {"RClass": "hstack", "CClass": "column_stack"}  # the classes of NumPy's `r_` and `c_`
-
-
 def joining(cls: type) -> str:
     """Return the operation of a class whose objects join the entries of their index, as `np.r_`; else ""."""
-    return JOINING.get(cls.__name__, "") if of_library(cls) else ""
+    return meaning("joining", cls.__name__, library_of(_root(cls))) or ""
 
 
 def is_many(cls: type) -> bool:

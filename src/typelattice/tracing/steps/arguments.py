@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import Any
 
+from typelattice.calls.step import Argument
 from typelattice.tracing.run_data.written_operation import UNTOLD, WrittenOperation
 
 
@@ -14,6 +15,7 @@ class UnknownCallError(Exception):
     """A call that no operation describes."""
 
 
+WIDEST = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
 BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -68,3 +70,11 @@ def by_name(
     further = dict(zip(names[cut:], positional[cut:], strict=False)) | {**named}
     rest = [*positional[:cut], *positional[max(cut, len(names)) :]]
     return rest, {name: value for name, value in further.items() if value is not None}
+
+
+def listed(items: Iterable[Argument]) -> tuple[Argument, ...]:
+    """A list of arguments. Raises UnknownCallError for numbers that have no default dtype."""
+    found = tuple(items)
+    if any(type(x) is int and x.bit_length() > WIDEST for x in found):
+        raise UnknownCallError("a number in a list is too wide for the default dtype")
+    return found

@@ -13,8 +13,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import SCALARS, Operand
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.run_data.links import StepNumber
-from typelattice.tracing.steps.arguments import UnknownCallError
-from typelattice.tracing.steps.arrays import listed
+from typelattice.tracing.steps.arguments import UnknownCallError, listed
 
 Make = Callable[[Excerpt, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments
 
@@ -80,7 +79,7 @@ def item(builder: ProgramBuilder, lists: str) -> Make:
 
 def attribute(builder: ProgramBuilder, name: str) -> Make:
     """An attribute that computes an array."""
-    op = FUNCTIONS[name if name in ("real", "imag") else "permute_dims"]
+    op = FUNCTIONS.get(name, FUNCTIONS["permute_dims"])  # of `x.T` and its kin
     return lambda excerpt, args: builder.call(excerpt, op, args)
 
 

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 from typelattice.calls.bind import call_function, operand_count
+from typelattice.calls.call_handlers import PYTHONS
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
-from typelattice.calls.step import Argument, Excerpt, Ref
+from typelattice.calls.program_builder import ProgramBuilder
+from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
 from typelattice.calls.table import FUNCTIONS, meaning, module_with_rules, signature
 from typelattice.calls.ufuncs import POSITIONS, REDUCED
+from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
-from typelattice.operands.operand import Operand
-from typelattice.tracing.libraries import has_rules
+from typelattice.operands.objects import operand
+from typelattice.operands.operand import SCALARS, Operand
+from typelattice.tracing.libraries import dtype_text, has_rules
+from typelattice.tracing.run_data.array_classes import LONG, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.arguments import (
     UnknownCallError,
     arguments,
     by_name,
+    listed,
     method_parameters,
     parameters,
 )
-from typelattice.tracing.steps.arrays import ArrayMaker
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
 ELSEWHERE = (".control_flow.", ".scimath")  # modules whose functions are others than their names say
@@ -45,8 +51,14 @@ class Called:
     module: str = ""  # its module, if the functions there follow a system of their own
 
 
-class CallReader(ArrayMaker):
-    """Reads calls as steps."""
+class CallReader:
+    """Reads calls as steps, and what they are given as arguments.
+
+    `part` gives the step of an array, None of anything else.
+    """
+
+    def __init__(self, builder: ProgramBuilder, part: Callable[[Any], int | None]) -> None:
+        self.builder, self.part = builder, part
 
     def step(
         self,
@@ -81,7 +93,7 @@ class CallReader(ArrayMaker):
             excerpt.text,
             excerpt.location,
             who.library if who.library != STANDARDS_OWN else excerpt.owner,
-            who.module,
+            who.module or excerpt.module,
         )
         made = self.step_of_function(excerpt, who, args, keywords, number)
         if isinstance(out, tuple):
@@ -105,6 +117,79 @@ class CallReader(ArrayMaker):
         if found.count is not None and number >= found.count:
             raise UnknownCallError(f"{who.name} gave more arrays than are known of")
         return found[number]
+
+    # -- arguments, and the arrays of their shapes, bounds and lists
+
+    def join(self, excerpt: Excerpt, name: str, entries: Sequence[Any]) -> Argument:
+        """The step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
+
+        A number is cast to what all entries come to, as NumPy does. Raises UnknownCallError.
+        """
+        if entries and isinstance(entries[0], str):  # which says along which axes
+            entries = entries[1:]
+        found = [self.sliced(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries]
+        if all(type(x) in SCALARS for x in found):
+            return self.builder.array_of(excerpt, listed(found), None)
+        found = [self.builder.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
+        if any(type(x) in SCALARS for x in found):
+            common = DTypeOf(self.builder.call(excerpt, FUNCTIONS["result_type"], found).step)
+            found = [self.builder.cast(excerpt, x, common) if type(x) in SCALARS else x for x in found]
+        return self.builder.call(excerpt, FUNCTIONS[name], found)
+
+    def sliced(self, excerpt: Excerpt, x: slice) -> Argument:
+        """The numbers that a slice stands for in `np.r_`: `1:5` for four; `0:1:5j` for five from 0 to 1."""
+        bounds = [0 if x.start is None else x.start, x.stop, 1 if x.step is None else x.step]
+        name = "linspace" if isinstance(bounds[2], complex) else "arange"
+        text = ":".join("" if each is None else str(each) for each in (x.start, x.stop, x.step))
+        excerpt = Excerpt(text.removesuffix(":") if x.step is None else text, excerpt.location, excerpt.owner)
+        given = list(map(self.argument, bounds[:2] if name == "linspace" else bounds))
+        made = call_function(self.builder, excerpt, name, given, {})
+        assert isinstance(made, Ref)
+        return made
+
+    def argument(self, x: Any) -> Argument:
+        """Convert a value of the program to an argument of a step, which is `...` where no rule reads it."""
+        if x is None or type(x) is str or type(x) in SCALARS:
+            plain: Argument = x
+            return plain
+        number = self.part(x)
+        if number is not None:
+            return Ref(int(number))
+        if isinstance(x, (list, tuple)):
+            return self.listed(x)
+        if isinstance(x, slice):
+            return Slice(None, None, None)
+        with suppress(UnknownCallError):
+            return self.dtype(x) if isinstance(x, type) or is_dtype(type(x)) else ...
+        return ...
+
+    def listed(self, x: Sequence[Any]) -> Argument:
+        """A list of arguments; of many Python numbers one of each type."""
+        if len(x) > LONG:
+            if not {*map(type, x)} <= SCALARS.keys():
+                return ...
+            x = [*{type(each): each for each in x}.values()]
+        return listed(map(self.argument, x))
+
+    def text(self, x: str) -> Argument:
+        """A dtype that is given as text; any other text is itself."""
+        with suppress(UnknownCallError):
+            return self.dtype(x)
+        return x
+
+    def dtype(self, x: Any) -> AnyDType:
+        """Convert a dtype that was asked for. Raises UnknownCallError."""
+        if isinstance(x, type) and x in SCALARS:
+            return NamedDType(x.__name__)
+        if isinstance(x, str) and x in PYTHONS:
+            return NamedDType(x)
+        try:
+            found = operand(dtype_text(x)) if isinstance(x, str) else operand(x)
+        except (TypelatticeError, TypeError):
+            raise UnknownCallError("it is given something that is no operand") from None
+        if found.dtype is None:
+            raise UnknownCallError("it is given something that is no dtype")
+        return NamedDType(found.dtype.name)
 
 
 def identify_function(function: Any) -> Called:

@@ -1,0 +1,34 @@
+"""Attributes that the arrays of all libraries have: views such as `x.T`, and what follows from the shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from typelattice.calls.program_builder import ProgramBuilder
+from typelattice.calls.shapes import GIVE_SHAPE, size
+from typelattice.calls.step import Argument, Excerpt, Ref
+from typelattice.calls.table import FUNCTIONS
+from typelattice.facts.shapes import Shape
+from typelattice.facts.suggestions import clipped
+
+VIEWS = {"T": "matrix_transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
+LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow from the shape
+    "ndim": len,
+    "shape": lambda shape: None if None in shape else shape,
+    "size": size,
+}
+ATTRIBUTES = (*VIEWS, *LENGTHS)
+
+
+def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -> Argument:
+    """Return the value of one of ATTRIBUTES. Raises ProgramError of a length that is not known."""
+    shape = builder.shape(x)
+    if name == "T" and shape is not None and len(shape) != 2:
+        raise excerpt.refuse(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
+    if name in VIEWS:
+        return builder.call(excerpt, FUNCTIONS[VIEWS[name]], [x])
+    found = None if shape is None else LENGTHS[name](shape)
+    if found is None:
+        what = clipped(builder.steps[x.step].text, len(excerpt.text))
+        raise excerpt.refuse(f"the shape of {what} is not known; {GIVE_SHAPE}")
+    return found

@@ -137,7 +137,7 @@ def explained(dice: Dice) -> list[str]:
         bound = [f"{name}={an_operand(dice)}" for name in ("a", "b", "c") if dice.random() < 0.8]
         return [an_expression(dice), *bound, *which, *options(dice, format=named("text", "json"))]
     operands = [an_operand(dice) for _ in range(dice.choice((1, 2, 2, 2, 3, 4)))]
-    return [*operands, *which, *options(dice, op=OP, format=named("text", "json"))]
+    return [*operands, *which, *options(dice, op=OP, format=named("text", "json"), exit_code=None)]
 
 
 def tabled(dice: Dice) -> list[str]:
@@ -146,7 +146,7 @@ def tabled(dice: Dice) -> list[str]:
 
 
 def compared(dice: Dice) -> list[str]:
-    given = options(dice, op=OP, tier=TIER, format=FORMAT, codes=CODES)
+    given = options(dice, op=OP, tier=TIER, format=FORMAT, codes=CODES, exit_code=None)
     return [a_system(dice), a_system(dice), f"--dtypes={dtypes(dice)}", *given]
 
 
@@ -157,7 +157,7 @@ def agreed(dice: Dice) -> list[str]:
 
 
 def judged(dice: Dice) -> list[str]:
-    given = options(dice, tier=TIER, format=FORMAT, all=None, common=None)
+    given = options(dice, tier=TIER, format=FORMAT, all=None, common=None, exit_code=None)
     return [one(dice, "python", "mine.toml", "child.toml"), f"--dtypes={dtypes(dice)}", *given]
 
 
@@ -250,6 +250,7 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "lint": (4, linted),
     "systems": (2, lambda dice: options(dice) or ["mine.toml"]),
     "check": (2, lambda dice: [one(dice, "mine.toml", "child.toml", "python")]),
+    "completion": (1, lambda dice: [one(dice, "bash", "zsh", "fish")]),
 }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from typelattice.facts.suggestions import short
+
 BINDING = re.compile(r"([^\W\d]\w*)=(?!=)([^\n]*)\Z")  # an operand has a colon before its =
 
 
@@ -15,7 +17,8 @@ def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     texts = [x for x in arguments if not BINDING.match(x)]
     if len(texts) != 1:
         example = "explain 'a*2.0 + b' a=int8 b=float16"
-        what = f"{len(texts)} programs given, but one is expected"
+        given = " and ".join(map(short, texts[:3]))
+        what = f"a program stands alone, but {given} were given" if texts else "no program given"
         raise ProgramError(f"{what}; give one program and its names, as in: {example}")
     bound: dict[str, str] = {}
     for match in filter(None, map(BINDING.match, arguments)):

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from json import dumps
 
 from typelattice.cli.command import FEW, Command, Paragraphs, format_argument
 from typelattice.engine.system import System
+from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 from typelattice.study.check import check
 
@@ -21,7 +21,7 @@ def run(args: Namespace) -> Paragraphs:
     """The parts of a system one by one, the laws it breaks, and the nearest orders that break fewer."""
     found = check(args.file)
     if args.format == "json":
-        yield dumps({**found.data(), "repairs": _repairs(found.system) if found.split else []}, indent=1)
+        yield document("check", {**found.data(), "repairs": _repairs(found.system) if found.split else []})
         return
     page = layout()
     yield page.bold(f"{args.file}: a valid system")

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import clipped, short
+from typelattice.rendering.grid import printable
 
 FEW = 4  # examples shown where there are many of the same sort
+LONGEST = 1_000  # characters of an error line
 Paragraphs = Iterator[str]  # what a command prints, each with a line break after it
 PRINTED = "-"  # the name of a file that stands for standard output
 
@@ -40,6 +42,11 @@ def format_argument(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
 
 
+def exit_code_argument(parser: ArgumentParser, found: str) -> None:
+    """The option `--exit-code`, for scripts and CI; `found` says when the status is 1."""
+    parser.add_argument("--exit-code", action="store_true", help=f"exit with 1 if {found}")
+
+
 def some(items: Sequence[str], most: int = FEW) -> str:
     """The first few of many, and dots for the others.
 
@@ -47,6 +54,11 @@ def some(items: Sequence[str], most: int = FEW) -> str:
     'a, b, ...'
     """
     return ", ".join(items[:most]) + (", ..." if len(items) > most else "")
+
+
+def error_line(text: str) -> str:
+    """Return a text of an error as one bounded line that can be printed."""
+    return clipped(f"typelattice: {printable(text)}", LONGEST)
 
 
 def count(text: str) -> int:

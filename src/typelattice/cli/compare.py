@@ -32,11 +32,14 @@ from typelattice.conformance.differences import (
     not_known,
     shrunk,
 )
-from typelattice.conformance.implementation import implementation, implementations, snippet
+from typelattice.conformance.implementation import check_name, implementation, implementations, snippet
 from typelattice.conformance.process import LibraryProcess
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import write_text
+from typelattice.engine.system import System
+from typelattice.facts.suggestions import nearest, short
 from typelattice.rendering.grid import printable
+from typelattice.rendering.json import document
 
 LIMIT_BYTES = 1_000_000  # of a file of known differences
 
@@ -62,20 +65,21 @@ def run(args: Namespace) -> Paragraphs:
     """Report the differences by root cause. Raises DifferencesFound if any is not known."""
     if args.update and not args.known:
         raise UsageError("compare: --update writes the file of known differences; name it with --known")
+    check_name(args.implementation)
     other = args.other or implementations().get(args.implementation, {}).get("with")
     if other is None:
         what = f"compare: {args.implementation} imitates nothing that is known here"
         raise UsageError(f"{what}; name a system or an implementation with --with")
+    system = _system(other)
     known = _known(args.known)
     with interrupts.raised(), ExitStack() as stack:
         asked = stack.enter_context(_process(args.implementation, args.limit))
         has = asked.catalogue
-        if other in implementations() or ":" in other:
+        if system is None:
             reference = stack.enter_context(_process(other, args.limit))
             expected = list(calls_of_implementation(reference, has))
             against = f"{other} ({versions(reference.catalogue.versions)})"
         else:
-            system = tl.system(other)
             expected, against = list(calls_of_system(system, has)), f"{system.name} ({system.library})"
         expected = askable(expected, has)
         if args.calls and args.calls < len(expected):
@@ -88,7 +92,7 @@ def run(args: Namespace) -> Paragraphs:
     new = not_known(found, known or {})
     about = f"{args.implementation} ({versions(has.versions)}) with {against}"
     if args.format == "json":
-        yield json.dumps(_data(args.implementation, about, len(answered), found, new), indent=1)
+        yield document("comparison", _data(args.implementation, about, len(answered), found, new))
     else:
         yield printable(f"{about}: {len(answered):,} calls compared")
         for cause in new:
@@ -104,6 +108,18 @@ def run(args: Namespace) -> Paragraphs:
 
 def _process(name: str, limit: float) -> LibraryProcess:
     return LibraryProcess(partial(implementation, name), limit)
+
+
+def _system(other: str) -> System | None:
+    """Find the system to compare with; None for an implementation. Raise UnknownSystemError."""
+    if other in implementations() or ":" in other:
+        return None
+    try:
+        return tl.system(other)
+    except tl.UnknownSystemError:
+        if near := nearest(other, implementations()):
+            raise UsageError(f"compare: no system or implementation {short(other)}{near}") from None
+        raise
 
 
 def _known(path: str | None) -> Mapping[str, int] | None:

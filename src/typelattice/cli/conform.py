@@ -4,7 +4,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from functools import partial
-from json import dumps
 from pathlib import Path
 
 import typelattice as tl
@@ -29,6 +28,7 @@ from typelattice.recorded.departure import Departure
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording
 from typelattice.rendering.grid import printable
+from typelattice.rendering.json import document
 from typelattice.rendering.terminal import progress_bar
 
 SHOWN = 3  # examples of each cause
@@ -78,7 +78,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError(f"{what}; it needs an operation of two operands, such as add")
     if args.format == "json":
         compared = {"library": args.library, "system": found.name, "asked": about}
-        yield dumps({**compared, **_data(report), "absent": misnamed}, indent=1)
+        yield document("conform", {**compared, **_data(report), "absent": misnamed})
     else:
         yield printable(f"{args.library} against the system {found.name}: {about}")
         yield from _told(report)
@@ -108,8 +108,8 @@ def _data(report: Report) -> dict[str, object]:
     """Return a report as JSON data, with every mismatch."""
     return {
         "compared": report.compared,
-        "broken down": report.broken,
-        "unknown operations": list(report.unknown),
+        "broken_down": report.broken,
+        "unknown_operations": list(report.unknown),
         "mismatches": [{"cause": m.cause, **_mismatch_data(m)} for m in report.mismatches],
         "listed": [
             {"reason": departure.reason, "source": departure.source, "calls": [*map(_mismatch_data, found)]}

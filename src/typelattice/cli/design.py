@@ -5,7 +5,6 @@ import os
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from json import dumps
 from pathlib import Path
 
 from typelattice.cli import interrupts
@@ -21,6 +20,7 @@ from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import short
 from typelattice.files.writer import code
+from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, overwrite_line
 
 SHOWN = 8  # answers that a repair changes
@@ -69,7 +69,7 @@ def run(args: Namespace) -> Paragraphs:
         check_not_read(str(path), args.order, args.plan)
     written = [_write(*file) for file in files]
     if args.format == "json":
-        yield dumps({**found.data(), "written": written}, indent=1)
+        yield document("repairs" if args.repair else "design", {**found.data(), "written": written})
     else:
         yield from _told(args.order, found, written)
 

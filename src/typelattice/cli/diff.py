@@ -4,21 +4,22 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, UsageError
+from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, exit_code_argument
 from typelattice.cli.table import asked, drawn, grid_arguments, tell_left_out
 from typelattice.facts.operations import operation
 from typelattice.study.changes import changes
 from typelattice.study.value_changes import value_changes
 
 EVERY = "all"  # of the operations, or of the tiers
-EPILOG = f"--op {EVERY}: what changes from A to B in every operation, with counts"
+EPILOG = f"--op {EVERY}: what changes from SYSTEM to OTHER in every operation, with counts"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("a", metavar="A", help="a system's name, or a .toml file")
-    parser.add_argument("b", metavar="B", help="another")
+    parser.add_argument("a", metavar="SYSTEM", help="a system's name, or a .toml file")
+    parser.add_argument("b", metavar="OTHER", help="another")
     grid_arguments(parser, EVERY)
-    parser.epilog = f"{EPILOG}\n\n{parser.epilog}"
+    exit_code_argument(parser, "the systems differ")
+    parser.epilog = EPILOG
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -30,6 +31,8 @@ def run(args: Namespace) -> Paragraphs:
         every = changes(tl.system(args.a), tl.system(args.b)).grid()
         alike = not every.rows and args.format == "text"  # a table of nothing says less than its notes
         yield "\n".join(every.notes) if alike else drawn(every, args.format)
+        if args.exit_code and every.rows:
+            raise DifferencesFound
         return
     found = asked(args, lambda **keys: tl.diff(args.a, args.b, **keys))
     yield drawn(found.grid(args.codes), args.format)
@@ -42,6 +45,8 @@ def run(args: Namespace) -> Paragraphs:
         lines = [str(change) for change in value_changes(a, b, op)] or ["the same for every value"]
         yield f"\nAn array and a Python int, by the int's value, in {op}: {a.name}, then {b.name}"
         yield from (f"  {line}" for line in lines)
+    if args.exit_code and found.differing:
+        raise DifferencesFound
 
 
 COMMAND = Command(

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from json import dumps
 from shlex import quote
 from textwrap import wrap
 
 import typelattice as tl
 from typelattice.cli.bindings import BINDING
-from typelattice.cli.command import Command, Paragraphs, UsageError, format_argument, op_argument
+from typelattice.cli.command import (
+    Command,
+    DifferencesFound,
+    Paragraphs,
+    UsageError,
+    exit_code_argument,
+    format_argument,
+    op_argument,
+)
 from typelattice.explanations.answers import Answers, example, grouped, notes, own_dtypes
 from typelattice.explanations.explanation import explanation
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 from typelattice.facts.suggestions import clipped
 from typelattice.operands.notation import parse
+from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
 MOST = 1_000  # operands
@@ -31,6 +39,7 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     op_argument(parser)
     format_argument(parser)
+    exit_code_argument(parser, "the systems differ, or one refuses")
     parser.add_argument_group("operations", "\n".join(wrap(", ".join(OPERATIONS), 76)))
 
 
@@ -48,13 +57,41 @@ def run(args: Namespace) -> Paragraphs:
 
         yield from explain_program(args, found, own)
         return
-    answers = tl.explain(*args.operands, op=args.op, systems=found)
+    op, found = _of_module(args.op, found) if args.op else (None, found)
+    answers = tl.explain(*args.operands, op=op, systems=found)
     if args.format == "json":
-        yield dumps(answers.data(), indent=1)
+        yield document("answers", answers.data())
     elif args.system:
         yield from _compared(answers)
     else:
         yield answers.text(layout(), [f"Why? Add --system {example(answers)}"])
+    if args.exit_code and not answers.agree:
+        raise DifferencesFound
+
+
+def _of_module(op: str, found: list[tl.System]) -> tuple[str, list[tl.System]]:
+    """Read the name of a library's function as an operation, and find the systems that its module follows.
+
+    >>> _of_module("np.add", [])
+    ('add', [])
+    >>> _of_module("jax.lax.add", [tl.system("jax")])
+    ('add', [<system jax-lax>])
+    """
+    root, *modules, name = op.split(".") if "." in op else ("", op)
+    if not root:
+        return op, found
+    from typelattice.programs.replay.replay import system_of_function
+    from typelattice.programs.source.name_meanings import library_called
+
+    library = library_called(root)
+    if library is None:
+        return op, found
+    followed: dict[str, tl.System] = {}
+    for s in found:
+        own = (system_of_function(s, module, library) for module in (root, *modules))
+        taken = next(filter(None, own), s)
+        followed[taken.name] = taken
+    return name, [*followed.values()]
 
 
 def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:

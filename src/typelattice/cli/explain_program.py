@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from json import dumps
+from typing import TypeVar
 
 import typelattice as tl
 from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
-from typelattice.cli.command import Paragraphs
+from typelattice.cli.command import DifferencesFound, Paragraphs
 from typelattice.explanations.recorded_answer import given, testimony
 from typelattice.explanations.sections import cast_words, fit_words
 from typelattice.facts.libraries import libraries
@@ -21,7 +22,10 @@ from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
 from typelattice.programs.replay.replay import Outcome
 from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
+from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
+
+Paragraph = TypeVar("Paragraph", bound=tuple[object, ...])
 
 
 def explain_program(
@@ -35,17 +39,26 @@ def explain_program(
     replays = [_with_dtypes(p, known).under(s) for s, known in zip(systems, own, strict=True)]
     if args.format == "json":
         answers = [replay_data(replay) for replay in replays]
-        yield dumps(
-            {"program": p.source, "operands": bound, "steps": steps_data(p), "answers": answers}, indent=1
-        )
+        asked = {"program": p.source, "operands": bound, "steps": steps_data(p)}
+        yield document("replays", {**asked, "answers": answers})
     elif args.system:
         for i, replayed in enumerate(replays):
             yield from ["", ""] if i else []
             yield from _in_full(p, bound, replayed)
         if len(replays) > 1:
             yield from _divergences(find_divergences(p.steps, [r.name for r in replays], replays))
+            yield from _results(replays)
     else:
         yield from _in_brief(p, bound, replays)
+    if args.exit_code and _disagree(replays):
+        raise DifferencesFound
+
+
+def _disagree(replays: Sequence[Replay]) -> bool:
+    """Return True if two systems differ at a step, or one refuses a step."""
+    refused = any(replayed.refusals for replayed in replays)
+    diverging = find_divergences(replays[0].program.steps, [r.name for r in replays], replays)
+    return refused or diverging.first is not None
 
 
 def _with_dtypes(p: Program, known: Mapping[str, tl.DType]) -> Program:
@@ -77,6 +90,7 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES]
     diverging = find_divergences(p.steps, [r.name for r in of_libraries], of_libraries)
     marks = {d.number: _mark(d, d is diverging.first) for d in diverging.differences}
+    paragraphs = []
     for i, step in enumerate(p.steps):
         if step.op is None:
             continue
@@ -84,13 +98,17 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
         for replayed in replays:
             said, name = _said(replayed[i], replayed.name)
             groups.setdefault(said, []).append(name)
-        yield ""
-        yield page.folded(_title(step) + marks.get(i, ""))
         stub = max(map(len, groups)) + 8
         ranked = sorted(groups.items(), key=lambda g: (g[0] in ("refused", "not reached"), -len(g[1])))
+        lines = []
         for answer, names in ranked:
-            lines = ["every system" if len(names) == len(replays) else ", ".join(names)]
-            yield page.beside(f"  {answer.ljust(stub - 8)}{len(names):4}", lines, stub)
+            systems = ["every system" if len(names) == len(replays) else ", ".join(names)]
+            lines.append(page.beside(f"  {answer.ljust(stub - 8)}{len(names):4}", systems, stub))
+        paragraphs.append((_title(step), marks.get(i, ""), tuple(lines)))
+    for (title, mark, lines_), times in _repeated(paragraphs):
+        yield ""
+        yield page.folded(f"{title}{times}{mark}")
+        yield from lines_
     outcomes = [o for made in replays for o in made]
     if notes := [*_notes(outcomes)]:
         yield ""
@@ -128,11 +146,12 @@ def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragrap
     results = ", ".join(str(replayed[i]) for i in p.results)
     yield page.bold(f"{_heading(p, bound)} under {replayed.name}: {results}")
     yield ""
-    for step, o in zip(p.steps, replayed, strict=True):
-        if step.op is not None:
-            yield page.folded(f"{_title(step)}: {o.marked}")
-            for line in _because(o):
-                yield page.folded(line, margin=2)
+    steps = zip(p.steps, replayed, strict=True)
+    paragraphs = [(_title(step), o.marked, tuple(_because(o))) for step, o in steps if step.op is not None]
+    for (title, marked, lines), times in _repeated(paragraphs):
+        yield page.folded(f"{title}{times}: {marked}")
+        for line in lines:
+            yield page.folded(line, margin=2)
 
 
 def _because(o: Outcome) -> Sequence[str]:
@@ -164,9 +183,38 @@ def _divergences(diverging: Divergences) -> Paragraphs:
         return
     yield page.bold("divergences")
     yield ""
-    for d in diverging.differences:
-        yield page.folded(_title(d.step) + ("" if d.inherited else " <- here"))
-        yield page.folded(d.answers(diverging.systems), margin=2)
+    paragraphs = [
+        (_title(d.step), "" if d.inherited else " <- here", d.answers(diverging.systems))
+        for d in diverging.differences
+    ]
+    for (title, mark, answers), times in _repeated(paragraphs):
+        yield page.folded(f"{title}{times}{mark}")
+        yield page.folded(answers, margin=2)
     if diverging.never_asked:
         yield ""
         yield page.folded(UNASKED_NOTE)
+
+
+def _results(replays: Sequence[Replay]) -> Paragraphs:
+    """Print the results of the program under each system, or the first step that it refuses."""
+    page = layout()
+    stub = max(len(replayed.name) for replayed in replays) + 2
+    yield ""
+    yield ""
+    yield page.bold("results")
+    yield ""
+    for replayed in replays:
+        result = ", ".join(replayed[i].marked for i in replayed.program.results)
+        if refusals := replayed.refusals:
+            step, outcome = refusals[0]
+            place = f"line {step.location.line}, {step.text}" if step.location else step.text
+            result = f"refused at {place}: {outcome.reason}"
+        yield page.beside(replayed.name, [result], stub)
+
+
+def _repeated(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[Paragraph, str]]:
+    """Join equal paragraphs, such as those of a loop that was unrolled; say how often each occurs."""
+    yield from (
+        (paragraph, f" ({times} times)" if times > 1 else "")
+        for paragraph, times in Counter(paragraphs).items()
+    )

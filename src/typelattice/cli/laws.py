@@ -4,13 +4,13 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
-from json import dumps
 from typing import get_args
 
 import typelattice as tl
-from typelattice.cli.command import FEW, Command, Paragraphs, UsageError
+from typelattice.cli.command import FEW, Command, DifferencesFound, Paragraphs, UsageError, exit_code_argument
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
+from typelattice.rendering.json import document
 from typelattice.rendering.terminal import counted, layout
 from typelattice.study.operand_domain import TierChoice, common_dtypes, has_arrays
 from typelattice.study.survey import survey
@@ -29,6 +29,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--common", action="store_true", help="only dtypes that all of them have")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--all", action="store_true", help=every)
+    exit_code_argument(parser, "a system breaks a law")
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -40,12 +41,17 @@ def run(args: Namespace) -> Paragraphs:
             tl.laws(system, args.tier, dtypes)
             tl.criteria(system, args.tier, dtypes)
     if args.format == "json":
-        yield dumps({"systems": [_data(s, args.tier, dtypes) for s in found]}, indent=1)
-        return
-    if len(args.systems) != 1 or args.format != "text":
+        yield document("laws", {"systems": [_data(s, args.tier, dtypes) for s in found]})
+    elif len(args.systems) != 1 or args.format != "text":
         yield drawn(survey(found, args.tier, dtypes), args.format)
-        return
-    only = found[0]
+    else:
+        yield from _in_full(found[0], args, dtypes)
+    if args.exit_code and any(_breaks_a_law(s, args.tier, dtypes) for s in found):
+        raise DifferencesFound
+
+
+def _in_full(only: tl.System, args: Namespace, dtypes: list[object] | None) -> Paragraphs:
+    """Print each law and criterion of one system with its first counterexamples."""
     judged, cost = tl.laws(only, args.tier, dtypes), tl.criteria(only, args.tier, dtypes)
     title = f"Laws and criteria of {only.name}, {len(judged.operands)} operands"
     page = layout()
@@ -56,13 +62,20 @@ def run(args: Namespace) -> Paragraphs:
         yield from (page.beside(*section, STUB) for section in sections)
 
 
+def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> bool:
+    """Return True if a law fails; a system without such operands breaks none."""
+    with suppress(tl.DTypeError):
+        return any(verdict.holds is False for verdict in tl.laws(s, tier, dtypes).values())
+    return False
+
+
 def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> dict[str, object]:
     """Return the verdicts on one system as JSON data, or why there are none, if it has no such operands."""
     try:
         priced = tl.criteria(s, tier, dtypes).data()["criteria"]
         return {**tl.laws(s, tier, dtypes).data(), "criteria": priced}
     except tl.DTypeError as e:
-        return {"system": s.name, "not judged": str(e)}
+        return {"system": s.name, "not_judged": str(e)}
 
 
 def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:

@@ -11,6 +11,7 @@ from typelattice.cli.command import Command, DifferencesFound, Paragraphs, Usage
 from typelattice.codegen.hand_kept_tables import MOST, Linted, lint, read_form, sarif
 from typelattice.disk.read import read_bytes
 from typelattice.rendering.grid import printable
+from typelattice.rendering.json import document
 
 FEW_UNREAD = 5
 
@@ -30,7 +31,7 @@ def run(args: Namespace) -> Paragraphs:
     form, system = read_form(args.form), tl.system(args.against)
     found = lint(args.file, form, system, _allowed(args.allow))
     if args.format == "json":
-        yield dumps(_data(args.file, system.name, found), indent=1)
+        yield document("lint", _data(args.file, system.name, found))
     elif args.format == "sarif":
         yield dumps(sarif(args.file, found), indent=1)
     else:

@@ -4,25 +4,31 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
 import typelattice as tl
-from typelattice.cli.command import Command, DifferencesFound, Paragraphs, ScriptInterrupted, UsageError
+from typelattice.cli.command import (
+    LONGEST,
+    Command,
+    DifferencesFound,
+    Paragraphs,
+    ScriptInterrupted,
+    UsageError,
+    error_line,
+)
 from typelattice.cli.interrupts import end_at_once, end_in_silence
 from typelattice.facts.suggestions import clipped, nearest, short
-from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import OutputError, complain, show
 
 COMMANDS = (  # each a module beside this one
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
-    "watch", "trace", "runs", "fix", "design", "emit", "lint", "systems", "check",
+    "watch", "trace", "runs", "fix", "design", "emit", "lint", "systems", "check", "completion",
 )  # fmt: skip
 
 ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what shells say of Ctrl-C
-LONGEST = 1_000  # characters of an error line
 
 
 def command(name: str) -> Command:
@@ -39,8 +45,7 @@ class Parser(ArgumentParser):
         examples = [f"  typelattice {name} {each}".rstrip() for each in found.examples]
         super().__init__(
             prog=f"typelattice {name}",
-            description=found.about,
-            epilog="\n".join(["examples:", *examples]),
+            description="\n".join([found.about, "", "examples:", *examples]),
             allow_abbrev=False,
             formatter_class=RawDescriptionHelpFormatter,
         )
@@ -51,11 +56,32 @@ class Parser(ArgumentParser):
     def read(self, words: Sequence[str]) -> Namespace:
         """The arguments that words say. Raises UsageError."""
         self._check_given_once(words)
-        found, unread = self.parse_known_intermixed_args(words)
+        try:
+            found, unread = self.parse_known_intermixed_args(words)
+        except UsageError:
+            self._check_near(words)
+            raise
         if unread:
-            advice = self._nearest_option(unread) or self._with_systems(words, unread)
+            others = [word for word in unread if not word.startswith("-")]
+            known = [word for word in words if word in others or word not in unread]
+            near = self._nearest_option(unread)
+            advice = near + ("" if "--system" in near else self._with_systems(known, others))
             self.error(f"unrecognized arguments: {' '.join(unread)}{advice}")
         return found
+
+    def _check_near(self, words: Sequence[str]) -> None:
+        """Raise UsageError for an option that is nearly one of ours: it is why another one is missing."""
+        for word in (word.partition("=")[0] for word in _before_dashes(words)):
+            if word not in self._option_string_actions and (near := self._nearest_option([word])):
+                self.error(f"unrecognized arguments: {word}{near}")
+
+    def _check_value(self, action: Action, value: object) -> None:
+        """Raise ArgumentError, with the nearest choice, for a value that is none of the choices."""
+        try:
+            super()._check_value(action, value)
+        except ArgumentError as e:
+            near = nearest(str(value), map(str, action.choices or ()))
+            raise ArgumentError(action, f"{e.message}{near}") from None
 
     def _nearest_option(self, unread: Sequence[str]) -> str:
         """The option that was probably meant by the first word that looks like one."""
@@ -76,7 +102,7 @@ class Parser(ArgumentParser):
         takes_several = isinstance(self.get_default("system"), list)
         named = all(word in tl.systems(versions=True) or word.endswith(".toml") for word in unread)
         given = any(word.startswith("--system") for word in words)
-        if not takes_systems or not named or given or (len(unread) > 1 and not takes_several):
+        if not unread or not takes_systems or not named or given or (len(unread) > 1 and not takes_several):
             return ""
         typed = [part for word in words for part in (("--system", word) if word in unread else (word,))]
         return f"; a system is named by --system: type {self.prog} {shlex.join(typed)}"
@@ -113,7 +139,7 @@ def _worded(e: tl.TypelatticeError) -> str:
     """Return an error as one bounded line; the mistakes of a system file as lines of their own."""
     if isinstance(e, tl.FormatError):
         return f"typelattice: {e}"  # its lines are bounded and can be printed
-    return clipped(f"typelattice: {printable(str(e))}", LONGEST)
+    return error_line(str(e))
 
 
 def run(argv: list[str], ends_process: bool = False) -> Paragraphs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from json import dumps
 
-from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
+from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, format_argument
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_writable, write_text
 
@@ -13,12 +13,14 @@ from typelattice.disk.write import check_writable, write_text
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("what", choices=("diff", "combine"), help="compare two runs, or make one of several")
     parser.add_argument("files", nargs="+", metavar="RUN.json", help="what typelattice trace --json wrote")
+    format_argument(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="where combine writes its run")
 
 
 def run(args: Namespace) -> Paragraphs:
     """Print the upcasts that only one of two runs has, and end with 1 if the second has new ones."""
     from typelattice.rendering.grid import printable
+    from typelattice.rendering.json import document
     from typelattice.tracing.report.run_documents import combined, difference, read_run
     from typelattice.tracing.report.words import counted, size
 
@@ -35,6 +37,11 @@ def run(args: Namespace) -> Paragraphs:
     if len(args.files) != 2 or args.output is not None:
         raise UsageError("runs diff: give two files, the run before and the run after")
     found = difference(*map(read_run, args.files))
+    if args.format == "json":
+        yield document("run_difference", found.data())
+        if found.added:
+            raise DifferencesFound
+        return
     yield from (printable(f"+ {place}: {upcast}") for place, upcast in sorted(found.added))
     yield from (printable(f"- {place}: {upcast}") for place, upcast in sorted(found.removed))
     added, removed, kept = len(found.added), len(found.removed), found.kept

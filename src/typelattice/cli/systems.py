@@ -4,8 +4,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs
+from typelattice.cli.command import Command, Paragraphs, format_argument
+from typelattice.recorded.recording import recorded
 from typelattice.rendering.grid import printable
+from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
 WIDEST = 30  # columns that the names may take
@@ -15,15 +17,27 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="a .toml file of your own, to list too")
     versions = "also each older release that was recorded, as NAME@RELEASE"
     parser.add_argument("--versions", action="store_true", help=versions)
+    format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
     """Each system with its title and the library that it describes."""
     found = [tl.system(which) for which in (*tl.systems(args.versions), *args.files)]
+    if args.format == "json":
+        yield document("systems", {"systems": [_data(s) for s in found]})
+        return
     stub = min(max(len(printable(s.name)) for s in found), WIDEST) + 2
     page = layout()
     for s in found:
         yield page.beside(printable(s.name), [f"{s.title} ({s.library})" if s.library else s.title], stub)
+
+
+def _data(s: tl.System) -> dict[str, object]:
+    """Return the facts of a system as JSON data; `recorded` says whether its library's answers come along."""
+    return {
+        "name": s.name, "title": s.title, "library": s.library, "dtypes": [d.name for d in s.dtypes],
+        "tiers": list(s.tiers), "recorded": s.name in recorded(),
+    }  # fmt: skip
 
 
 COMMAND = Command("The systems that come with typelattice.", arguments, run, ("", "--versions", "mine.toml"))

@@ -152,6 +152,7 @@ def run(args: Namespace) -> Paragraphs:
 
 def _report(run: Run, systems: Sequence[AnySystem], width: int, args: Namespace) -> list[str]:
     """Print the report of a run in the format asked for, in lines."""
+    from typelattice.rendering.json import document
     from typelattice.tracing.findings.findings import findings
     from typelattice.tracing.report.annotations import entry_data, github, sarif
     from typelattice.tracing.report.model import report_of
@@ -168,7 +169,7 @@ def _report(run: Run, systems: Sequence[AnySystem], width: int, args: Namespace)
     if args.format == "sarif":
         return dumps(sarif(made, tl.__version__), indent=1).splitlines()
     data = {"summary": made.summary, "findings": [entry_data(entry) for entry in made.entries]}
-    return dumps(data, indent=1).splitlines()
+    return document("report", data).splitlines()
 
 
 COMMAND = Command(

@@ -5,7 +5,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
-from json import dumps
 from pathlib import Path
 
 from typelattice.cli import interrupts
@@ -15,13 +14,14 @@ from typelattice.cli.command import (
     Paragraphs,
     UsageError,
     duration,
+    error_line,
     format_argument,
     some,
 )
 from typelattice.cli.outputs import check_not_read
 from typelattice.cli.record import ROOM, versions
 from typelattice.cli.table import drawn
-from typelattice.conformance.library import MissingLibraryError
+from typelattice.conformance.library import BrokenLibraryError, MissingLibraryError
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import asked_everything
 from typelattice.conformance.registry import library
@@ -31,6 +31,7 @@ from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import SIGN, installed_release
 from typelattice.recorded.recording import ENDING, Recording, recorded
 from typelattice.rendering.grid import printable
+from typelattice.rendering.json import document
 from typelattice.rendering.terminal import complain, progress_bar
 
 MOST = 12  # names of new or removed things
@@ -51,7 +52,8 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """Report what has changed in each library.
 
-    Raises DifferencesFound if anything has, UsageError if no library is there to be asked.
+    Raises DifferencesFound if anything has, UsageError if no library is there to be asked, BrokenLibraryError
+    if one is installed and cannot be imported.
     """
     if args.recording and len(args.libraries) != 1:
         raise UsageError("watch: --recording compares one library; name only that library")
@@ -62,9 +64,9 @@ def run(args: Namespace) -> Paragraphs:
         try:
             found, proposed = _news(name, args)
         except MissingLibraryError as e:
-            if args.libraries:
+            if args.libraries or isinstance(e, BrokenLibraryError):
                 raise
-            complain(f"typelattice: left out: {e}")
+            complain(error_line(f"left out: {e}"))
             continue
         changed = changed or bool(found)
         told.append(_data(name, found, proposed))
@@ -74,7 +76,7 @@ def run(args: Namespace) -> Paragraphs:
         what = "watch: no library that was recorded is installed, so nothing was asked"
         raise UsageError(f"{what}; install one, such as numpy, or run watch in its environment")
     # Not before the last library has answered: beside an error stands no part of an answer.
-    yield from [dumps(told, indent=1)] if args.format == "json" else lines
+    yield from [document("news", {"libraries": told})] if args.format == "json" else lines
     if changed:
         raise DifferencesFound
 

@@ -74,7 +74,6 @@ def _drawings(x: object) -> Iterator[Drawing]:
 
 
 def _changed(before: System, after: System) -> Drawing:
-    """Draw the changes that a design makes."""
     return Drawing(after.name, laid_out(comparison_diagram(before, after)))
 
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hmac import compare_digest
+from operator import attrgetter
 from secrets import token_urlsafe
 from socket import create_server as create_socket
 from socket import socket
@@ -26,7 +27,8 @@ from typelattice.files.text import LIMIT_BYTES
 HOST = "127.0.0.1"
 MOST_BYTES = 2 * LIMIT_BYTES + 10_000  # of a question: a text in JSON, which may double some characters
 TOKEN_BYTES = 24
-IDLE_SECONDS = 2  # after which a connection is closed, so that idle ones keep no request waiting
+IDLE_SECONDS = 2  # after which a connection without a request is closed
+MOST_CONNECTIONS = 50  # beyond these a new one takes the place of the oldest without a request
 MOST_COVERS = 100  # added or dropped at once
 Start = Callable[[str, list[tuple[str, str]]], Any]  # as WSGI has it
 Question = dict[str, Any]
@@ -173,15 +175,28 @@ def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
     """
     try:
         from waitress import create_server
+        from waitress.channel import HTTPChannel
     except ImportError:
         raise ServerError("--edit needs the server waitress: pip install waitress") from None
+
+    class Connection(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+        """A connection that closes an older one without a request, so that strangers hold no place."""
+
+        def __init__(self, server: Any, *args: Any, **named: Any) -> None:
+            held = [each for each in server.active_channels.values() if not each.will_close]
+            idle = [each for each in held if not each.requests and not each.total_outbufs_len]
+            if len(held) >= MOST_CONNECTIONS and idle:
+                min(idle, key=attrgetter("creation_time")).will_close = True
+            super().__init__(server, *args, **named)
+
     with _listening(port) as listening:
         application = Application(at, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that requests wait is no news
         server = create_server(
             application, sockets=[listening], threads=1, max_request_body_size=MOST_BYTES,
-            channel_timeout=IDLE_SECONDS, cleanup_interval=1,
+            channel_timeout=IDLE_SECONDS, cleanup_interval=1, connection_limit=10 * MOST_CONNECTIONS,
         )  # fmt: skip
+        server.channel_class = Connection
         try:
             ready(application.address)
             with suppress(KeyboardInterrupt):

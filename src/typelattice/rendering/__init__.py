@@ -45,7 +45,7 @@ def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     if to == "json" and isinstance(x, Plain):
         from typelattice.rendering.json import document
 
-        return document(x.data())
+        return document(type(x).__name__.lower(), x.data())
     if not isinstance(x, (Grid, Gridded)):
         raise RenderError(f"a {type(x).__name__} is no grid; render it as json")
     grid = x if isinstance(x, Grid) else x.grid()

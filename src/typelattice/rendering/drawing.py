@@ -45,7 +45,7 @@ class Drawing:
             case "mermaid":
                 return mermaid(self.placed.diagram)
             case "json":
-                return document(self.data())
+                return document("drawing", self.data())
             case "png":
                 raise DrawingError("a PNG is no text; to_png gives its bytes")
         raise DrawingError(f"unknown format {short(str(format))}; these are {', '.join(FORMATS)}")

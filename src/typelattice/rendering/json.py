@@ -6,6 +6,8 @@ from json import dumps
 
 from typelattice.rendering.grid import Grid
 
+VERSION = 1  # of the documents
+
 
 def json(grid: Grid) -> str:
     """A grid's texts row by row, and of each mark the [row, column] places that bear it."""
@@ -16,6 +18,8 @@ def json(grid: Grid) -> str:
                 marks.setdefault(mark, []).append([i, j])
     cells = [[c.text for c in row] for row in grid.cells]
     parts = {
+        "typelattice": "grid",
+        "version": VERSION,
         "title": grid.title,
         "columns": [c.text for c in grid.columns],
         "rows": [c.text for c in grid.rows],
@@ -29,9 +33,17 @@ def json(grid: Grid) -> str:
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def document(data: Mapping[str, object]) -> str:
-    """Dictionaries, lists, texts and numbers as JSON."""
-    return dumps(data, indent=1, ensure_ascii=False)
+def document(kind: str, data: Mapping[str, object]) -> str:
+    """Write data as a JSON document that names its kind and version; docs/output.schema.json has each kind.
+
+    >>> print(document("example", {"x": 1}))
+    {
+     "typelattice": "example",
+     "version": 1,
+     "x": 1
+    }
+    """
+    return dumps({"typelattice": kind, "version": VERSION, **data}, indent=1)
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> str:

@@ -76,7 +76,7 @@ class Check:
             "weak": [str(n) for n in self.weak],
             "tiers": list(self.system.tiers),
             "pairs": self._pairs,
-            "without join": {
+            "without_join": {
                 fate: [[str(a), str(b)] for a, b in of] for fate, of in self.without_join.items()
             },
             "ties": [{"bounds": bounds, "winner": str(winner)} for bounds, winner in self._ties()],

@@ -180,7 +180,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
             "tier": self.tier,
             "asked": self.asked,
             "criteria": {
-                name: {
+                name.replace(" ", "_"): {
                     "says": CRITERIA[name].about,
                     "failing": len(pairs),
                     "pairs": [[*map(str, p.operands), p.dtype and p.dtype.name] for p in pairs],

@@ -126,7 +126,6 @@ def differ(p: Promotion, q: Promotion) -> bool:
 
 
 def _cell(p: Promotion, q: Promotion, codes: str) -> Cell:
-    """Make a cell of a diff."""
 
     def told() -> str:
         return f"{question(p)}: {p.system.name} {answer(p)}, {q.system.name} {answer(q)}"

@@ -142,7 +142,7 @@ class Laws(Mapping[str, Verdict], Viewed):
             "system": self.system.name,
             "tier": self.tier,
             "operands": [str(o) for o in self.operands],
-            "laws": {law: v.data() for law, v in self.items()},
+            "laws": {law.replace(" ", "_"): v.data() for law, v in self.items()},
         }
 
 

@@ -162,6 +162,7 @@ async function start() {
     const page = new Page(model, told && new Desk(told));
     searching(page);
     page.show();
+    if (page.desk) await guard(page);
     document.documentElement.dataset.ready = "yes";
   } catch (error) {
     const old =

@@ -16,7 +16,39 @@ class Desk {
     this.upper = "";
     this.message = "";
     this.repairs = null;
+    this.typed = null; // what stands in the text's box and was not taken yet
     this.done = Promise.resolve(); // until when the changes that were asked for are shown
+  }
+
+  /** Whether something would be lost with the page. */
+  get unsaved() {
+    return this.text !== this.saved || this.typed !== null;
+  }
+
+  /** The name of the draft in the browser's store. */
+  get place() {
+    return `typelattice: draft of ${this.file}`;
+  }
+
+  /** The unsaved text of an earlier visit, and the file's text then; null if there is none. */
+  draft() {
+    try {
+      return JSON.parse(localStorage.getItem(this.place));
+    } catch {
+      return null; // a browser that stores nothing
+    }
+  }
+
+  /** Keeps unsaved text as a draft; forgets the draft once all is saved. */
+  keep() {
+    try {
+      if (this.unsaved) {
+        const draft = { text: this.typed ?? this.text, saved: this.saved };
+        localStorage.setItem(this.place, JSON.stringify(draft));
+      } else localStorage.removeItem(this.place);
+    } catch {
+      // A browser that stores nothing still asks before the page goes.
+    }
   }
 
   /** Asks the server; what comes back is the answer, or an error in words. */
@@ -39,7 +71,7 @@ class Desk {
 }
 
 /** Asks what a change comes to, and shows it, once all changes before it are shown. */
-function change(page, what, question, step = true) {
+function change(page, what, question = {}, step = true) {
   page.desk.done = page.desk.done.then(() => changeNow(page, what, question, step));
   return page.desk.done;
 }
@@ -48,7 +80,8 @@ function change(page, what, question, step = true) {
 async function changeNow(page, what, question, step) {
   const { desk } = page;
   const old = desk.text;
-  const told = await desk.ask(what, question);
+  const asked = what === "save" ? { text: desk.typed ?? desk.text } : question;
+  const told = await desk.ask(what, asked);
   desk.message = told.error ?? (told.saved ? `Saved ${told.saved}.` : "");
   if (told.document) {
     if (step && told.text !== old) {
@@ -59,11 +92,28 @@ async function changeNow(page, what, question, step) {
     desk.changes = told.changes ?? null;
     desk.repairs = null;
     if (told.saved) desk.saved = told.text;
+    if (told.text === desk.typed) desk.typed = null;
+    desk.keep();
     page.state.system = "";
     history.replaceState(null, "", fragmentOf(page.state));
     page.take(told.document);
   } else page.show();
   announce(desk.message || "Done.");
+}
+
+/** Takes up the draft of an earlier visit, and asks before unsaved text is lost. */
+async function guard(page) {
+  const { desk } = page;
+  addEventListener("beforeunload", (event) => {
+    if (desk.unsaved) event.preventDefault();
+  });
+  const draft = desk.draft();
+  if (typeof draft?.text !== "string" || draft.text === desk.saved) return;
+  await change(page, "look", { text: draft.text });
+  const changed = draft.saved === desk.saved ? "" : " The file has changed since then: saving replaces it.";
+  desk.message = `Your unsaved text is back; Undo shows that of the file.${changed}`;
+  page.show();
+  announce(desk.message);
 }
 
 /** Goes back to a text, or forward again. */
@@ -78,14 +128,13 @@ function turn(page, from, to) {
 function workbenchView(page) {
   const { desk, model } = page;
   const system = model.systems.get(model.data.first);
-  const unsaved = desk.text !== desk.saved;
   const buttons = element(
     "p",
     { class: "fields" },
     button("Undo", () => turn(page, desk.before, desk.after), !desk.before.length),
     button("Redo", () => turn(page, desk.after, desk.before), !desk.after.length),
-    button("Save", () => change(page, "save", {}, false), Boolean(system.error)),
-    element("span", {}, `${desk.file}${unsaved ? ", changed" : ""}`),
+    button("Save", () => change(page, "save"), Boolean(system.error)),
+    element("span", {}, `${desk.file}${desk.unsaved ? ", changed" : ""}`),
   );
   const message = desk.message ? element("p", { class: "message", role: "status" }, desk.message) : null;
   const area = element("textarea", {
@@ -93,11 +142,15 @@ function workbenchView(page) {
     rows: Math.min(30, desk.text.split("\n").length + 1),
     spellcheck: "false",
     "aria-label": "Text of the file",
+    oninput: () => {
+      desk.typed = area.value === desk.text ? null : area.value;
+      desk.keep();
+    },
   });
-  area.value = desk.text;
+  area.value = desk.typed ?? desk.text;
   const text = element(
     "details",
-    { open: Boolean(system.error) },
+    { open: Boolean(system.error) || desk.typed !== null },
     element("summary", {}, "The text of the file"),
     area,
     element(

@@ -95,6 +95,39 @@ def test_a_mistake_is_shown_in_its_place_and_nothing_is_saved(
     page.locator("svg.order").wait_for()
 
 
+def test_unsaved_work_outlives_a_reload_and_is_asked_for(visit: Visitor, address: str, file: Path) -> None:
+    page = visit.open(address)
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.locator("[name=lower]").select_option("int16")
+    page.locator("[name=upper]").select_option("float32")
+    press(page, "Drop cover")
+    page.locator("dd", has_text="no bound").wait_for()
+    page.reload()
+    page.locator(".message", has_text="Your unsaved text is back").wait_for()
+    assert asked == ["beforeunload"] and "i16 -> f32" not in page.locator("textarea[name=text]").input_value()
+    page.locator("summary").click()
+    page.locator("textarea[name=text]").fill(TEXT + "# typed\n")  # and not taken
+    page.reload()
+    page.locator(".message", has_text="Your unsaved text is back").wait_for()
+    assert page.locator("textarea[name=text]").input_value() == TEXT + "# typed\n"
+    press(page, "Save")
+    page.locator(".message", has_text=f"Saved {file}").wait_for()
+    assert file.read_text(encoding="utf-8") == TEXT + "# typed\n"
+    page.reload()
+    page.locator("svg.order").wait_for()
+    assert asked == ["beforeunload"] * 2 and page.locator(".message").count() == 0
+
+
+def test_a_draft_of_a_file_that_changed_says_so(visit: Visitor, address: str, file: Path) -> None:
+    page = visit.open(address)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.evaluate("text => localStorage.setItem(text, JSON.stringify({ text: '# mine', saved: 'older' }))",
+                  f"typelattice: draft of {file}")  # fmt: skip
+    page.reload()
+    page.locator(".message", has_text="The file has changed since then: saving replaces it.").wait_for()
+
+
 def test_a_change_made_elsewhere_is_kept(visit: Visitor, address: str, file: Path) -> None:
     page = visit.open(address)
     file.write_text("# theirs\n", encoding="utf-8")

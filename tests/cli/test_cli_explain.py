@@ -17,6 +17,13 @@ from typelattice.facts.system_headings import heading_of, headings
 from typelattice.recorded.observed import observed
 
 
+def test_explain_takes_the_name_that_a_library_has_for_a_function(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = said(capsys, "explain", "int8", "float32", "--op", "jax.lax.add", "--system", "jax")
+    assert shown.startswith("add of int8 and float32 under jax-lax: refused")
+    shown = said(capsys, "explain", "int8", "float32", "--op", "np.add", "--system", "numpy")
+    assert shown.startswith("add of int8 and float32 under numpy: float32")
+
+
 def test_explain_groups_all_systems_by_what_libraries_do_under_their_headings(
     capsys: pytest.CaptureFixture[str]
 ) -> None:

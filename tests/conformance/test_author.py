@@ -14,7 +14,7 @@ import pytest
 from typelattice.cli.main import main
 from typelattice.conformance.compare import Mismatch, Report
 from typelattice.conformance.library import CannotAskError
-from typelattice.conformance.pytest import calls, compare_all, library_of, promotion_tests
+from typelattice.conformance.pytest import calls, compare_all, is_undefined, library_of, promotion_tests
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Call
 
@@ -108,6 +108,31 @@ def test_a_namespace_of_the_standard_needs_no_adapter() -> None:
         promotion_tests(np, "array-api")("add")
 
 
+def test_answers_that_are_let_pass_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    promotion_tests(np, "array-api", undefined=True)("add")
+    assert re.fullmatch(r"add: [\d,]+ answers where array-api refuses\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("op", "answer", "passes"),
+    [
+        ("add", "float64", True),
+        ("less", "bool", True),
+        ("less", "float64", False),
+        ("+=", "int8", True),
+        ("+=", "float64", False),
+        ("argmax", "int32", True),
+        ("argmax", "float64", False),
+        ("add", "!TypeError", False),
+    ],
+)
+def test_what_the_standard_states_of_every_result_holds_where_it_leaves_operands_undefined(
+    op: str, answer: str, passes: bool
+) -> None:
+    assert is_undefined(Mismatch(Call(op, ("int8", "float32"), answer), "-")) is passes
+    assert not is_undefined(Mismatch(Call(op, ("int8", "float32"), answer), "float32"))
+
+
 def test_examples_of_one_cause_differ_in_more_than_numbers_and_the_order_of_operands() -> None:
     with pytest.raises(AssertionError) as caught:
         promotion_tests(np, "array-api", undefined=True)("clip")
@@ -133,8 +158,9 @@ def test_what_is_neither_a_namespace_nor_a_library_says_what_to_give() -> None:
 @pytest.mark.live
 def test_the_reference_of_the_standard_passes_where_the_standard_says_something() -> None:
     strict = pytest.importorskip("array_api_strict")
-    for op in ("arange", "full", "linspace", "add", "clip", "matmul"):
-        promotion_tests(strict, "array-api", undefined=True)(op)
+    for undefined in (True, False):  # its listed departures are known
+        for op in ("arange", "full", "linspace", "add", "clip", "matmul", "<", "maximum", "tensordot"):
+            promotion_tests(strict, "array-api", undefined=undefined)(op)
 
 
 def test_functions_that_take_python_numbers_are_asked_nothing_of_arrays() -> None:

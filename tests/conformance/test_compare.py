@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.conformance.differences import ACCEPTS, OTHER, REFUSES, Difference, calls_of_system, causes
-from typelattice.conformance.implementation import implementations, snippet
+from typelattice.conformance.implementation import implementation, implementations, snippet
 from typelattice.conformance.in_process_library import Catalogue
+from typelattice.conformance.library import MissingLibraryError
 from typelattice.facts.libraries import libraries
 from typelattice.recorded.recording import Call
 
@@ -88,7 +90,9 @@ def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.Captur
         (["planted:Planted"], "planted:Planted imitates nothing that is known here; name a system"),
         (["planted:Nothing", "--with", "numpy"], "has neither the method ask nor those of a library"),
         (["planted:Planted", "--with", "nosystem"], "nosystem"),
-        (["torch-mota"], "torch-mota imitates nothing"),
+        (["planted:Planted", "--with", "torch-mota"], "'torch-mota'; did you mean torch-meta or torch-fake?"),
+        (["torch-mota"], "unknown implementation 'torch-mota'; did you mean torch-meta or torch-fake?"),
+        (["zzz"], "unknown implementation 'zzz'; these come along: torch-meta"),
         (["planted:Faithful", "--with", "numpy", "--update"], "name it with --known"),
         (["planted:Faithful", "--with", "numpy", "--known", "planted.py"], "cannot be read"),
     ],
@@ -99,6 +103,17 @@ def test_a_mistake_of_the_caller_is_one_line(
     assert main(["compare", *words]) == 2
     output = capsys.readouterr()
     assert told in output.err and output.err.count("\n") == 1 and not output.out
+
+
+@pytest.mark.parametrize("missing", ["numpy", "torch"])
+def test_what_is_missing_is_named_with_the_command_that_installs_it(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "typelattice.conformance.implementations.torch", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    told = rf"torch-meta cannot be asked: .*{missing}.*; pip install .*'{missing}=="
+    with pytest.raises(MissingLibraryError, match=told):
+        implementation("torch-meta")
 
 
 def test_a_system_without_a_recording_answers_by_its_rules(tmp_path: Path) -> None:

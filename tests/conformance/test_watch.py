@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from typelattice.cli.main import main
+from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.registry import library
 from typelattice.recorded.recording import Recording
 
@@ -131,7 +133,7 @@ def test_news_as_json(install: Install, capsys: pytest.CaptureFixture[str]) -> N
     install("2.0.0", added="float32")
     capsys.readouterr()
     assert watch("--format", "json") == 1
-    (told,) = json.loads(capsys.readouterr().out)
+    (told,) = json.loads(capsys.readouterr().out)["libraries"]
     assert told["installed"] == {"fake": "2.0.0"} and told["recorded"]["versions"] == {"fake": "1.0"}
     assert told["compared"] == 4 and told["gone"] == told["new"] == [] and told["proposed"] is None
     assert told["changed"] == [
@@ -151,14 +153,14 @@ def test_the_installed_numpy_answers_as_its_release_was_recorded(capsys: pytest.
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("watch nunpy", "no library is recorded as 'nunpy': did you mean numpy?"),
+        ("watch nunpy", "no library is recorded as 'nunpy'; did you mean numpy or numpy1?"),
         ("watch fake:Fake", "watch: fake:Fake has no recording that comes along; make one with"),
         ("watch fake:Fack --recording fake.jsonl", "fake:Fack cannot be made"),
         ("watch --recording fake.jsonl", "--recording compares one library; name only that library"),
         ("watch fake:Fake numpy --recording fake.jsonl", "--recording compares one library"),
         ("watch fake:Fake --recording no.jsonl", "no.jsonl"),
         ("watch fake:Fake --recording fake.jsonl -o nowhere", "nowhere"),
-        ("watch numpy@1.0", "no library is recorded as 'numpy@1.0': did you mean"),
+        ("watch numpy@1.0", "no library is recorded as 'numpy@1.0'; did you mean"),
     ],
 )
 def test_bad_input_ends_with_two(
@@ -195,3 +197,31 @@ def test_watching_where_no_library_is_installed_is_an_error(
     monkeypatch.setattr("typelattice.cli.watch.find_spec", lambda name: None)
     assert main(["watch"]) == 2
     assert "no library that was recorded is installed" in capsys.readouterr().err
+
+
+def test_a_library_that_is_installed_and_cannot_be_imported_is_an_error(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Leaving it out would end a broken job as if nothing had changed."""
+    (tmp_path / "triton.py").write_text("raise ImportError('no such symbol')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "triton", raising=False)
+    monkeypatch.setattr("typelattice.cli.watch.recorded", lambda: ("triton",))
+    assert main(["watch"]) == 2
+    told = capsys.readouterr().err
+    assert "triton cannot be asked: no such symbol; pip install 'triton==" in told and "left out" not in told
+
+
+def test_what_is_left_out_is_one_bounded_line(
+    install: Install, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def news(name: str, _: object) -> None:
+        raise MissingLibraryError("many\nlines\n" * 1_000)
+
+    monkeypatch.setattr("typelattice.cli.watch._news", news)
+    monkeypatch.setattr("typelattice.cli.watch._installed", lambda: ("triton",))
+    capsys.readouterr()
+    assert main(["watch"]) == 2
+    left_out, nothing = capsys.readouterr().err.splitlines()
+    assert len(left_out) <= 1_000 and left_out.startswith("typelattice: left out: many")
+    assert "nothing was asked" in nothing

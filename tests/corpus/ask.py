@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -181,6 +182,11 @@ def names_in(text: str) -> set[str]:
     return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
+def is_column(name: str, text: str) -> bool:
+    """Return True if a function of Polars names a column in a text: `pl.col("x")`, `pl.sum("x")`."""
+    return re.search(rf'pl\.\w+\([^)]*"{name}"', text) is not None
+
+
 def has_columns(text: str) -> bool:
     """Return True if a text names columns of a table, `pl.col("x")`, and not arrays."""
     return text.startswith(("pl.", "(pl."))
@@ -220,7 +226,7 @@ def said_by_library(asked: Asked, text: str, given: Mapping[str, Any]) -> str:
 
 def said_by_us(asked: Asked, text: str, given: Mapping[str, Any]) -> tuple[str, str]:
     """The dtype that a program of the text gives, or UNREAD and the error; and a departure that is listed."""
-    bound = {name: x for name, x in given.items() if name in names_in(text) or f'col("{name}")' in text}
+    bound = {name: x for name, x in given.items() if name in names_in(text) or is_column(name, text)}
     if "key" in names_in(text):
         bound["key"] = np.zeros(2, np.uint32)
     try:
@@ -232,7 +238,10 @@ def said_by_us(asked: Asked, text: str, given: Mapping[str, Any]) -> tuple[str, 
     refusals = replay.refusals
     if replay.result.operand is None:
         return REFUSED, departs or str(refusals[0][1].reason if refusals else "")
-    return described(replay.result.operand), departs
+    given = replay.result.operand
+    if has_columns(text) and given.tier == "scalar":  # a table makes a column of it
+        return str(tl.system(asked.of_columns).explain(given).dtype), departs
+    return described(given), departs
 
 
 def described(o: Any) -> str:

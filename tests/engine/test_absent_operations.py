@@ -11,7 +11,10 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import parse
 from typelattice.recorded.recording import opened
 
-IMMUTABLE = ("tensorflow", "tensorflow-all", "tensorflow-safe", "tensorflow-legacy", "keras", "polars")
+IMMUTABLE = (
+    "tensorflow", "tensorflow-all", "tensorflow-safe", "tensorflow-legacy", "keras", "polars", "triton",
+    "max",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("system", ["dask", "tinygrad", "ndonnx", "polars", "polars-series", "triton"])

@@ -136,14 +136,15 @@ def test_an_override_goes_before_the_order() -> None:
 def test_a_refusal_gives_its_reason() -> None:
     s = make(CHAIN, refusals={"u8 + i8": "not these", "i32, f32, c64": "too much"})
     p = s.explain("uint8", "int8")
-    assert (p.reason, p.remedy) == ("not these", "cast one operand")
+    assert (p.reason, p.remedy) == ("not these", "cast one operand, e.g. to int8")
     assert p.decision == Rejected((tl.dtype("uint8"), tl.dtype("int8")), None, "u8 + i8")
     assert said(s, "complex64", "int32") == "- too much"
     assert said(s, "uint8", "int16") == "int16"
     assert said(s, "bool", "uint8", "int16", "int8") == "- not these"  # of a set, every two
     with pytest.raises(tl.PromotionError) as caught:
         s.result_type("uint8", "int8")
-    assert str(caught.value) == "mine refuses uint8 with int8\n  not these (text, line 8): cast one operand"
+    told = "mine refuses uint8 with int8\n  not these (text, line 8): cast one operand, e.g. to int8"
+    assert str(caught.value) == told
     assert caught.value.promotion.reason == "not these"
     with pytest.raises(tl.PromotionError, match="not these"):
         s.promote("uint8", "int8")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said, steps
 
 import typelattice as tl
 from typelattice.engine.decisions import Operated
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import NAMES, operation
 from typelattice.files.reader import parse
 
 
@@ -189,7 +191,7 @@ def test_no_library_multiplies_matrices_or_concatenates_without_dimensions(syste
 def test_an_operation_takes_kinds() -> None:
     s = make(CHAIN)
     p = s.explain("bool", "bool", op="add")
-    assert (p.reason, p.remedy, p.op) == ("add takes no bool", "cast the operands first", "add")
+    assert (p.reason, p.remedy, p.op) == ("add takes no bool", "cast the operands, e.g. to uint8", "add")
     assert p.decision == Operated((tl.dtype("bool"),), None, "arithmetic")
     assert said(s, "bool", "uint8", op="add") == "uint8"
     own = make(CHAIN, ops={"arithmetic": {"takes": "bool"}, "multiply": {"takes": "all"}})
@@ -214,3 +216,29 @@ def test_an_operation_takes_so_many_operands_and_integers_for_indices() -> None:
     for index in ("float32", "complex64", 1.5):
         with pytest.raises(tl.OpError, match=f"take takes integers for indices, not {index}; cast them"):
             s.explain("float32", index, op="take")
+
+
+@pytest.mark.parametrize("system", ["array-api", "numpy", "torch", "jax", "polars"])
+@pytest.mark.parametrize("op", ["add", "bitwise_and", "<<", "sqrt", "less", "mean", "gcd", "heaviside"])
+def test_the_dtype_that_a_refusal_names_is_taken(system: str, op: str) -> None:
+    s = tl.system(system)
+    count = operation(op).least
+    for d in s.dtypes:
+        p = s.explain(*[d] * count, op=op)
+        if p.dtype is None and p.reason and " takes no " in p.reason:
+            named = re.search(r"e\.g\. to (\w+)$", p.remedy or "")
+            assert named, (d, p.remedy)
+            assert s.explain(*[named[1]] * count, op=op).dtype, (d, p.remedy)
+
+
+def test_a_cast_is_not_advised_where_no_dtype_is_taken() -> None:
+    s = make(CHAIN, ops={"bitwise_and": {"takes": "bool"}})
+    assert s.explain("int8", "uint8", op="bitwise_and").remedy == "cast the operands, e.g. to bool"
+    s = make("i8 -> i16", ops={"sqrt": {"takes": "float"}})
+    assert s.explain("int8", op="sqrt").remedy == "write it with operations that it has"
+
+
+def test_a_python_number_of_a_higher_kind_names_the_default_dtype() -> None:
+    remedy = tl.system("array-api").explain("int8", 2.5, op="add").remedy
+    assert remedy == "cast the array to a float dtype, e.g. float32"
+    assert "float" not in str(tl.system("array-api").explain("int8", -1, op="bitwise_left_shift").remedy)

@@ -76,7 +76,8 @@ def test_a_scalar_without_a_default_adopts_and_that_is_all() -> None:
     assert said(s, int) == said(s, int, int) == "- a Python int alone has no dtype here"
     assert said(s, int, float) == said(s, float, int) == "- a Python float alone has no dtype here"
     p = s.explain("int8", float)
-    assert (p.reason, p.remedy) == ("no rule takes int8 to a Python float", "cast the array to a float dtype")
+    assert p.reason == "no rule takes int8 to a Python float"
+    assert p.remedy == "cast the array to a float dtype, e.g. float32"
     assert p.decision == Lowered((tl.dtype("int8"), s.explain(float).decision.nodes[0]), None)
     assert s.explain(int).remedy == "give an array or a dtype too"
 
@@ -86,19 +87,19 @@ def test_a_0d_array_of_a_higher_kind_that_no_rule_raises_to_is_named_by_its_dtyp
     p = s.explain("uint8", "float32:0d")
     assert (p.reason, p.remedy) == (
         "no rule takes uint8 to a 0-d array of float32",
-        "cast the array to a float dtype",
+        "cast the array to a float dtype, e.g. float32",
     )
     p = make("b; u8", tiers=["array", "0d", "scalar"]).explain("bool", "uint8:0d")
     assert (p.reason, p.remedy) == (
         "no rule takes bool to a 0-d array of uint8",
-        "cast the array to an unsigned dtype",
+        "cast the array to an unsigned dtype, e.g. uint8",
     )
 
 
 def test_without_a_scalar_tier_a_scalar_needs_a_node() -> None:
     s = make(CHAIN)
     p = s.explain("int8", int)
-    assert (p.reason, p.remedy) == ("nothing is said of a Python int", "cast it to a dtype")
+    assert (p.reason, p.remedy) == ("nothing is said of a Python int", "cast it to a dtype, e.g. int8")
     assert [str(n) for n in p.decision.nodes] == ["int8", "i*"]
     assert said(s, "int8", True) == "int16"
     assert said(make(CHAIN, defaults={"int": "i32"}), "int8", int) == "int32"

@@ -296,7 +296,10 @@ def test_a_pair_with_a_removed_dtype_gains_no_join(tmp_path: Path) -> None:
     assert (changes["lost"], changes["gained"]) == ([], [])
 
 
-def test_idle_connections_keep_no_request_waiting(file: Path) -> None:
+def test_connections_that_strangers_hold_keep_no_request_waiting(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("typelattice.explorer.server.IDLE_SECONDS", 3600)  # none is closed for its age
     given: list[str] = []
     started = threading.Event()
 
@@ -307,8 +310,11 @@ def test_idle_connections_keep_no_request_waiting(file: Path) -> None:
     threading.Thread(target=run, daemon=True).start()
     assert started.wait(20)
     port = int(given[0].split(":")[2].partition("/")[0])
-    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(150)]  # waitress holds 100 at most
+    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]  # waitress holds 100 at most
     try:
+        for connection in idle[::2]:
+            with suppress(OSError):  # one that was closed for a newer one
+                connection.sendall(b"GET / HTTP/1.1\r\n")  # and no more of it
         with urlopen(given[0], timeout=40) as answer:
             assert answer.status == 200
     finally:

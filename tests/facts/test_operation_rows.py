@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from typelattice.engine import operations as engine
 from typelattice.facts import operations
+from typelattice.facts.later import Later
 
 GOOD = "add arithmetic elementwise 2 + __add__\n"
 
@@ -28,5 +30,14 @@ def test_a_bad_row_is_named(
     table.write_text(GOOD + rows)
     monkeypatch.setattr(operations, "TABLE", str(table))
     with pytest.raises(operations.OpError) as caught:
-        operations._table()
+        [*Later(operations._rows(), operations._operation).values()]
     assert str(caught.value).startswith(f"operations.txt, {message}")
+
+
+def test_an_unknown_class_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    wobble = operations._operation("wobble", (9, ["wobble", "arithmetik", "elementwise", "2"]))
+    monkeypatch.setattr(engine, "OPERATIONS", {"wobble": wobble})
+    with pytest.raises(operations.OpError) as caught:
+        engine.class_of(wobble)
+    told = "operations.txt, row of wobble, column 2: unknown class 'arithmetik'; did you mean arithmetic?"
+    assert str(caught.value) == told

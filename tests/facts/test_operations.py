@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import pytest
 
 import typelattice as tl
 from typelattice.engine.operations import STANDARD
-from typelattice.facts import operations as facts
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation, operation
 
@@ -152,23 +150,3 @@ def test_indices_do_not_promote_and_are_integers() -> None:
 def test_clip_promotes_with_both_bounds() -> None:
     assert NUMPY.explain("int8", "int16", "float32", op="clip").dtype is tl.dtype("float32")
     assert NUMPY.explain("int8", op="clip").dtype is tl.dtype("int8")
-
-
-@pytest.mark.parametrize(
-    ("row", "cause"),
-    [
-        ("wobble arithmetic", "row 3: has 2 columns; give name, class, form and operands"),
-        ("wobble arithmetic elementwis 2", "row 3, column 3: unknown form 'elementwis'; did you mean"),
-        ("wobble arithmetic elementwise two", "row 3, column 4: 'two' is no number of operands"),
-        ("add arithmetic elementwise 2", "row 3, column 1: 'add' has a row already; join the two"),
-    ],
-)
-def test_a_bad_row_of_the_table_is_named_by_row_and_column(
-    row: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = tmp_path / "operations.txt"
-    table.write_text(f"# name\nadd arithmetic elementwise 2\n{row}\n", encoding="ascii")
-    monkeypatch.setattr(facts, "TABLE", str(table))
-    with pytest.raises(tl.OpError) as e:
-        facts._table()
-    assert str(e.value).startswith(f"operations.txt, {cause}")

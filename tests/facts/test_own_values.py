@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -58,7 +59,7 @@ class Own:
 
 
 def own(**facts: object) -> DType:
-    return own_dtype(Words(), "own", facts)
+    return own_dtype(Words(), "own", facts, lambda key: nullcontext())
 
 
 @st.composite

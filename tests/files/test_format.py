@@ -59,7 +59,7 @@ def test_a_file_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
     ],
 )
 def test_a_statement_of_the_order_stands_on_its_own_line(text: str, lines: list[int]) -> None:
-    assert [line for (_, line), _ in read_spec(Text("a", text)).order] == lines
+    assert [of.line_of_row(row) for (of, row), _ in read_spec(Text("a", text)).order] == lines
     assert answers(parse(text)) == answers(parse('name = "a"\norder = "i8 -> i16; u8 -> i16"'))
 
 

@@ -125,6 +125,39 @@ def test_all_mistakes_of_a_file_are_reported_in_order_and_marked() -> None:
     assert all(well_formed(e) for e in caught.value.mistakes[1:])
 
 
+FACTS_WRONG = """\
+name = "mine"
+order = "b -> i8"
+[dtypes.q8]
+kind = "flot"
+bits = "x"
+valuse = 3
+[dtypes.q9]
+kind = "float"
+values = [0, 1, 1]
+[dtypes.q7]
+kind = "float"
+min = 1
+max = 2
+step = 0.3
+[ops.add]
+computes = { i8 = "i*" }
+"""
+
+
+def test_every_mistake_in_the_facts_of_a_dtype_is_reported_on_its_line() -> None:
+    with pytest.raises(FormatError) as caught:
+        parse(FACTS_WRONG)
+    lines = FACTS_WRONG.split("\n")
+    found = [
+        (e.line, lines[e.mark.line - 1][e.mark.column - 1 :][: e.mark.width])
+        for e in caught.value.mistakes
+        if e.mark
+    ]
+    assert found == [(4, "flot"), (5, "bits"), (6, "valuse"), (9, "values"), (14, "step"), (16, "i*")]
+    assert len(found) == len(caught.value.mistakes)
+
+
 def test_a_wrong_word_in_a_file_that_is_read_on_demand_is_an_error_with_its_place() -> None:
     """A file that comes with typelattice is read so; its mistake is no bare ValueError."""
     text = f'{MINE}order = "i8 -> i16"\n[ops]\nadd = {{ takes = "all" }}\nsub = {{ takes = "al" }}\n'
@@ -277,14 +310,18 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
         (
             "pyhton",
             "unknown system 'pyhton'; did you mean python?; "
-            "`typelattice systems` lists them; a path ends in .toml",
+            "`typelattice systems` lists them; a file of your own ends in .toml",
         ),
-        ("", "unknown system ''; `typelattice systems` lists them; a path ends in .toml"),
+        ("", "unknown system ''; `typelattice systems` lists them; a file of your own ends in .toml"),
         (
             "n" * 500,
-            f"unknown system '{'n' * 37}...'; `typelattice systems` lists them; a path ends in .toml",
+            f"unknown system '{'n' * 37}...'; `typelattice systems` lists them; "
+            "a file of your own ends in .toml",
         ),
-        ("a\nb", "unknown system 'a\\nb'; `typelattice systems` lists them; a path ends in .toml"),
+        (
+            "a\nb",
+            "unknown system 'a\\nb'; `typelattice systems` lists them; a file of your own ends in .toml",
+        ),
         ("none.toml", "cannot read 'none.toml': No such file or directory; give the path of a .toml file"),
         ("none/none", "cannot read 'none/none': No such file or directory; give the path of a .toml file"),
         (

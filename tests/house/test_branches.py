@@ -16,10 +16,12 @@ WRITTEN_OUT = {("tracing/record/witness.py", "record_call_2")}
 
 def within(node: ast.AST) -> Iterator[ast.AST]:
     """The syntax nodes of a function, without those of functions and classes in it."""
-    for child in ast.iter_child_nodes(node):
+    waiting = [*ast.iter_child_nodes(node)]
+    while waiting:
+        child = waiting.pop()
         if not isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
             yield child
-            yield from within(child)
+            waiting += ast.iter_child_nodes(child)
 
 
 def branches(function: ast.AST) -> int:

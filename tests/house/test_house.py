@@ -25,7 +25,7 @@ ROOMS = [  # each imports only from itself and from what stands before it
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "operands/adapters", "namespaces/libraries", "designer/solver", "conformance/libraries",
     "conformance/implementations",
-    "conformance/pytest", "programs/targets", "tracing/front/pytest", "explorer/server",
+    "conformance/pytest", "programs/targets", "tracing/front/pytest", "explorer/server", "cli/completion",
 )  # fmt: skip
 # What recorders must not depend on: else they would prove nothing.
 ENGINE = {"engine", "files", "explanations", "study"}

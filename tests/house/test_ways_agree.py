@@ -22,7 +22,7 @@ from typelattice.operands.operand import operand_of
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")  # where a file says so
-FILES, CALLS = 60, 60  # drawn files, and calls a file or system
+FILES, CALLS = 42, 45  # drawn files, and calls a file or system
 NO_FUNCTION = ("result_type",)  # which no namespace calls as a function of arrays that gives an array
 AS_IT_IS = ("exact", "widen", "unsaid")  # outcomes of numbers out of range that no array can hold
 Answer = tuple[str | None, bool]  # the dtype, or None of a refusal, and whether it is weak

@@ -31,11 +31,14 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, backend = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("backend")
     pip = (sys.executable, "-m", "pip")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    run(*pip, "install", "-qq", "--target", backend, *project["build-system"]["requires"])
-    build = f"from hatchling.build import build_sdist; build_sdist({str(folder)!r})"
-    run(sys.executable, "-c", f"import sys; sys.path.insert(0, {str(backend)!r}); {build}", cwd=ROOT)
+    run(*pip, "install", "-qq", "--no-compile", "--target", backend, *project["build-system"]["requires"])
+    build = f"import sys; sys.path.insert(0, {str(backend)!r}); from hatchling import build; build."
+    run(sys.executable, "-c", f"{build}build_sdist({str(folder)!r})", cwd=ROOT)
     (sdist,) = folder.glob("*.tar.gz")
-    run(*pip, "wheel", "-qq", "--no-deps", "-w", folder, sdist)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(backend, filter="data")
+    source = backend / sdist.name.removesuffix(".tar.gz")
+    run(sys.executable, "-c", f"{build}build_wheel({str(folder)!r})", cwd=source)
     return folder
 
 
@@ -52,7 +55,7 @@ def empty(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, with_pip=False)
     scripts = folder / ("Scripts" if sys.platform == "win32" else "bin")
     pip = (sys.executable, "-m", "pip", "--python", scripts / "python")
-    run(*pip, "install", "-qq", "--no-index", "--no-deps", wheel)
+    run(*pip, "install", "-qq", "--no-compile", "--no-index", "--no-deps", wheel)
     return scripts
 
 

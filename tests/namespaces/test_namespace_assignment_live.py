@@ -59,7 +59,7 @@ def test_an_assignment_stores_what_the_library_stores(system: str, library: str)
         theirs, x = stored(library, d, given if number else given.bare), xp.ones(2, dtype=d)
         try:
             x[0] = given
-            ours = x.bare[0].item() if library == "torch" else np.asarray(x)[0]
+            ours = x.bare[0].item() if library == "torch" else np.asarray(x.bare)[0]
         except (tl.PromotionError, tl.NamespaceError):
             ours = None
         if theirs is None or ours is None:

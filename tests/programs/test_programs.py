@@ -7,8 +7,10 @@ import pytest
 from expressions import answers, whole, words
 
 import typelattice as tl
+from typelattice.calls.step import DTypeOf, Ref
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.json.plain_data import outcome_data
+from typelattice.programs.json.write import step_data
 from typelattice.programs.source.reader import OPERATORS
 
 np = pytest.importorskip("numpy")
@@ -123,3 +125,28 @@ def test_an_error_of_the_namespace_names_the_step() -> None:
     with pytest.raises(ValueError, match="cannot reshape") as refused:
         p.run(np, x=np.ones(3))
     assert refused.value.__notes__ == ["reshape 'xp.reshape(y, (5,))' (<source>, line 2)"]
+
+
+def shifted(x: object, by: int, of_steps: bool = False) -> object:
+    """The JSON of a step with other numbers of steps, wherever it has some."""
+    if isinstance(x, dict):
+        fields = ("step", "dtype_of", "source", "operands", "lists", "made_of", "like")
+        return {key: shifted(value, by, key in fields) for key, value in x.items()}
+    if isinstance(x, list):
+        return [shifted(each, by, of_steps) for each in x]
+    return x + by if of_steps and isinstance(x, int) else x
+
+
+def test_a_step_of_other_steps_has_those_in_all_its_fields() -> None:
+    total = "(x + [1, 2] + 2).astype(y.dtype)[i].sum(dtype=x.dtype)"
+    text = f"opaque('float32', {total}, full((2,), y.item()), x[1:].sum())"
+    steps = tl.program(text, x="int8[2]", y="float16", i="int64[2]").steps
+    assert len({type(step) for step in steps}) == 8
+
+    def moved(x: object) -> object:
+        return type(x)(x.step + 10) if isinstance(x, (Ref, DTypeOf)) else x
+
+    for step in steps:
+        other = step.map_refs(lambda i: i + 10, moved)
+        assert step_data(other) == shifted(step_data(step), 10)
+        assert other.inputs == tuple(i + 10 for i in step.inputs)

@@ -126,8 +126,8 @@ def test_a_row_that_cannot_be_read_is_named_by_file_row_and_column(monkeypatch: 
         with pytest.raises(table.TableError, match=re.escape(said)):
             table._signatures.__wrapped__()
     for read_table, rows, said in (
-        (lambda: table.names.__wrapped__("cast"), "* half cast int8\n* half cast int16", "names.txt, row 2"),
-        (lambda: table.names.__wrapped__("cast"), "* half cast int8 x", "names.txt, row 1: 5 columns"),
+        (table._names.__wrapped__, "* half cast int8\n* half cast int16", "names.txt, row 2"),
+        (table._names.__wrapped__, "* half cast int8 x", "names.txt, row 1: 5 columns"),
         (table.equivalents.__wrapped__, "* view reshape\n* view reshape", "equivalents.txt, row 2, column 1"),
     ):
         monkeypatch.setattr(table, "open", lambda *a, rows=rows, **k: io.StringIO(rows), raising=False)

@@ -226,8 +226,6 @@ def test_functions_of_symbols_ask_the_same() -> None:
         ("[a for a in x]", "a loop over an array asks for the value of an array"),
         ("[a for a in enumerate(x)]", "a loop over an array asks for the value of an array"),
         ("[a for a in 3]", "nothing to loop over; give a list, or range(n)"),
-        ("[1 for i in range(9**5) for j in range(9**5)]", "more than 1,000,000 passes of loops"),
-        ("for i in range(9**5):\n    for j in range(9**5):\n        y = x\ny", "more than 1,000,000 passes"),
         ("{i for i in range(3)}", "a set made in a loop; use functions of whole arrays"),
         ("list(map(abs, [x, x]))", "a loop within map; write it out: [f(x) for x in (a, b)]"),
         ("y = []\ny.append(x)\ny", "a list that changes; write it out at once"),
@@ -273,6 +271,19 @@ def test_functions_of_symbols_ask_the_same() -> None:
 def test_what_cannot_be_known_is_refused_with_what_to_do(text: str, said: str) -> None:
     with pytest.raises(tl.ProgramError, match=re.escape(said)):
         tl.program(text, **({"x": "int8[3]"} if names_in(text, "x") else {}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1 for i in range(9**5) for j in range(9**5)]",
+        "for i in range(9**5):\n    for j in range(9**5):\n        y = x\ny",
+    ],
+)
+def test_loops_of_too_many_passes_are_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("typelattice.programs.source.reader.MOST_PASSES", 1_000)
+    with pytest.raises(tl.ProgramError, match="more than 1,000 passes of loops; take it apart"):
+        tl.program(text, x="int8[3]")
 
 
 def test_a_name_that_stands_where_nothing_is_read_occurs() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 import typelattice as tl
+from typelattice.calls.step import Call
+from typelattice.programs.program import Program
 
 
 def dtype(source: str, system: str, **given: str) -> str:
@@ -113,3 +116,28 @@ def test_functions_of_lax_follow_their_own_rules(source: str, system: str, expec
 def test_a_module_survives_json() -> None:
     program = tl.program("lax.add(x, y)", x="float32", y="int8")
     assert str(tl.Program.from_json(program.to_json()).under("jax").result) == "refused"
+
+
+@pytest.mark.parametrize(
+    ("system", "computed", "symbolic"),
+    [("keras-numpy-computed", "float32", "float64"), ("keras-tensorflow-computed", "float64", "float64")],
+)
+def test_a_step_of_symbolic_tensors_follows_their_system(system: str, computed: str, symbolic: str) -> None:
+    program = tl.program("exp(x)", x="float64[3]")
+    assert str(program.under(system).result) == computed
+    steps = tuple(
+        replace(step, owner="keras", module="KerasTensor") if isinstance(step, Call) else step
+        for step in program.steps
+    )
+    assert str(Program(steps, program.results, program.source).under(system).result) == symbolic
+
+
+def test_a_step_in_a_graph_of_tensorflow_follows_the_system_of_graphs() -> None:
+    program = tl.program("maximum(2, x)", x="float32[3]")
+    steps = tuple(
+        replace(step, owner="tensorflow", module="SymbolicTensor") if isinstance(step, Call) else step
+        for step in program.steps
+    )
+    graph = Program(steps, program.results, program.source)
+    assert str(program.under("tensorflow").result) == "float32"
+    assert graph.under("tensorflow").result.dtype is None

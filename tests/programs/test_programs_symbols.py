@@ -53,7 +53,7 @@ def test_functions_of_numpy_take_symbols() -> None:
         (lambda x: x if x > 0 else -x, "'x > 0': it asks for the value of <symbol x > 0>, and its steps"),
         (lambda x: float(x), "asks <symbol x> for a float, which is not known; use functions of arrays"),
         (lambda x: [1, 2][x], "asks <symbol x> for an index"),
-        (lambda x: [*x], r"the shape of <symbol x> is not known; give its operand a shape"),
+        (lambda x: [*x], r"the shape of x is not known; give its operand a shape"),
         (lambda x: (x + 1).dtype == 3, "compares a dtype that is another under each system"),
         (lambda x: np.hypot.reduce(x), "hypot.reduce is no operation; there are add.reduce, multiply.reduce"),
         (lambda x: np.add.at(x, 0, 1), r"add.at is no operation; x\[i\] \+= y"),

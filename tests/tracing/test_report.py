@@ -291,6 +291,26 @@ def test_what_needs_a_refused_step_is_no_refusal_of_its_own(tmp_path: Path) -> N
     assert (divergence.later, divergence.unreached) == (2, 2)
 
 
+def test_what_follows_an_opaque_call_of_an_array_that_differs_is_said_to_be_unknown(tmp_path: Path) -> None:
+    source = """
+        def f(x, n):
+            scaled = n * x
+            blurred = scaled - x
+            return blurred * 2.0
+    """
+    run = run_of(tmp_path, source, x="float32[9]", n="int32[9]")
+    at = run.program.step("scaled - x")
+    step = run.program.steps[at]
+    opaque = Opaque("blur", run.seen[at].operand, step.inputs, text="blur(scaled)", location=step.location)
+    steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
+    run = replace(run, program=replace(run.program, steps=steps))
+    (divergence,) = found_in(run, "torch").divergences["torch"]
+    assert [run.program.steps[i].text for i in divergence.takers] == ["blur(scaled)"]
+    assert [run.program.steps[i].text for i in divergence.unknown] == ["blur(scaled)", "blurred * 2.0"]
+    told = " ".join("\n".join(report(run, ["torch"])).split())
+    assert "what these calls give, nor 1 step after it; only a new run does: code.py:4: blur" in told
+
+
 @pytest.mark.parametrize("width", [60, 80])
 def test_every_line_fits_the_width(tmp_path: Path, width: int) -> None:
     run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
@@ -501,3 +521,10 @@ def test_annotations_name_rule_file_and_line(tmp_path: Path) -> None:
     for result in one["results"]:
         assert rules[result["ruleIndex"]] == result["ruleId"]
     assert [entry_data(entry)["rule"] for entry in made.entries] == [r["ruleId"] for r in one["results"]]
+
+
+def test_a_system_that_is_one_mode_of_its_library_says_which(tmp_path: Path) -> None:
+    """Most programs with JAX run another one."""
+    run = run_of(tmp_path, "def f(x):\n    return x * 2.0\n", x="float32[3]")
+    lines = report(run, ["jax", "jax-x32"])
+    assert sum("64-bit types enabled" in line and "jax-x32" in line for line in lines) == 1

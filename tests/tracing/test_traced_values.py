@@ -63,3 +63,12 @@ def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:
     path.write_text("import numpy as np\na = np.uint8([200]) + np.uint8(100)\n")
     run = run_script(str(path), [], []).run
     assert run.values is None and "values" not in {c.name for c in report_of(findings(run)).chapters}
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("cast", ["x.to(torch.int32)", "x.type(torch.int32)", "x.int()"])
+def test_each_cast_of_pytorch_is_checked(cast: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    path = tmp_path / "s.py"
+    path.write_text(f"import torch\nx = torch.tensor([1.5, 3.0])\ny = {cast}\n")
+    assert "1 of 2 numbers lost a fraction, such as 1.5, which is 1 in int32" in traced_values(path)[3]

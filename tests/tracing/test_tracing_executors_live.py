@@ -53,6 +53,21 @@ def main():
     loader = torch.utils.data.DataLoader(Data(), num_workers=workers, multiprocessing_context=how or None)
     return [x[0] for x in loader]
 """
+CLOUDPICKLE = """
+THERE = '''
+import pickle, sys
+double, xs = pickle.load(sys.stdin.buffer)
+assert "typelattice" not in sys.modules
+sys.stdout.buffer.write(pickle.dumps([double(x) for x in xs]))
+'''
+def main():
+    import cloudpickle, os, pickle, subprocess
+    alone = {name: x for name, x in os.environ.items() if name != "PYTHONPATH"}
+    sent = cloudpickle.dumps((double, xs()))
+    words = [sys.executable, "-c", THERE]
+    ran = subprocess.run(words, input=sent, env=alone, stdout=subprocess.PIPE, check=True)
+    return pickle.loads(ran.stdout)
+"""
 TESTS = """
 import numpy as np
 import pytest
@@ -72,6 +87,7 @@ PROGRAMS = {
     "dask, processes": ("dask", DASK.replace("{}", "processes")),
     "distributed, threads": ("distributed", DISTRIBUTED.replace("{}", "False")),
     "distributed, processes": ("distributed", DISTRIBUTED.replace("{}", "True")),
+    "cloudpickle, another process": ("cloudpickle", CLOUDPICKLE),
     "DataLoader, no worker": ("torch", DATA.replace("{}", "")),
     "DataLoader, fork": ("torch", DATA.replace("{}", "fork")),
     "DataLoader, spawn": ("torch", DATA.replace("{}", "spawn")),

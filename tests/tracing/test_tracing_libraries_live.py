@@ -130,17 +130,50 @@ def test_a_library_whose_functions_give_anothers_arrays_has_its_system_too() -> 
     assert "keras" in run.systems and not run.mismatches
 
 
-def test_keras_on_jax_without_64_bits_computes_in_32_bits() -> None:
-    """In a process of its own: Keras reads which backend it has when it is imported."""
-    pytest.importorskip("keras")
-    pytest.importorskip("jax")
+def of_keras(backend: str, lines: str, show: str) -> str:
+    """What a run of lines with Keras shows, in a process of its own: Keras reads its backend on import."""
     program = (
         "from followed import followed\n"
-        "lines = 'h = keras.ops.array(numpy.ones(3)); keras.ops.add(keras.ops.sqrt(h), 1)'\n"
-        "run = followed(lines, 'import keras, numpy\\n')[1]\n"
-        "print(run.systems['keras'], [*run.mismatches], run.seen[-1].operand.dtype)"
+        f"run = followed({lines!r}, 'import keras, numpy\\n')[1]\n"
+        f"print(run.systems['keras'], [*run.mismatches], {show})"
     )
     folders = os.pathsep.join([str(Path(tl.__file__).parents[1]), str(Path(__file__).parents[1])])
-    env = {**os.environ, "PYTHONPATH": folders, "KERAS_BACKEND": "jax"}
+    env = {**os.environ, "PYTHONPATH": folders, "KERAS_BACKEND": backend}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
-    assert done.stdout == "keras-jax [] float32\n", done.stderr
+    return done.stdout or done.stderr
+
+
+@pytest.mark.parametrize(
+    ("backend", "dtype"), [("jax", "float32"), ("numpy", "float32"), ("torch", "float64")]
+)
+def test_arrays_of_keras_go_by_the_system_of_their_backend(backend: str, dtype: str) -> None:
+    for library in ("keras", backend):
+        pytest.importorskip(library)
+    lines = "h = keras.ops.array(numpy.ones(3)); keras.ops.add(keras.ops.sqrt(h), 1)"
+    shown = of_keras(backend, lines, "run.seen[-1].operand.dtype")
+    assert shown == f"keras-{backend}-computed [] {dtype}\n"
+
+
+def test_symbolic_tensors_of_keras_go_by_their_own_system() -> None:
+    """On NumPy exp of a float64 array is float32, and that of a symbolic tensor float64."""
+    pytest.importorskip("keras")
+    lines = "keras.ops.exp(keras.KerasTensor((3,), 'float64')); keras.ops.exp(keras.ops.array(numpy.ones(3)))"
+    shown = of_keras("numpy", lines, "[str(seen.operand.dtype) for step, seen in run if step.op == 'exp']")
+    assert shown == "keras-numpy-computed [] ['float64', 'float32']\n"
+
+
+def test_jax_goes_by_its_third_mode_where_that_is_set() -> None:
+    jax = pytest.importorskip("jax")
+    if not hasattr(jax.config, "jax_explicit_x64_dtypes"):
+        pytest.skip("this JAX has two modes")
+    program = (
+        "from followed import followed\n"
+        "head = 'import jax, jax.numpy as jnp\\n'\n"
+        "head += 'jax.config.update(\"jax_explicit_x64_dtypes\", \"allow\")\\n'\n"
+        "run = followed('x = jnp.ones(3, \"float64\"); x + jnp.ones(3); jnp.zeros(2) + 1', head)[1]\n"
+        "print(run.systems['jax'].partition('@')[0], [*run.mismatches])"
+    )
+    folders = os.pathsep.join([str(Path(tl.__file__).parents[1]), str(Path(__file__).parents[1])])
+    env = {**os.environ, "PYTHONPATH": folders}
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert done.stdout == "jax-explicit-x64 []\n", done.stderr

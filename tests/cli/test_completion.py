@@ -1,0 +1,64 @@
+"""Completion of command lines, in the shells themselves, and the manual page."""
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import said
+
+from typelattice.cli.completion import COMPLETIONS, SHELLS
+from typelattice.cli.main import COMMANDS, Parser, main
+
+FREE = {  # metavars of free text
+    "TEXT", "LIST", "CALLS", "N", "S", "SECONDS", "PKG", "NAME|LINE", "MODULE", "X", "WORDS", "WORD=N",
+    "LIBRARY", "IMPLEMENTATION", "None",
+}  # fmt: skip
+
+
+def completed(script: str, *words: str) -> list[str]:
+    """What bash offers for the last of some words."""
+    typed = " ".join(f"'{word}'" for word in words)
+    asked = f"{script}\nCOMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _shtab_typelattice\n"
+    shown = ["bash", "-c", asked + 'printf "%s\\n" "${COMPREPLY[@]}"']
+    return subprocess.run(shown, capture_output=True, text=True, check=True).stdout.split()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="bash")
+def test_bash_completes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("numbers.toml").touch()
+    script = said(capsys, "completion", "bash")
+    assert completed(script, "typelattice", "dr") == ["draw"]
+    assert completed(script, "typelattice", "table", "--system", "num") == [
+        "numpy", "numpy-ml-dtypes", "numpy1", "numbers.toml",
+    ]  # fmt: skip
+    assert completed(script, "typelattice", "explain", "--op", "log1") == ["log1p", "log10"]
+    assert completed(script, "typelattice", "check", "n") == ["numbers.toml"]
+    assert completed(script, "typelattice", "laws", "--exit") == ["--exit-code"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_scripts_can_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path, shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    (tmp_path / "script").write_text(said(capsys, "completion", shell))
+    subprocess.run([shell, "-n", tmp_path / "script"], check=True)
+
+
+def test_every_argument_completes_to_something_or_is_free_text() -> None:
+    for name in COMMANDS:
+        metavars = {str(a.metavar) for a in Parser(name)._actions if a.nargs != 0 and a.choices is None}
+        assert metavars <= {*COMPLETIONS, *FREE}, f"{name} has a metavar that completion does not know"
+
+
+def test_missing_library_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert main(["completion", "bash"]) == 2
+    assert capsys.readouterr().err == "typelattice: completion needs the library shtab: pip install shtab\n"

@@ -1,0 +1,98 @@
+"""Single calls that were answered wrongly, or refused, with the answers that the libraries gave."""
+
+from __future__ import annotations
+
+import pytest
+
+import typelattice as tl
+
+ANSWERS = (  # the system, a call, the dtypes of x, y and c, and the library's answer: a dtype, or a refusal
+    ("tensorflow", "tf.divide(2.5, x)", {"x": "bfloat16"}, "bfloat16"),
+    ("tensorflow", "tf.divide(2, x)", {"x": "int16"}, "float32"),
+    ("tensorflow", "tf.divide(2, 3)", {}, "float64"),
+    ("tensorflow", "tf.divide(2.5, x)", {"x": "int16"}, "refused"),
+    ("tensorflow", "tf.math.divide_no_nan(2, x)", {"x": "float16"}, "float16"),
+    ("numpy", "np.add(x, y, dtype=np.float64)", {"x": "complex64", "y": "float32"}, "refused"),
+    ("numpy", "np.add(x, y, dtype=np.uint8)", {"x": "int64", "y": "uint8"}, "refused"),
+    ("numpy", "np.add(x, 2.5, dtype=np.int32)", {"x": "int64"}, "refused"),
+    ("numpy", "np.sqrt(x, dtype=np.int32)", {"x": "int32"}, "refused"),
+    ("numpy", "np.add(x, y, dtype=np.float32)", {"x": "float64", "y": "float32"}, "float32"),
+    ("numpy", "np.add(x, y, out=x)", {"x": "float32[3]", "y": "float64[3]"}, "float32"),
+    ("numpy", "np.add(x, y, out=x)", {"x": "int32[3]", "y": "float64[3]"}, "refused"),
+    ("numpy", "np.add(x, y, out=x)", {"x": "uint8[3]", "y": "int8[3]"}, "refused"),
+    ("torch", "torch.add(x, y, out=x)", {"x": "uint8[3]", "y": "int8[3]"}, "uint8"),
+    ("torch", "torch.sqrt(x, out=x)", {"x": "uint8[3]"}, "refused"),
+    ("numpy", "np.greater(x, x, out=x)", {"x": "int32[3]"}, "int32"),
+    ("numpy", "np.cumsum(x, out=y)", {"x": "float64[3]", "y": "int32[3]"}, "int32"),
+    ("numpy", "np.add(x, 2, dtype=np.uint8)", {"x": "uint8"}, "uint8"),
+    ("array-api", "sum(x, dtype=int32)", {"x": "bool"}, "refused"),
+    ("ndonnx", "cumulative_sum(x, dtype=int32)", {"x": "bool"}, "refused"),
+    ("numpy", "sum(x, dtype=int32)", {"x": "bool"}, "int32"),
+    ("torch", "torch.sum(x, dtype=torch.float32)", {"x": "float8_e5m2"}, "float32"),
+    *((name, "meshgrid(x, y)[0]", {"x": "float32[3]", "y": "float64[3]"}, said) for name, said in (
+        ("tensorflow", "refused"), ("array-api", "refused"), ("torch", "refused"), ("numpy", "float32"),
+        ("mlx", "float32"), ("ndonnx", "float32"),
+    )),
+    ("tensorflow", "meshgrid(x, y)[1]", {"x": "float32[3]", "y": "float32[3]"}, "float32"),
+    ("numpy", "x.conj()", {"x": "bool"}, "bool"),
+    ("numpy", "np.conj(x)", {"x": "bool"}, "int8"),
+    ("numpy", "x.conjugate()", {"x": "complex64"}, "complex64"),
+    ("numpy", "np.interp(x, x, y)", {"x": "float32", "y": "complex64"}, "complex128"),
+    ("numpy", "np.interp(y, x, x)", {"x": "float32", "y": "complex64"}, "refused"),
+    ("numpy", "np.linspace(x, y)", {"x": "int8", "y": "float32"}, "float32"),
+    ("numpy1", "np.linspace(x, 3)", {"x": "float32:0d"}, "float64"),
+    ("numpy1", "np.linspace(x, y, 5)", {"x": "float32", "y": "float32"}, "float32"),
+    ("numpy", "t = x[0]; t **= 2; t", {"x": "bool[3]"}, "int64"),
+    ("numpy", "x ** 2", {"x": "bool[3]"}, "int8"),
+    ("jax", "jnp.interp(1.5, x, x)", {"x": "uint8"}, "float32"),
+    ("jax", "jnp.interp(1.5, x, x)", {"x": "int64"}, "float64"),
+    ("jax", "jnp.gradient(x, 0.5)", {"x": "int8"}, "float64*"),
+    ("jax", "jnp.gradient(x, 2)", {"x": "int8"}, "float32"),
+    ("torch", "torch.count_nonzero(x, dim=0)", {"x": "uint16[3]"}, "int64"),
+    ("torch", "torch.count_nonzero(x)", {"x": "uint16[3]"}, "refused"),
+    ("torch", "F.unfold(x, 2)", {"x": "complex64[1, 1, 4, 4]"}, "complex64"),
+    ("torch", "F.unfold(x, 2)", {"x": "int8[1, 1, 4, 4]"}, "refused"),
+    ("dask", "da.linalg.inv(x)", {"x": "float32[3, 3]"}, "float64"),
+    ("dask", "da.linalg.solve(x, x)", {"x": "int8[3, 3]"}, "float32"),
+    ("dask", "da.linalg.qr(x)[0]", {"x": "float16[3, 3]"}, "refused"),
+    ("polars", 'pl.lit(1) + pl.col("x")', {"x": "uint8"}, "uint8"),
+    ("polars", 'pl.when(c).then(x).otherwise(y)', {"x": "uint8", "y": "int8", "c": "bool"}, "int16"),
+    ("polars", 'pl.when(c).then(x).otherwise(None)', {"x": "uint8", "c": "bool"}, "uint8"),
+    ("polars", 'pl.sum("x")', {"x": "uint8"}, "int64"),
+    ("polars", 'pl.mean_horizontal("x", "y")', {"x": "int8", "y": "float32"}, "float32"),
+    ("polars", 'pl.coalesce("x", 0)', {"x": "uint8"}, "uint8"),
+    ("polars", "pl.len()", {}, "uint32"),
+    *((name, "x[[True, False, True]]", {"x": "float32[3]"}, said) for name, said in (
+        ("numpy", "float32"), ("torch", "float32"), ("jax", "refused"), ("tensorflow", "refused"),
+        ("mlx", "refused"), ("tinygrad", "refused"),
+    )),
+    *((name, "x[c]", {"x": "float32[3]", "c": "bool[3]"}, said) for name, said in (
+        ("numpy", "float32"), ("tensorflow", "float32"), ("mlx", "refused"), ("tinygrad", "refused"),
+    )),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("system", "call", "given", "answer"), ANSWERS)
+def test_a_call_is_answered_as_the_library_answered(
+    system: str, call: str, given: dict[str, str], answer: str
+) -> None:
+    try:
+        said = str(tl.program(call, **given).under(system).result)
+    except tl.ProgramError:
+        said = "refused"
+    assert said == answer
+
+
+def test_an_answer_that_the_library_varies_says_so() -> None:
+    varied, plain = (str(tl.system("dask").explain(d, d, op="matmul")) for d in ("int8", "int64"))
+    assert "but not always: several chunks along the contracted axis are" in varied
+    assert "not always" not in plain
+
+
+def test_an_operation_of_a_stated_dtype_takes_all_its_operands() -> None:
+    program = tl.program("logical_and(x > 0, y)", x="float32[3]", y="bool[3]")
+    assert str(program.explicit("numpy").under("array-api").result) == "bool"
+
+
+def test_a_list_of_bools_is_no_list_of_positions() -> None:
+    assert str(tl.program("x[[0, 2]]", x="float32[3]").under("mlx").result) == "float32"

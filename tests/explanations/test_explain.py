@@ -46,7 +46,7 @@ def test_no_systems_at_all_are_refused() -> None:
 
 def test_the_example_is_a_system_that_people_know(capsys: pytest.CaptureFixture[str]) -> None:
     main(["explain", "int64", "float16"])
-    assert "Why? Add --system numpy\n" in capsys.readouterr().out
+    assert "Why? Add --system torch\n" in capsys.readouterr().out
 
 
 def test_systems_of_the_same_name_are_both_answered() -> None:

@@ -20,6 +20,7 @@ from typelattice.conformance.library import (
     versions_of,
 )
 from typelattice.conformance.questions import USUAL
+from typelattice.facts.operations import OPERATORS
 
 DTYPES = (
     *("bool", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64"),
@@ -100,7 +101,8 @@ class Function(TensorFlow):
         self.native = {name: dtype for name, dtype in self.native.items() if USUAL.fullmatch(name)}
 
     def operations(self) -> Operations:
-        found = operators(as_is) | self.eager()  # a symbolic tensor cannot be copied, nor written into
+        # A symbolic tensor cannot be copied, nor written into.
+        found = self.eager() | {op: f for op, f in operators(as_is).items() if OPERATORS[op].in_place}
         return {op: self.in_graph(function) for op, function in found.items()}
 
     def in_graph(self, function: Callable[..., object]) -> Callable[..., object]:

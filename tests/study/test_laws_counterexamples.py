@@ -139,6 +139,7 @@ for law, v in tl.laws(sys.argv[1], sys.argv[2]).items():
 @pytest.mark.parametrize("tier", ["array", "all"])
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_code_runs_in_the_library(name: str, tier: str) -> None:
-    env = {"PYTHONPATH": "src", "KERAS_BACKEND": "tensorflow" if name == "keras-tensorflow" else "jax"}
+    backends = [b for b in ("tensorflow", "torch", "numpy") if name.startswith(f"keras-{b}")]
+    env = {"PYTHONPATH": "src", "KERAS_BACKEND": [*backends, "jax"][0]}
     run = subprocess.run([sys.executable, "-c", RUN, name, tier], env=env, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-600:]

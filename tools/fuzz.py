@@ -47,7 +47,8 @@ def fault_of(argv: Sequence[str], run: Callable[[Sequence[str]], int] = main) ->
         with limited(SECONDS), redirect_stdout(out), redirect_stderr(err):
             status = run(argv)
     except BaseException as e:
-        return f"{type(e).__name__}: {e}"
+        # A traced script ends its process as Python would: what is no script is a mistake in its syntax.
+        return "" if argv[0] == "trace" and isinstance(e, SystemExit) else f"{type(e).__name__}: {e}"
     said, complained = out.getvalue(), err.getvalue()
     if argv[0] == "trace" and status != 2:
         return ""  # a script that ran says and returns what it likes
@@ -109,7 +110,8 @@ def fuzz(lines: int, seed: int, run: Callable[[Sequence[str]], int] = main, most
 def left_behind(folder: Path, before: set[str], argv: Sequence[str]) -> str:
     """Files that a line has left and did not name, which are removed."""
     asked_for = " ".join(["typelattice.html", *argv])  # the page of `explore`, if it is given no other name
-    left = [name for name in {*os.listdir(folder)} - before if name not in asked_for]
+    here = argv[0] == "emit" and not {"-o.", "."}.isdisjoint(argv)  # the folder itself is named
+    left = [name for name in {*os.listdir(folder)} - before if name not in asked_for and not here]
     for name in left:
         path = folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()

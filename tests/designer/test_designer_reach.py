@@ -8,8 +8,8 @@ from small_orders import DESIGNS, partial, split
 
 from typelattice.cli.main import main
 from typelattice.designer import BeyondReachError, MissingSolverError, design, plan
-from typelattice.designer.problem import problem
-from typelattice.designer.solver import solve
+from typelattice.designer.clingo_solver import solve
+from typelattice.designer.problem import build_problem
 from typelattice.facts.dtypes import DTYPES
 from typelattice.files.reader import parse
 
@@ -25,7 +25,7 @@ def test_an_order_beyond_reach_is_refused_with_an_estimate() -> None:
     with pytest.raises(BeyondReachError, match="300 nodes with about 1,012,500,000 constraints"):
         design(wide)
     every = partial("; ".join(d.code for d in DTYPES.values() if d.bits))
-    assert problem(every, plan(["lattice"])).bounds, "every dtype that we know is within reach"
+    assert build_problem(every, plan(["lattice"])).bounds, "every dtype that we know is within reach"
 
 
 def test_the_nodes_of_jax_are_within_reach() -> None:
@@ -38,7 +38,7 @@ def test_the_nodes_of_jax_are_within_reach() -> None:
 
 def test_an_interrupt_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking at the keyboard after every moment, however fast the solver is."""
-    monkeypatch.setattr("typelattice.designer.solver.TICK", 0.0)
+    monkeypatch.setattr("typelattice.designer.clingo_solver.TICK", 0.0)
     calls = []
 
     def stop(seconds: float, least: tuple[int, ...], best: tuple[int, ...] | None) -> None:
@@ -55,9 +55,9 @@ def test_an_interrupt_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_time_that_is_up_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a clock that stands still until there is one."""
-    monkeypatch.setattr("typelattice.designer.solver.TICK", 0.0)
+    monkeypatch.setattr("typelattice.designer.clingo_solver.TICK", 0.0)
     now = [0.0]
-    monkeypatch.setattr("typelattice.designer.solver.monotonic", lambda: now[0])
+    monkeypatch.setattr("typelattice.designer.clingo_solver.monotonic", lambda: now[0])
 
     def pass_time(seconds: float, least: tuple[int, ...], best: tuple[int, ...] | None) -> None:
         now[0] = 2.0 if best else 0.0
@@ -71,7 +71,7 @@ def test_time_that_is_up_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch)
 
 def test_no_time_at_all_leaves_what_there_is_or_says_to_give_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether there is one at the first look depends on the machine."""
-    monkeypatch.setattr("typelattice.designer.solver.TICK", 0.0)
+    monkeypatch.setattr("typelattice.designer.clingo_solver.TICK", 0.0)
     try:
         found = design(partial(LOOSE), *HARD, seconds=0.0)
     except TimeoutError as e:

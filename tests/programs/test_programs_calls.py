@@ -8,8 +8,9 @@ import pytest
 from expressions import whole
 
 import typelattice as tl
+from typelattice.calls import call_tables
+from typelattice.calls.call_tables import TableError
 from typelattice.calls.compositions import _read
-from typelattice.calls.table import TableError
 
 
 def test_a_function_goes_by_any_of_its_names() -> None:
@@ -111,8 +112,6 @@ def test_values_of_a_function_that_only_shares_a_dtype_are_not_computed() -> Non
 
 
 def test_a_row_that_cannot_be_read_is_named_by_file_row_and_column(monkeypatch: pytest.MonkeyPatch) -> None:
-    from typelattice.calls import table
-
     for rows, said in (
         ("summ  *  operands", "signatures.txt, row 1, column 1: unknown 'summ'; did you mean sum"),
         ("sum  nump  operands", "signatures.txt, row 1, column 2: unknown 'nump'; did you mean numpy"),
@@ -122,16 +121,16 @@ def test_a_row_that_cannot_be_read_is_named_by_file_row_and_column(monkeypatch: 
         ("sum  *  operands\nsum  *  operands", "signatures.txt, row 2, column 1: sum has a row already"),
     ):
         read = io.StringIO(rows)
-        monkeypatch.setattr(table, "open", lambda *a, read=read, **k: read, raising=False)
-        with pytest.raises(table.TableError, match=re.escape(said)):
-            table._signatures.__wrapped__()
+        monkeypatch.setattr(call_tables, "open", lambda *a, read=read, **k: read, raising=False)
+        with pytest.raises(TableError, match=re.escape(said)):
+            call_tables._signatures.__wrapped__()
     for read_table, rows, said in (
-        (table._names.__wrapped__, "* half cast int8\n* half cast int16", "names.txt, row 2"),
-        (table._names.__wrapped__, "* half cast int8 x", "names.txt, row 1: 5 columns"),
-        (table.equivalents.__wrapped__, "* view reshape\n* view reshape", "equivalents.txt, row 2, column 1"),
+        (call_tables._names.__wrapped__, "* half cast int8\n* half cast int16", "names.txt, row 2"),
+        (call_tables._names.__wrapped__, "* half cast int8 x", "names.txt, row 1: 5 columns"),
+        (call_tables.equivalents.__wrapped__, "* view reshape\n" * 2, "equivalents.txt, row 2, column 1"),
     ):
-        monkeypatch.setattr(table, "open", lambda *a, rows=rows, **k: io.StringIO(rows), raising=False)
-        with pytest.raises(table.TableError, match=re.escape(said)):
+        monkeypatch.setattr(call_tables, "open", lambda *a, rows=rows, **k: io.StringIO(rows), raising=False)
+        with pytest.raises(TableError, match=re.escape(said)):
             read_table()
 
 

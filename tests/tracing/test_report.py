@@ -21,7 +21,7 @@ from typelattice.tracing.report.markup import text
 from typelattice.tracing.report.model import RULES, report_of
 from typelattice.tracing.report.report import report
 from typelattice.tracing.run_data.run import LeftAlone, Run, Seen
-from typelattice.tracing.steps.name_in_source import name_in_source
+from typelattice.tracing.steps.called_name import name_in_source
 
 
 def run_of(folder: Path, source: str, own: str = "numpy", **bound: str) -> Run:

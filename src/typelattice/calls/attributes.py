@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import GIVE_SHAPE, size
 from typelattice.calls.step import Argument, Excerpt, Ref
-from typelattice.calls.table import FUNCTIONS
 from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import clipped
 

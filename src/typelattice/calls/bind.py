@@ -11,11 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.call_handlers import COMPOSED, MAKERS, asked_dtype, cast_to
-from typelattice.calls.compositions import compose, find_composition
-from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
-from typelattice.calls.program_builder import RESULT, ProgramBuilder
-from typelattice.calls.step import KIND_KEPT, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.calls.table import (
+from typelattice.calls.call_tables import (
     ANY_NUMBER,
     FUNCTIONS,
     SAME_ARGUMENTS,
@@ -29,6 +25,10 @@ from typelattice.calls.table import (
     parameter_of_all,
     signature,
 )  # fmt: skip
+from typelattice.calls.compositions import compose, find_composition
+from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
+from typelattice.calls.program_builder import RESULT, ProgramBuilder
+from typelattice.calls.step import KIND_KEPT, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import nearest, short

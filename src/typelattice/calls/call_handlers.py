@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.inputs import described
+from typelattice.calls.call_tables import meaning
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import RESULT, ProgramBuilder
+from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import NO_SHAPE, plain_axes
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.calls.table import meaning
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range import Value
@@ -202,7 +202,7 @@ def _opaque(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argume
     given, inputs = values.get("given"), values.get("inputs", ())
     if not isinstance(given, str):
         raise excerpt.refuse("opaque needs to be told what it gives; write opaque('float32', x)")
-    what, shape = described(given)
+    what, shape = read_input(given)
     made_of = [builder.ref(excerpt, x).step for x in (inputs if isinstance(inputs, tuple) else (inputs,))]
     return builder.opaque(excerpt, "opaque", what, made_of, shape)
 

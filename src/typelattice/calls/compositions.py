@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from typelattice.calls.attributes import attribute_of
-from typelattice.calls.inputs import described
+from typelattice.calls.call_tables import Parameter, Signature, TableError, check_library, read_rows
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
+from typelattice.calls.program_inputs import read_input
 from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
-from typelattice.calls.table import Parameter, Signature, TableError, check_library, read_rows
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.operands.operand import scalar
 
@@ -132,7 +132,7 @@ def compose(
         node = row.results[i]
         fixed = _dtype_text(node)
         if fixed:
-            what, shape = described(fixed)
+            what, shape = read_input(fixed)
             of = [x.step for x in bound.values() if isinstance(x, Ref)]
             return builder.opaque(excerpt, row.name, what, of, shape)
         return whole(node)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typelattice.calls.attributes import attribute_of
 from typelattice.calls.bind import call_function, is_function
 from typelattice.calls.call_handlers import COMPOSED, MAKERS, asked_dtype, bits_of
+from typelattice.calls.call_tables import FUNCTIONS, dtype_named, equivalent, meaning, names
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE, size
 from typelattice.calls.step import WRITES, Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.calls.table import FUNCTIONS, dtype_named, equivalent, meaning, names
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.inputs import described
-from typelattice.calls.python_numbers import computed
+from typelattice.calls.call_tables import meaning
+from typelattice.calls.program_inputs import read_input
+from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.shapes import indexed_shape, result_shape
 from typelattice.calls.step import (
     IN_PLACE,
@@ -32,7 +33,6 @@ from typelattice.calls.step import (
     leaves,
     map_argument,
 )  # fmt: skip
-from typelattice.calls.table import meaning
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.facts.libraries import library_of
@@ -155,7 +155,7 @@ class ProgramBuilder:
 
     def input(self, excerpt: Excerpt, given: object) -> Ref:
         """Add an input: an operand, a string that describes one, or an array."""
-        what, shape = described(given)
+        what, shape = read_input(given)
         owner = library_of(type(given).__module__.partition(".")[0]) or excerpt.owner
         ref = self.add(
             Input(
@@ -182,7 +182,7 @@ class ProgramBuilder:
         if isinstance(x, (bool, int, float, complex)):
             return self.number(excerpt, x)
         if isinstance(x, NamedDType):
-            return self.add(Input(described(x.name)[0], text=x.name, location=excerpt.location))
+            return self.add(Input(read_input(x.name)[0], text=x.name, location=excerpt.location))
         if isinstance(x, tuple) and x:
             return self.array_of(self.site_of(excerpt, x), x, None)
         raise excerpt.refuse(f"{_shown(x)} takes no part in promotion; give an array or a number")
@@ -214,7 +214,7 @@ class ProgramBuilder:
     def _number_of(self, name: str, known: Sequence[Argument]) -> Value | None:
         """The number that Python's operator makes of Python numbers; None of anything else."""
         numbers = [operand(x) for x in known if isinstance(x, (bool, int, float, complex))]
-        made = computed(name, numbers) if len(numbers) == len(known) else None
+        made = python_result(name, numbers) if len(numbers) == len(known) else None
         return None if made is None else made.value
 
     def in_place(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.calls.bind import call_function
+from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, Excerpt
-from typelattice.calls.table import FUNCTIONS
 from typelattice.facts.suggestions import clipped
 
 REDUCED: Mapping[str, Mapping[str, str]] = {  # what a method is, by the function whose it is

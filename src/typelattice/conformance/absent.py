@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from typelattice.calls.call_tables import FUNCTIONS, SAME_ARGUMENTS, equivalents, graph_names, names
 from typelattice.calls.compositions import operations_of
-from typelattice.calls.table import FUNCTIONS, SAME_ARGUMENTS, equivalents, graph_names, names
 from typelattice.facts.operations import OPERATIONS, Operation
 
 UNNAMED = ("promotion", "assignment")  # classes of what a library does without a function of that name

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.table import signature
+from typelattice.calls.call_tables import signature
 from typelattice.conformance.library import NotAskedError, python_answer
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 

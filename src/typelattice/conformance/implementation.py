@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from typelattice.calls.table import signature
+from typelattice.calls.call_tables import signature
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
@@ -50,7 +50,7 @@ class Implementation(Protocol):
         """
 
 
-class Asked(Library):
+class ImplementationAsLibrary(Library):
     """An object with the method `ask` as a library, whose operands are operand strings."""
 
     how = "asked call by call"
@@ -97,7 +97,7 @@ def implementation(name: str) -> Library:
     check_name(name)
     made: Any = library(name)
     if hasattr(made, "ask"):
-        return Asked(made)
+        return ImplementationAsLibrary(made)
     if not hasattr(made, "make"):
         what = f"{name} has neither the method ask nor those of a library"
         raise CannotAskError(f"{what}; give it ask(operation, operands, arguments)")

@@ -2,11 +2,11 @@
 
 Exact: everything that the rules allow is searched, by an answer-set solver.
 """
+from typelattice.designer.clingo_solver import MissingSolverError
 from typelattice.designer.completion import Completion, ConflictError, Design, design
 from typelattice.designer.demands import DEMANDS, Demand
 from typelattice.designer.plan import Plan, PlanError, plan
 from typelattice.designer.repair import Repair, Repairs, repairs
-from typelattice.designer.solver import MissingSolverError
 from typelattice.study.operand_domain import BeyondReachError
 
 ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, TimeoutError)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from typelattice.designer.clingo_solver import Answer, Progress, solve
 from typelattice.designer.demands import DEMANDS, Demand, tally
 from typelattice.designer.plan import ALWAYS, DROPPED, Plan, PlanError, plan
-from typelattice.designer.problem import Problem, problem
-from typelattice.designer.solver import Answer, Progress, solve
+from typelattice.designer.problem import Problem, build_problem
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
@@ -158,7 +158,7 @@ def _solved(
     partial: System, chosen: Plan, caps: Sequence[Cap], limit: int,
     seconds: float | None = None, progress: Progress | None = None,
 ) -> Design | None:  # fmt: skip
-    stated = problem(partial, chosen)
+    stated = build_problem(partial, chosen)
     facts = _facts(stated, chosen.costs, caps)
     answer = solve(_programs(chosen.rules), facts, max(1, limit), seconds, progress)
     if answer.found:
@@ -172,7 +172,7 @@ def _solved(
 
 def _possible(partial: System, parts: Sequence[Demand | Cap]) -> bool:
     """Return True if these rules and caps can be kept together."""
-    kept = problem(partial, Plan(tuple(d for d in parts if isinstance(d, Demand)), ()))
+    kept = build_problem(partial, Plan(tuple(d for d in parts if isinstance(d, Demand)), ()))
     caps = [part for part in parts if not isinstance(part, Demand)]
     return bool(solve(_programs(kept.plan.rules), _facts(kept, (), caps), 1).found)
 

@@ -79,7 +79,7 @@ class Problem:
         return ((i, j) for i, mask in enumerate(self.may) for j in bits(mask))
 
 
-def problem(system: System, plan: Plan) -> Problem:
+def build_problem(system: System, plan: Plan) -> Problem:
     """Build the problem of completing a system's order. Raises BeyondReachError.
 
     A rule applies only to additions: to an added relation, and to a result at a node that was not above both

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
+from typelattice.designer.clingo_solver import Atom, Progress, solve
 from typelattice.designer.completion import ConflictError, Pair, core
 from typelattice.designer.demands import DEMANDS, Demand, members, tally
 from typelattice.designer.plan import RULES, plan
 from typelattice.designer.problem import above, accepted, allowed, bits, check_constraints, check_nodes, mask
-from typelattice.designer.solver import Atom, Progress, solve
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node

@@ -149,7 +149,10 @@ def repaired(at: Desk, text: str) -> dict[str, object]:
 
     In a repaired order every pair with a bound has a least one.
     """
-    from typelattice.designer import ERRORS, repairs  # the solver takes long to load, and may not be there
+    from typelattice.designer import (  # the solver takes long to load, and may not be there
+        ERRORS,
+        repairs,
+    )
 
     try:
         found = repairs(parse(text, at.name), limit=FEW, seconds=SECONDS)

@@ -47,7 +47,7 @@ def text(steps: Sequence[Step], results: Sequence[int]) -> str:
     return "\n".join([f"def program({inputs}):", *lines, f"    return {given}"])
 
 
-def described(given: Operand | str, shape: Shape | None) -> str:
+def input_text(given: Operand | str, shape: Shape | None) -> str:
     """An input as an operand string with its shape: what `typelattice.program` takes for it."""
     plain = str(given)
     if not shape or plain.partition(":")[0] != plain.removesuffix(":weak"):
@@ -67,7 +67,7 @@ def number(value: Value) -> str:
 
 
 def _parameter(step: Input) -> str:
-    return f'{step.text}: "{described(step.given, step.shape)}"'
+    return f'{step.text}: "{input_text(step.given, step.shape)}"'
 
 
 def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             given += [f"dtype={_argument(dtype, names)}"] if dtype else []
             yield f"{name} = xp.{step.name}({', '.join(given)})"
         case Opaque(given=given, made_of=parts):
-            said = described(given, step.shape)
+            said = input_text(given, step.shape)
             yield f"{name} = opaque({', '.join([repr(said), *(names[part] for part in parts)])})"
 
 

@@ -7,7 +7,7 @@ from typelattice.engine.operations import entries
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen import frozen
 from typelattice.operands.operand import Operand
-from typelattice.recorded.operand_classes import Asked, OperandPattern
+from typelattice.recorded.operand_classes import AskedOperand, OperandPattern
 from typelattice.recorded.recording import Call
 
 
@@ -48,7 +48,7 @@ class Departure:
     count: int = 0
     varies: bool = False
 
-    def covers(self, op: str, operands: Sequence[Asked]) -> bool:
+    def covers(self, op: str, operands: Sequence[AskedOperand]) -> bool:
         """Return True if the departure covers a call of an operation with these operands."""
         if op not in self.ops:
             return False
@@ -57,5 +57,5 @@ class Departure:
 
 def departure_of(call: Call, operands: Sequence[Operand], listed: Sequence[Departure]) -> Departure | None:
     """The first of the listed departures that covers a call, if any; `operands` are the call's, as read."""
-    asked = Asked.of_call(call.operands, operands)
+    asked = AskedOperand.of_call(call.operands, operands)
     return next((departure for departure in listed if departure.covers(call.op, asked)), None)

@@ -15,7 +15,7 @@ MARKS = ("array", "0d", "scalar", "weak", STRONG)
 
 
 @frozen()
-class Asked:
+class AskedOperand:
     """An operand of a call as it was asked, and the dtypes of the other operands.
 
     `mark` says how an operand that has a dtype stands; a Python scalar has none, and a value.
@@ -28,7 +28,7 @@ class Asked:
     others: frozenset[DType]
 
     @classmethod
-    def of_call(cls, texts: Sequence[str], operands: Sequence[Operand]) -> tuple[Asked, ...]:
+    def of_call(cls, texts: Sequence[str], operands: Sequence[Operand]) -> tuple[AskedOperand, ...]:
         """The operands of a call: as a recording writes them, and as they were read."""
         dtypes = [o.dtype if o.tier != "scalar" else None for o in operands]
         found = []
@@ -50,7 +50,7 @@ class Dtypes:
     listed: frozenset[DType | Kind]
     mark: str = ""
 
-    def __contains__(self, asked: Asked) -> bool:
+    def __contains__(self, asked: AskedOperand) -> bool:
         if asked.dtype not in self.listed and (asked.dtype is None or asked.kind not in self.listed):
             return False
         return self.mark in ("", asked.mark) or (self.mark == STRONG and asked.mark != "weak")
@@ -60,7 +60,7 @@ class Dtypes:
 class Other:
     """Operands of a dtype that no other operand has."""
 
-    def __contains__(self, asked: Asked) -> bool:
+    def __contains__(self, asked: AskedOperand) -> bool:
         return asked.dtype is not None and asked.dtype not in asked.others
 
 
@@ -78,7 +78,7 @@ class Scalars:
     beyond_other: bool = False
     zero: bool = False
 
-    def __contains__(self, asked: Asked) -> bool:
+    def __contains__(self, asked: AskedOperand) -> bool:
         v = asked.value
         if v is None or asked.kind is not self.kind:
             return False
@@ -96,7 +96,7 @@ class Number:
 
     written: str
 
-    def __contains__(self, asked: Asked) -> bool:
+    def __contains__(self, asked: AskedOperand) -> bool:
         return asked.value is not None and repr(asked.value) == self.written
 
 
@@ -110,7 +110,7 @@ class OperandClass:
     sorts: tuple[Sort, ...] = ()
     but: tuple[Sort, ...] = ()
 
-    def __contains__(self, asked: Asked) -> bool:
+    def __contains__(self, asked: AskedOperand) -> bool:
         among = not self.sorts or any(asked in sort for sort in self.sorts)
         return among and not any(asked in sort for sort in self.but)
 
@@ -127,7 +127,7 @@ class OperandPattern:
     ordered: bool = False
     further: bool = False
 
-    def covers(self, operands: Sequence[Asked]) -> bool:
+    def covers(self, operands: Sequence[AskedOperand]) -> bool:
         """Return True if the operands of a call match these classes."""
         further = len(operands) - len(self.classes)
         if further < 0 or (further and not self.further):
@@ -138,16 +138,18 @@ class OperandPattern:
         return _can_be_shared_out(operands, self.classes, further)
 
 
-def _can_be_shared_out(operands: Sequence[Asked], classes: Sequence[OperandClass], further: int) -> bool:
+def _can_be_shared_out(
+    operands: Sequence[AskedOperand], classes: Sequence[OperandClass], further: int
+) -> bool:
     """Return True if each operand can have a class of its own, and further ones the last class.
 
     This grows a matching in a bipartite graph, operand by operand. If the classes of an operand are taken, it
     moves another operand out of one, if possible.
     """
     places = [1] * (len(classes) - 1) + [1 + further]
-    held: list[list[Asked]] = [[] for _ in classes]
+    held: list[list[AskedOperand]] = [[] for _ in classes]
 
-    def place(asked: Asked, tried: set[int]) -> bool:
+    def place(asked: AskedOperand, tried: set[int]) -> bool:
         for n, each in enumerate(classes):
             if n in tried or asked not in each:
                 continue

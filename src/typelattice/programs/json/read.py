@@ -7,8 +7,8 @@ from dataclasses import MISSING, fields
 from json import loads
 from typing import Any
 
-from typelattice.calls.inputs import MOST_AXES, described
 from typelattice.calls.program_builder import MOST
+from typelattice.calls.program_inputs import MOST_AXES, read_input
 from typelattice.calls.step import (
     IN_PLACE,
     LONGEST,
@@ -261,7 +261,7 @@ def _check_operation(x: _Reader, name: str, operands: int) -> None:
 
 def _given(x: _Reader) -> Operand | str:
     try:
-        return described(x.text())[0]
+        return read_input(x.text())[0]
     except TypelatticeError as e:
         raise x.wrong(str(e)) from None
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from typelattice.calls.call_tables import meaning, system_of_mode, system_of_module
 from typelattice.calls.program_builder import YIELDING_LIBRARY
-from typelattice.calls.python_numbers import computed
+from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.step import (
     IN_PLACE,
     KIND_KEPT,
@@ -28,7 +29,6 @@ from typelattice.calls.step import (
     Step,
     leaves,
 )  # fmt: skip
-from typelattice.calls.table import meaning, system_of_mode, system_of_module
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal
@@ -416,7 +416,7 @@ class _Evaluator:
     ) -> Outcome:
         """Return the outcome of an operation: Python's for operators of Python numbers, else the system's."""
         if step.operator and all(o.tier == "scalar" for o in operands):
-            made = computed(step.name, operands)
+            made = python_result(step.name, operands)
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
         tier = _tier(step, operands)
         if step.name == "setitem" and step.operator and op_of(self.system, "setitem").into == COPY_CAST:

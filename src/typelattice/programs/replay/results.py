@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from typelattice.calls.call_tables import COMPUTED, ITSELF, OF_OPERAND
 from typelattice.calls.multiple_results import dtype_from
 from typelattice.calls.step import Call
-from typelattice.calls.table import COMPUTED, ITSELF, OF_OPERAND
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.namespaces.inspection import at_least

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.call_handlers import PYTHONS
+from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
-from typelattice.calls.table import FUNCTIONS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.suggestions import nearest
 from typelattice.operands.operand import Operand, scalar

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import dedent
 from typing import Any
 
-from typelattice.calls.inputs import is_operand
 from typelattice.calls.program_builder import ProgramBuilder
+from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.step import LONGEST, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.suggestions import clipped, nearest, short
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run

@@ -12,6 +12,7 @@ from typing import Any
 from typelattice.calls.attributes import ATTRIBUTES, attribute_of
 from typelattice.calls.bind import call_function
 from typelattice.calls.call_handlers import MAKERS, PYTHONS, cast_to
+from typelattice.calls.call_tables import constant, dtype_named, meaning, module_with_rules, names
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.methods import METHODS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
@@ -28,7 +29,6 @@ from typelattice.calls.step import (
     Slice,
     SourceLocation,
 )
-from typelattice.calls.table import constant, dtype_named, meaning, module_with_rules, names
 from typelattice.calls.ufuncs import is_ufunc_method, ufunc_method
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES

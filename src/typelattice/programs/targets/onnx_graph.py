@@ -9,7 +9,7 @@ from typing import Any
 import onnx
 from onnx import numpy_helper
 
-from typelattice.calls.inputs import described
+from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import result_shape
 from typelattice.calls.step import (
     LONGEST,
@@ -114,7 +114,7 @@ class Graph:
         while plain in self.names:
             plain += "_"
         self.names.add(plain)
-        given, _ = described(f"{dtype}:0d" if shape == () else dtype)
+        given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
         self.name(where, name, dtype, self.add(Input(given, text=plain, shape=shape)))
 
     def constant(self, where: str, name: str, tensor: Any) -> None:
@@ -143,7 +143,7 @@ class Graph:
 
 def created(value: Any, dtype: str, text: str, shape: Shape) -> Created:
     """An array of numbers that are written out."""
-    like, _ = described(DTYPES[dtype].kind.word)
+    like, _ = read_input(DTYPES[dtype].kind.word)
     assert not isinstance(like, str)
     return Created("asarray", (_tuple(value),), (), like, NamedDType(dtype), text=text, shape=shape)
 

@@ -8,10 +8,10 @@ from typing import Any
 import onnx
 from google.protobuf.message import DecodeError
 
-from typelattice.calls.inputs import described
+from typelattice.calls.call_tables import CAST, FUNCTIONS, graph_names, graph_operation
 from typelattice.calls.program_builder import MOST
+from typelattice.calls.program_inputs import read_input
 from typelattice.calls.step import LONGEST, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
-from typelattice.calls.table import CAST, FUNCTIONS, graph_names, graph_operation
 from typelattice.facts.suggestions import clipped, short
 from typelattice.programs.targets.onnx_graph import Graph, Node
 from typelattice.programs.targets.onnx_operators import READERS
@@ -79,7 +79,7 @@ class _Reader:
         parts = tuple(made.part(where, name) for name in node.input if name)
         for output in outputs:
             dtype, shape = made.type_of(where, output)
-            given, _ = described(f"{dtype}:0d" if shape == () else dtype)
+            given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
             name = clipped(node.op_type, LONGEST)
             opaque = Opaque(name, given, parts, text=self.text(where, node), shape=shape)
             made.name(where, output, dtype, made.add(opaque))

@@ -8,8 +8,8 @@ from functools import cache
 from os import sep
 from typing import Any
 
+from typelattice.calls.call_tables import graph_operands
 from typelattice.calls.step import SourceLocation
-from typelattice.calls.table import graph_operands
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
 from typelattice.operands.operand import SCALARS

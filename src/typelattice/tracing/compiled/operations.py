@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
+from typelattice.calls.call_tables import CAST, FUNCTIONS, graph_operation
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Excerpt, Input, Ref
-from typelattice.calls.table import CAST, FUNCTIONS, graph_operation
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import Operation
 from typelattice.facts.range import Value

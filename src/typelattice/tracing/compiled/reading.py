@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from typelattice.calls.call_tables import CAST, FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import (
     LONGEST,
@@ -19,7 +20,6 @@ from typelattice.calls.step import (
     Ref,
     SourceLocation,
 )
-from typelattice.calls.table import CAST, FUNCTIONS
 from typelattice.operands.operand import Operand
 from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.compiled.graph import Graph, Node, Variable, needed

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from os.path import dirname
 from typing import Any
 
+from typelattice.calls.call_tables import graph_operands
 from typelattice.calls.step import SourceLocation
-from typelattice.calls.table import graph_operands
 from typelattice.operands.adapters.tensorflow import read
 from typelattice.operands.operand import SCALARS
 from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable

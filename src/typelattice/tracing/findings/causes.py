@@ -9,7 +9,7 @@ from typelattice.calls.step import Index, Input
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.run_data.widths import width_of
-from typelattice.tracing.steps.name_in_source import WRITING
+from typelattice.tracing.steps.called_name import WRITING
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from typelattice.programs.replay.replay import (
 )
 from typelattice.tracing.run_data.run import Run, agrees, is_operation, known_reason, left_open
 from typelattice.tracing.run_data.widths import as_narrow, is_integer, width
-from typelattice.tracing.steps.name_in_source import WRITING
+from typelattice.tracing.steps.called_name import WRITING
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,9 +48,9 @@ class Traced:
 
     def _repr_html_(self) -> str:
         """The report as HTML, which notebooks show."""
-        from typelattice.tracing.report.html import whole
+        from typelattice.tracing.report.html import report_html
 
-        return whole(self.run, self.systems)
+        return report_html(self.run, self.systems)
 
     def to_json(self) -> str:
         """The run as a JSON text."""

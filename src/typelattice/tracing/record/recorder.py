@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from typelattice.calls.call_tables import mode_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import LONGEST, Argument, Excerpt, Input, Number, Ref, SourceLocation
-from typelattice.calls.table import mode_with_rules
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.objects import operand as read_operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
@@ -17,15 +17,15 @@ from typelattice.programs.program import Program
 from typelattice.tracing.compiled.compiled_calls import CompiledCalls
 from typelattice.tracing.compiled.compilers import compiler_by_module, compiler_of_functions
 from typelattice.tracing.libraries import has_rules, own_system
+from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.children import Children
 from typelattice.tracing.record.omissions import omissions
-from typelattice.tracing.record.reading import ArrayReader
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
-from typelattice.tracing.record.values import ValueChecks, ValueWitness
+from typelattice.tracing.record.value_witness import ValueChecks, ValueWitness
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import (
+    AnswersByClass,
     ArrayKind,
-    Asked,
     Kinds,
     argument_sort,
     is_function,
@@ -55,11 +55,11 @@ class Recorder:
         self.notes: list[Note] = []
         self.builder = ProgramBuilder(self.observed)
         self.kinds = Kinds()
-        self.is_function = Asked(is_function)
-        self.is_many = Asked(is_many)
-        self.joining = Asked(joining)
-        self.arguments = Asked(argument_sort)
-        self.compiles = Asked(compiler_of_functions)
+        self.is_function = AnswersByClass(is_function)
+        self.is_many = AnswersByClass(is_many)
+        self.joining = AnswersByClass(joining)
+        self.arguments = AnswersByClass(argument_sort)
+        self.compiles = AnswersByClass(compiler_of_functions)
         self.others: set[type] = set()  # classes whose objects are neither arrays nor several results
         self.compiled_calls = CompiledCalls(self)
         self.links = Links()

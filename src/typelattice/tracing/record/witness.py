@@ -371,7 +371,7 @@ class Witness(WitnessBase):
             if found is not None and found[0]() is result and not self.is_step(function, given, result):
                 return result  # it was handed through
             who = self.who if function is self.function else self.callee(function)
-            asked = function if described(who) else None  # an object of the program is asked nothing
+            asked = function if is_described(who) else None  # an object of the program is asked nothing
             if not kind.weak and (type(function) in OF_PROGRAMS or asked is None):
                 kept = self.kept.get(id(result))
                 if kept is not None and kept[0] is result:
@@ -462,7 +462,7 @@ class Witness(WitnessBase):
         if not new:
             return
         who = self.callee(function)
-        if not described(who):
+        if not is_described(who):
             function, new = None, [each for each in new if each[1].weak]  # list(x) gives many scalars
         tokens = self.tokens(given[:-1])
         for i, kind, result in new:
@@ -658,7 +658,7 @@ def give_last(*given: Any) -> Any:
     return given[-1]
 
 
-def described(who: Any) -> bool:
+def is_described(who: Any) -> bool:
     """Return True if `who`, the part of a key for a function, may be that of an operation."""
     return type(who) is not tuple or who[0] != UNDESCRIBED
 

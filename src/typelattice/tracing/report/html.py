@@ -15,7 +15,7 @@ from typelattice.disk.read import explained
 from typelattice.disk.write import write_text
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.report.annotated import Annotated, annotated
+from typelattice.tracing.report.annotated_files import AnnotatedFile, annotated_files
 from typelattice.tracing.report.markup import element, page, text
 from typelattice.tracing.report.model import DIVERGENCE_RULES, WRONG, Chapter, Entry, report_of
 from typelattice.tracing.report.source_page import sections_list, source_page
@@ -34,7 +34,7 @@ def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]
     Raises FileError, and UnknownSystemError or FormatError for a system.
     """
     found = findings(run, systems)
-    files = annotated(found)
+    files = annotated_files(found)
     names = {file.name: _page_name(i, file.name) for i, file in enumerate(files)}
     pages = {names[file.name]: source_page(found, file, names) for file in files}
     pages["index.html"] = _index(found, files, names)
@@ -59,7 +59,7 @@ def _page_name(number: int, file: str) -> str:
     return f"{number + 1:03}_{stem or 'source'}.html"
 
 
-def _index(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -> str:
+def _index(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
     """Build the first page: the report, and the files."""
     made = report_of(found)
     body = [element("h1", text(TITLE)), *(element("p", text(line)) for line in made.summary)]
@@ -89,7 +89,7 @@ def _sort(entry: Entry) -> str:
     return "wrong" if entry.rule in WRONG else ""
 
 
-def whole(run: Run, systems: Sequence[AnySystem]) -> str:
+def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     """Show a report as HTML without pages of files, as a notebook does."""
     found = findings(run, systems)
     made = report_of(found)
@@ -108,7 +108,7 @@ def _linked(entry: Entry, names: dict[str, str]) -> str:
     return f"{link}: {text(entry.code)}"
 
 
-def _files(found: Findings, files: Sequence[Annotated], names: dict[str, str]) -> Iterator[str]:
+def _files(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
     yield element("h2", text("Files"), id="files")
     heads = ["file", "operations", "widened", "wider by", "opaque", *found.divergences]
     number = {"class": "number"}

@@ -34,7 +34,7 @@ from typelattice.tracing.run_data.run import (
     LostAt,
     is_operation,
 )
-from typelattice.tracing.steps.name_in_source import name_in_source
+from typelattice.tracing.steps.called_name import name_in_source
 
 RULES = {
     "TL001": "A wide float widened a narrower one.",

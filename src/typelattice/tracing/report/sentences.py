@@ -19,7 +19,7 @@ from typelattice.tracing.findings.dtype_origin import dtype_origin
 from typelattice.tracing.findings.narrowing_casts import Casting, NarrowingCasts, stop
 from typelattice.tracing.report.words import counted, place, size
 from typelattice.tracing.run_data.widths import narrowed
-from typelattice.tracing.steps.name_in_source import name_in_source
+from typelattice.tracing.steps.called_name import name_in_source
 
 ASKED = ", as the code asks"
 ALSO = 3

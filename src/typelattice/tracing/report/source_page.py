@@ -9,12 +9,12 @@ from typelattice.calls.step import Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.report.annotated import Annotated, Line
+from typelattice.tracing.report.annotated_files import AnnotatedFile, Line
 from typelattice.tracing.report.markup import element, page, text
 from typelattice.tracing.report.model import Entry
 from typelattice.tracing.report.sentences import cause_sections, divergence_lines, operands_words
 from typelattice.tracing.report.words import counted, place, shown, size
-from typelattice.tracing.steps.name_in_source import name_in_source
+from typelattice.tracing.steps.called_name import name_in_source
 
 STEPS = 24
 """Steps of a line that are shown, those that ran most."""
@@ -28,7 +28,7 @@ KEY = (
 )
 
 
-def source_page(found: Findings, file: Annotated, names: Mapping[str, str]) -> str:
+def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) -> str:
     """A file, line by line."""
     flagged = [n for n, line in sorted(file.lines.items()) if line.causes or line.divergences or line.wrong]
     title = shown(file.name)

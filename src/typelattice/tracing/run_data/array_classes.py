@@ -10,7 +10,7 @@ from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
 from typing import Any, TypeVar
 
-from typelattice.calls.table import meaning
+from typelattice.calls.call_tables import meaning
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
@@ -197,7 +197,7 @@ def _checked(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
     return size
 
 
-class Asked(dict[type, T]):
+class AnswersByClass(dict[type, T]):
     """A cache of the answers to a question about classes. The question is asked once a class."""
 
     def __init__(self, question: Callable[[type], T]) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 
 from typelattice.calls.bind import call_function, operand_count
 from typelattice.calls.call_handlers import PYTHONS
+from typelattice.calls.call_tables import FUNCTIONS, meaning, module_with_rules, signature
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
-from typelattice.calls.table import FUNCTIONS, meaning, module_with_rules, signature
 from typelattice.calls.ufuncs import POSITIONS, REDUCED
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of

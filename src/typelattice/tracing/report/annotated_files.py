@@ -34,7 +34,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Annotated:
+class AnnotatedFile:
     """A source file: its path, its text if that is known, and its lines that have steps or findings.
 
     - `operations` counts those that ran in it, `opaque` the results of unknown operations.
@@ -52,7 +52,7 @@ class Annotated:
     divergences: Mapping[str, int]
 
 
-def annotated(found: Findings) -> list[Annotated]:
+def annotated_files(found: Findings) -> list[AnnotatedFile]:
     """The source files of a run, by name."""
     checked = found.checked
     files: dict[str, dict[int, Line]] = {}
@@ -87,13 +87,13 @@ def _causes(line: Line) -> tuple[list[Cause], ...]:
     return line.causes, line.widens, line.makes, line.follows
 
 
-def _file(found: Findings, name: str, lines: Mapping[int, Line]) -> Annotated:
+def _file(found: Findings, name: str, lines: Mapping[int, Line]) -> AnnotatedFile:
     run = found.checked.run
     steps = [i for line in lines.values() for i in line.steps]
     opaque = [i for i in steps if isinstance(run.program.steps[i], Opaque)]
     causes = [cause for line in lines.values() for cause in line.causes]
     divergences = [divergence.system for line in lines.values() for divergence in line.divergences]
-    return Annotated(
+    return AnnotatedFile(
         name,
         run.sources.get(name, "").splitlines(),
         lines,

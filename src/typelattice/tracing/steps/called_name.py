@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.calls.step import Step
-from typelattice.calls.table import FUNCTIONS
 from typelattice.calls.ufuncs import REDUCED, is_ufunc_method
 from typelattice.tracing.steps.equivalent_operations import operation_of
 

@@ -15,14 +15,16 @@ from typelattice.operands.operand import SCALARS, Operand, scalar
 SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, Kind.COMPLEX: 1j}
 
 
-def computed(op: str, operands: Sequence[Operand]) -> Operand | None:
+def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
     """The Python number that an operator gives for Python numbers; None where Python raises TypeError.
 
     Its value is known if theirs are, unless Python raises another error or it would be too large to compute.
 
     >>> from typelattice import operand
-    >>> print(computed("pow", [operand(2), operand(-1)]), computed("divide", [operand(int), operand(3)]))
-    0.5 float
+    >>> print(python_result("pow", [operand(2), operand(-1)]))
+    0.5
+    >>> print(python_result("divide", [operand(int), operand(3)]))
+    float
     """
     function: Callable[..., Any] = getattr(operator, operation(op).method or "")
     values = [o.value for o in operands if o.value is not None]

@@ -17,12 +17,12 @@ SHAPED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\](:weak)?")
 MOST_AXES = 64
 
 
-def described(x: object) -> tuple[Operand | str, Shape | None]:
+def read_input(x: object) -> tuple[Operand | str, Shape | None]:
     """The operand that an input is, and its shape: `float32[3,?]` has two axes, one of unknown length.
 
     A string that names a dtype of no file here is left to the system. Raises OperandError.
 
-    >>> described("float32[3,?]"), described("int8:0d")[1], described("posit8")
+    >>> read_input("float32[3,?]"), read_input("int8:0d")[1], read_input("posit8")
     (('float32', (3, None)), (), ('posit8', None))
     """
     if not isinstance(x, str):
@@ -45,7 +45,7 @@ def is_operand(text: str) -> bool:
     (True, False)
     """
     try:
-        what, _ = described(text)
+        what, _ = read_input(text)
         return isinstance(what, Operand) or parse(what) is not None
     except TypelatticeError:
         return False

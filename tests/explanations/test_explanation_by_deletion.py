@@ -63,13 +63,22 @@ def answer(p: tl.Promotion) -> tuple[object, ...]:
 
 
 @cache
+def texts(name: str) -> dict[str, list[str]]:
+    """The lines of a system's file and of those that it is based on."""
+    definition, lines = read(FOLDER / f"{name}.toml"), dict[str, list[str]]()
+    while definition.base:
+        lines[definition.main.file] = definition.main.text.splitlines()
+        definition = definition.base
+    return lines
+
+
+@cache
 def without(name: str, rule: Rule) -> tl.System | None:
     """The system that is left without the lines of a rule; None where none is."""
     with TemporaryDirectory() as folder:
-        for path in FOLDER.glob("*.toml"):
-            lines = path.read_text(encoding="utf-8").splitlines()
-            kept = [line for n, line in enumerate(lines, 1) if path.name != rule.file or n not in rule.lines]
-            (Path(folder) / path.name).write_text("\n".join(kept), encoding="utf-8")
+        for file, lines in texts(name).items():
+            kept = [line for n, line in enumerate(lines, 1) if file != rule.file or n not in rule.lines]
+            (Path(folder) / file).write_text("\n".join(kept), encoding="utf-8")
         try:  # What has no effect any more is no mistake.
             return build(replace(read(Path(folder) / f"{name}.toml"), whole=False))
         except FormatError:
@@ -113,11 +122,7 @@ def with_others(name: str, key: str) -> tuple[tl.System, ...]:
 
 def single(name: str) -> list[Rule]:
     """Each line of a system's files."""
-    definition, files = read(FOLDER / f"{name}.toml"), list[Rule]()
-    while definition.base:
-        text, definition = definition.main, definition.base
-        files += [Rule(text.file, "", (n,)) for n, _ in enumerate(text.text.splitlines(), 1)]
-    return files
+    return [Rule(file, "", (n,)) for file, lines in texts(name).items() for n in range(1, len(lines) + 1)]
 
 
 def changes(

@@ -168,6 +168,13 @@ def test_methods_of_tensors_are_steps(text: str, dtype: str) -> None:
     p.explicit("torch").check()
 
 
+@pytest.mark.parametrize(("call", "shape"), [("jnp.abs", (2, 3)), ("np.abs", (2, 3)), ("torch.abs", (3, 2))])
+def test_transpose_takes_two_axes_as_the_library_does(call: str, shape: tuple[int, ...]) -> None:
+    """PyTorch swaps the two axes that it is given; NumPy and JAX take them as the new order of all."""
+    p = tl.program(f"{call}(x).transpose(0, 1)", x="float32[2,3]")
+    assert p.steps[p.results[0]].shape == shape
+
+
 def test_the_number_that_an_array_holds_is_of_its_kind() -> None:
     p = tl.program("x.sum().item()", x="int8[3]")
     assert [str(p.under(s).result) for s in ("numpy", "jax", "torch")] == ["Python int"] * 3

@@ -244,8 +244,10 @@ def _transpose(
             return builder.call(excerpt, operation("matrix_transpose"), [x])
         axes = tuple(reversed(range(len(shape))))
     apart = len(asked) == 2 or {*given} == {"dim0", "dim1"}
-    matrix_of_numpy = shape is not None and len(shape) == 2 and builder.owner(excerpt, (x.step,)) == "numpy"
-    if apart and not matrix_of_numpy:
+    library = builder.owner(excerpt, (x.step,))
+    known = library and shape is not None and len(shape) == 2
+    in_order = known and meaning("swaps", "transpose", library) is None
+    if apart and not in_order:
         return builder.call(excerpt, operation("swapaxes"), [x], axes)
     return builder.call(excerpt, operation("permute_dims"), [x], [axes])
 

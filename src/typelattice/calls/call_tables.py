@@ -41,7 +41,7 @@ MEANINGS = (
     "after",
     "second",
     "composed",
-    "rebound", "same-kind", "unmasked",
+    "rebound", "same-kind", "unmasked", "swaps", "computes",
     "joined",
     "unchanged",
     "module",

@@ -146,9 +146,9 @@ def _is_dtype(x: Argument) -> bool:
 
 
 def _conj(call: MethodCall) -> Argument | MultipleResults:
-    """`x.conj()` gives an array of bools back. NumPy's function, which Dask calls, makes int8 of it."""
-    own, owner = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
-    if own is not None and own.kind is Kind.BOOL and owner != "dask":
+    """`x.conj()` gives an array of bools back, but for libraries whose method calls their function."""
+    own, library = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
+    if own is not None and own.kind is Kind.BOOL and meaning("computes", "conj", library) is None:
         return call.x
     return call_function(call.builder, call.excerpt, "conj", [call.x, *call.args], call.given)
 

@@ -36,7 +36,8 @@ def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) ->
     or in a function that has another array at hand. Else the array is cast where it widens. So a constant of
     a module stays as wide as it was.
     """
-    origin, widening = _Place.of(checked, cause.first[0], sources), _Place.of(checked, cause.at, sources)
+    origin = _StepNode.of(checked, cause.first[0], sources)
+    widening = _StepNode.of(checked, cause.at, sources)
     near = origin is not None and widening is not None and origin.scope is widening.scope
     near = near and cause.first[0] != cause.at  # else an operand is to be cast, and the result at worst
     found = [
@@ -52,14 +53,14 @@ def agreeing_changes(
     checked: CheckedRun, i: int, observed: DType, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
     """List the changes by which a step has its dtype under other rules too: it asks for it, or is cast."""
-    place = _Place.of(checked, i, sources)
-    if place is None:
+    at = _StepNode.of(checked, i, sources)
+    if at is None:
         return
-    alias, step, node = place.alias(), checked.steps[i], place.node
+    alias, step, node = at.alias(), checked.steps[i], at.node
     literal = f"{alias}.{observed.name}" if alias else f'"{observed.name}"'
     takes = isinstance(step, Created) or len(checked.inputs[i]) == 1
     if isinstance(node, ast.Call) and takes and "dtype" not in [k.arg for k in node.keywords]:
-        yield place.change(place.source.with_keyword(node, f"dtype={literal}"))
+        yield at.change(at.source.with_keyword(node, f"dtype={literal}"))
     if isinstance(step, Created):
         return
     constants = (ast.Constant, ast.Starred, *LISTS)
@@ -70,10 +71,10 @@ def agreeing_changes(
         *([given] if len(given) > 1 else []),
         *([[node]] if isinstance(node, ast.expr) else []),
     ]:
-        yield place.change(
+        yield at.change(
             *(
-                place.source.replaced(
-                    each, cast_text(place.library, place.source.operand_text(each), literal)
+                at.source.replaced(
+                    each, cast_text(at.library, at.source.operand_text(each), literal)
                 )
                 for each in those
             )
@@ -81,7 +82,7 @@ def agreeing_changes(
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
+class _StepNode:
     """The node of a step in its source."""
 
     source: Source
@@ -91,7 +92,7 @@ class _Place:
     library: str
 
     @classmethod
-    def of(cls, checked: CheckedRun, i: int, sources: Mapping[str, Source]) -> _Place | None:
+    def of(cls, checked: CheckedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
         """Find the node of a step; None for one in no given source, and for what comes from elsewhere."""
         step = checked.steps[i]
         if step.location is None or step.location.file not in sources or isinstance(step, Input):
@@ -132,16 +133,16 @@ def _of(whole: str, modules: Sequence[str]) -> bool:
     return whole.partition(".")[0] in modules
 
 
-def _names(place: _Place, nodes: Sequence[ast.AST]) -> list[str]:
+def _names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
     """List the names and attributes in some nodes that may be arrays, in the order of the source."""
     found: list[str] = []
-    modules = {name for name, _ in place.source.aliases()}
+    modules = {name for name, _ in at.source.aliases()}
     for node in nodes:
         for inner in ast.walk(node):
-            around = place.source.parents.get(inner)
+            around = at.source.parents.get(inner)
             called = isinstance(around, ast.Call) and around.func is inner
             if isinstance(inner, (ast.Name, ast.Attribute)) and not called:
-                text = place.source.text(inner)
+                text = at.source.text(inner)
                 if text.partition(".")[0] not in modules and not (
                     isinstance(around, ast.Attribute) and isinstance(inner, ast.Name)
                 ):
@@ -167,92 +168,96 @@ def _operands(node: ast.expr | ast.stmt) -> list[ast.expr]:
 
 
 def _wide_and_narrow(
-    checked: CheckedRun, cause: Cause, place: _Place
+    checked: CheckedRun, cause: Cause, at: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
     """Split the operands of the widening step: those to be cast, and those whose dtype they should have."""
-    given = _operands(place.node)
-    step = checked.steps[place.step]
-    taken = step.operands if isinstance(step, Call) else checked.inputs[place.step]
+    given = _operands(at.node)
+    step = checked.steps[at.step]
+    taken = step.operands if isinstance(step, Call) else checked.inputs[at.step]
     if len(given) != len(taken):
         return given, given
-    own = checked.widths[place.step]
+    own = checked.widths[at.step]
     pairs = [*zip(given, taken, strict=True)]
     wide = [g for g, p in pairs if checked.widths[p] == own or is_integer(checked.observed(p))]
     narrow = [g for g, p in pairs if 0 < (checked.widths[p] or 0) < (own or 0)]
     return wide or given, narrow or given
 
 
-def _at_widening(checked: CheckedRun, cause: Cause, place: _Place) -> Iterator[Change]:
+def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:
     """List the casts of what widens, where it does."""
-    wide, narrow = _wide_and_narrow(checked, cause, place)
-    step = checked.steps[place.step]
-    dtypes = [f"{name}.dtype" for name in _names(place, narrow)]
-    literal = place.literal(checked, cause)
-    if isinstance(place.node, ast.Call) and (
-        step.op in JOINED or len(checked.inputs[place.step]) > len(wide)
+    wide, narrow = _wide_and_narrow(checked, cause, at)
+    step = checked.steps[at.step]
+    dtypes = [f"{name}.dtype" for name in _names(at, narrow)]
+    literal = at.literal(checked, cause)
+    if isinstance(at.node, ast.Call) and (
+        step.op in JOINED or len(checked.inputs[at.step]) > len(wide)
     ):
-        yield place.change(place.source.with_keyword(place.node, f"dtype={literal}"))
+        yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
     for dtype in [*dtypes, literal]:
         for node in wide:
-            if dtype.removesuffix(".dtype") != place.source.text(node) and not isinstance(node, ast.Starred):
-                yield from _casts(place, node, dtype)
+            if dtype.removesuffix(".dtype") != at.source.text(node) and not isinstance(node, ast.Starred):
+                yield from _casts(at, node, dtype)
 
 
-def _casts(place: _Place, node: ast.expr, dtype: str) -> Iterator[Change]:
+def _casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
     """List the ways in which an expression is cast: as an array, and as a list or the like."""
-    text = place.source.operand_text(node)
-    alias = place.alias()
+    text = at.source.operand_text(node)
+    alias = at.alias()
     if not isinstance(node, LISTS):
-        yield place.change(place.source.replaced(node, cast_text(place.library, text, dtype)))
+        yield at.change(at.source.replaced(node, cast_text(at.library, text, dtype)))
     if alias:
-        made = f"{alias}.asarray({place.source.text(node)}, dtype={dtype})"
-        yield place.change(place.source.replaced(node, made))
+        made = f"{alias}.asarray({at.source.text(node)}, dtype={dtype})"
+        yield at.change(at.source.replaced(node, made))
 
 
 def _at_origin(
-    checked: CheckedRun, cause: Cause, place: _Place, widening: _Place | None, sources: Mapping[str, Source]
+    checked: CheckedRun,
+    cause: Cause,
+    at: _StepNode,
+    widening: _StepNode | None,
+    sources: Mapping[str, Source],
 ) -> Iterator[Change]:
     """List the changes where the wide array comes up."""
-    node, step = place.node, checked.steps[place.step]
+    node, step = at.node, checked.steps[at.step]
     if not isinstance(node, ast.expr):
         return
-    literal = place.literal(checked, cause)
-    known = place.source.names_before(node)
-    near = widening is not None and widening.scope is place.scope
+    literal = at.literal(checked, cause)
+    known = at.source.names_before(node)
+    near = widening is not None and widening.scope is at.scope
     at_hand = _narrow_names(checked, cause, widening) if near and widening else []
     dtypes = [f"{name}.dtype" for name in at_hand if name.partition(".")[0] in known]
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
     if isinstance(node, ast.Call) and isinstance(step, Created) and step.dtype is None:
         for dtype in [*dtypes, literal]:
-            yield place.change(place.source.with_keyword(node, f"dtype={dtype}"))
+            yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
-        yield from _unwrapped(place, node, literal)
+        yield from _unwrapped(at, node, literal)
     elif asked is not None and isinstance(node, ast.Call):
-        yield from _other_dtype(place, node, asked, literal, dtypes, sources)
+        yield from _other_dtype(at, node, asked, literal, dtypes, sources)
     if not isinstance(step, Created):
-        inner = [] if cause.first[0] != cause.at else _names(place, _operands(node))
+        inner = [] if cause.first[0] != cause.at else _names(at, _operands(node))
         for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in inner), literal]):
-            yield place.change(
-                place.source.replaced(node, cast_text(place.library, place.source.operand_text(node), dtype))
+            yield at.change(
+                at.source.replaced(node, cast_text(at.library, at.source.operand_text(node), dtype))
             )
 
 
-def _like_array_at_hand(checked: CheckedRun, place: _Place) -> Iterator[Change]:
+def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
     """List the changes by which a new array has the dtype of one that the function has at hand."""
-    node, step = place.node, checked.steps[place.step]
+    node, step = at.node, checked.steps[at.step]
     if not isinstance(node, ast.Call) or not isinstance(step, Created):
         return
     asked = _dtype_argument(node) if step.dtype is not None else None
-    known = place.source.names_before(node)
-    for name in [name for name in place.source.arrays_at_hand(node) if name in known][:MOST_NAMES]:
+    known = at.source.names_before(node)
+    for name in [name for name in at.source.arrays_at_hand(node) if name in known][:MOST_NAMES]:
         if asked is not None:
-            yield place.change(place.source.replaced(asked, f"{name}.dtype"))
+            yield at.change(at.source.replaced(asked, f"{name}.dtype"))
         elif step.dtype is None:
-            yield place.change(place.source.with_keyword(node, f"dtype={name}.dtype"))
+            yield at.change(at.source.with_keyword(node, f"dtype={name}.dtype"))
 
 
-def _narrow_names(checked: CheckedRun, cause: Cause, widening: _Place) -> list[str]:
+def _narrow_names(checked: CheckedRun, cause: Cause, widening: _StepNode) -> list[str]:
     return _names(widening, _wide_and_narrow(checked, cause, widening)[1])
 
 
@@ -262,15 +267,15 @@ def _is_dtype(function: ast.expr) -> bool:
     return name in DTYPES or name in ("double", "longdouble")
 
 
-def _unwrapped(place: _Place, node: ast.Call, literal: str) -> Iterator[Change]:
+def _unwrapped(at: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
     """List the changes of a call such as `np.float64(2)`: a Python number widens nothing."""
     if len(node.args) == 1 and not node.keywords:
         (value,) = node.args
-        text = place.source.text(value)
+        text = at.source.text(value)
         constant = isinstance(value, ast.Constant) and type(value.value) in (int, float)
         plain = f"{text}.0" if constant and text.isdecimal() else text if constant else f"float({text})"
-        yield place.change(place.source.replaced(node, plain))
-    yield place.change(place.source.replaced(node.func, literal))
+        yield at.change(at.source.replaced(node, plain))
+    yield at.change(at.source.replaced(node.func, literal))
 
 
 def _dtype_argument(call: ast.Call) -> ast.expr | None:
@@ -283,7 +288,7 @@ def _dtype_argument(call: ast.Call) -> ast.expr | None:
 
 
 def _other_dtype(
-    place: _Place,
+    at: _StepNode,
     node: ast.Call,
     asked: ast.expr,
     literal: str,
@@ -292,17 +297,17 @@ def _other_dtype(
 ) -> Iterator[Change]:
     """List the changes of an argument that asks for a wide dtype: at the caller, if it comes from there."""
     if isinstance(asked, ast.Name):
-        scope = place.scope
+        scope = at.scope
         if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from _at_callers(place, scope, asked.id, literal, sources)
-        yield from _at_assignment(place, asked.id, literal)
+            yield from _at_callers(at, scope, asked.id, literal, sources)
+        yield from _at_assignment(at, asked.id, literal)
     source = _cast_source(node)
-    alias = place.alias()
+    alias = at.alias()
     if source is not None and alias and isinstance(source, (ast.Name, ast.Attribute)):
-        joined = f"{alias}.result_type({place.source.text(source)}, {literal})"
-        yield place.change(place.source.replaced(asked, joined))
+        joined = f"{alias}.result_type({at.source.text(source)}, {literal})"
+        yield at.change(at.source.replaced(asked, joined))
     for dtype in [*dtypes, literal]:
-        yield place.change(place.source.replaced(asked, dtype))
+        yield at.change(at.source.replaced(asked, dtype))
 
 
 def _cast_source(node: ast.Call) -> ast.expr | None:
@@ -313,7 +318,7 @@ def _cast_source(node: ast.Call) -> ast.expr | None:
 
 
 def _at_callers(
-    place: _Place,
+    at: _StepNode,
     function: ast.FunctionDef | ast.AsyncFunctionDef,
     parameter: str,
     literal: str,
@@ -345,10 +350,10 @@ def _at_callers(
                 yield Change(file, node.lineno, (edit,))
 
 
-def _at_assignment(place: _Place, name: str, literal: str) -> Iterator[Change]:
+def _at_assignment(at: _StepNode, name: str, literal: str) -> Iterator[Change]:
     """List the changes of the constants of a module by which a name stands for a dtype."""
-    for node in place.source.tree.body:
+    for node in at.source.tree.body:
         if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == name for target in node.targets
         ):
-            yield place.change(place.source.replaced(node.value, literal), line=node.lineno)
+            yield at.change(at.source.replaced(node.value, literal), line=node.lineno)

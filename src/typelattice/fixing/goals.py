@@ -1,4 +1,4 @@
-"""Goals of a patch, such as narrow floats: places to change, candidate changes, and the distance left."""
+"""Goals of a patch, such as narrow floats: what it forbids, candidate changes, and the distance left."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Goal(ABC):
         """Read the findings of a run, such as its causes of wide floats."""
 
     @abstractmethod
-    def places(self, found: Findings) -> Sequence[tuple[int, Any]]:
+    def forbidden(self, found: Findings) -> Sequence[tuple[int, Any]]:
         """List the findings that the goal forbids, each with the step that names it."""
 
     @abstractmethod
@@ -71,7 +71,7 @@ class Narrow(Goal):
     def findings(self, run: Run) -> Findings:
         return findings(run)
 
-    def places(self, found: Findings) -> Sequence[tuple[int, Any]]:
+    def forbidden(self, found: Findings) -> Sequence[tuple[int, Any]]:
         limit = width_of(self.to) or 0
         return [(c.at, c) for c in found.causes if (width_of(c.wide) or 0) > limit]
 
@@ -95,7 +95,7 @@ class Narrow(Goal):
 
 
 @dataclass(frozen=True, slots=True)
-class Like(Goal):
+class SameDtypesAs(Goal):
     """The same dtypes under another system as in the run. What is measured are the results that differ."""
 
     system: str
@@ -108,7 +108,7 @@ class Like(Goal):
     def findings(self, run: Run) -> Findings:
         return findings(run, [self.system])
 
-    def places(self, found: Findings) -> Sequence[tuple[int, Any]]:
+    def forbidden(self, found: Findings) -> Sequence[tuple[int, Any]]:
         return [(d.steps[0], d) for those in found.divergences.values() for d in those]
 
     def changes(self, found: Findings, each: Any, sources: Sources) -> Iterator[Change]:
@@ -116,7 +116,7 @@ class Like(Goal):
 
     def lines(self, found: Findings) -> Lines:
         counts: dict[tuple[str, int], int] = {}
-        for i, each in self.places(found):
+        for i, each in self.forbidden(found):
             step = found.checked.steps[i]
             at = (step.location.file, step.location.line) if step.location else ("", 0)
             counts[at] = counts.get(at, 0) + each.runs

@@ -19,7 +19,7 @@ from typelattice.facts.dtypes import DType, dtype
 from typelattice.fixing.changes import Change
 from typelattice.fixing.child import Program, has_wide_form
 from typelattice.fixing.comparison import Difference, difference, dtypes_differ, printed_difference
-from typelattice.fixing.goals import Goal, Like, Lines, Narrow
+from typelattice.fixing.goals import Goal, Lines, Narrow, SameDtypesAs
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.workspace import Result, Workspace, workspace
 from typelattice.tracing.findings.findings import Findings, findings
@@ -208,26 +208,27 @@ def fix_tests(
 
 def goal(to: object, like: str | None) -> Goal:
     """Make the goal of a patch: dtypes like those of another system, or no float wider than a dtype."""
-    return Like(like) if like is not None else Narrow(dtype(to))
+    return SameDtypesAs(like) if like is not None else Narrow(dtype(to))
 
 
 def fix_program(program: Program, goal: Goal, tolerance: float | None = None) -> Patch:
     """Patch a program in a copy of its folder until no change helps any more. Raises FixError."""
-    with workspace(program) as place:
-        return _Fixing(place, goal, tolerance).patch()
+    with workspace(program) as copy:
+        return _Fixing(copy, goal, tolerance).patch()
 
 
 class _Fixing:
     """The search for a patch: the sources as they are by now, and the run of them."""
 
-    def __init__(self, place: Workspace, goal: Goal, tolerance: float | None) -> None:
-        self.place, self.goal, self.to, self.tolerance = place, goal, goal.to, tolerance
-        self.root, self.original = place.program.root, place.program.original
+    def __init__(self, workspace: Workspace, goal: Goal, tolerance: float | None) -> None:
+        self.workspace, self.goal, self.to, self.tolerance = workspace, goal, goal.to, tolerance
+        self.root, self.original = workspace.program.root, workspace.program.original
         self.before = self.check()
         self.now = self.before
-        script = not place.program.function and not place.program.tests and not place.program.as_module
-        widens = place.program.function or (script and has_wide_form(place.program.target))
-        self.wide = place.run(widen=True) if widens else ""
+        program = workspace.program
+        script = not program.function and not program.tests and not program.as_module
+        widens = program.function or (script and has_wide_form(program.target))
+        self.wide = workspace.run(widen=True) if widens else ""
         self.sources: dict[str, Source] = {}
         self.refused: dict[str, str] = {}
         self.contents: dict[str, bytes] = {}
@@ -235,7 +236,7 @@ class _Fixing:
     def check(self) -> Result:
         """Run the program twice. Raises FixError where it fails, or gives other values the second time."""
         first = self.unchanged()
-        if self.place.program.tests and "passed" not in first.tests.values():
+        if self.workspace.program.tests and "passed" not in first.tests.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
         second = self.unchanged()
         again = difference(first.values, second.values, self.to)
@@ -248,10 +249,10 @@ class _Fixing:
 
     def unchanged(self) -> Result:
         """Run the program as it is, without its assertions if one fails. Raises FixError where it fails."""
-        ran = self.place.run()
-        if isinstance(ran, str) and ran.startswith("AssertionError") and self.place.asserts:
-            self.place.make_asserts(False)
-            ran = self.place.run()
+        ran = self.workspace.run()
+        if isinstance(ran, str) and ran.startswith("AssertionError") and self.workspace.asserts:
+            self.workspace.make_asserts(False)
+            ran = self.workspace.run()
         if isinstance(ran, str):
             raise FixError(f"the program fails without any change: {ran}")
         return ran
@@ -261,7 +262,7 @@ class _Fixing:
         unfixed: dict[tuple[str, int, str], Unfixed] = {}
         for _ in range(ROUNDS):
             found = self.read_sources(self.goal.findings(self.now.run))
-            todo = [(i, each) for i, each in self.goal.places(found) if self.key(found, i) not in unfixed]
+            todo = [(i, each) for i, each in self.goal.forbidden(found) if self.key(found, i) not in unfixed]
             if not todo:
                 break
             kept = self.try_changes(found, *todo[0])
@@ -275,11 +276,11 @@ class _Fixing:
             for file, before in self.contents.items()
             if file in self.sources and self.sources[file].content != before
         }
-        left = {self.key(found, i) for i, _ in self.goal.places(found)}
+        left = {self.key(found, i) for i, _ in self.goal.forbidden(found)}
         asserts = ""
-        if not self.place.asserts and fixed:
-            self.place.make_asserts(True)
-            ran = self.place.run()
+        if not self.workspace.asserts and fixed:
+            self.workspace.make_asserts(True)
+            ran = self.workspace.run()
             asserts = ran if isinstance(ran, str) else "they hold"
         before, now = (self.distance(each) for each in (self.before, self.now))
         words = self.goal.words(before, now) if fixed or unfixed else self.goal.nothing
@@ -298,13 +299,13 @@ class _Fixing:
             undone = _undone(source, each[1], later)
             if undone is None:
                 continue
-            self.place.put(each[1].file, undone)
-            ran = self.place.run()
-            if isinstance(ran, Result) and self.distance(ran) <= distance and not self.breaks(ran):
+            self.workspace.put(each[1].file, undone)
+            ran = self.workspace.run()
+            if isinstance(ran, Result) and self.distance(ran) <= distance and not self.first_difference(ran):
                 self.sources[each[1].file], self.now = Source(source.path, undone), ran
                 kept.remove(each)
             else:
-                self.place.put(each[1].file, source.content)
+                self.workspace.put(each[1].file, source.content)
         return tuple(one for one, _ in kept)
 
     def distance(self, ran: Result) -> int:
@@ -353,15 +354,15 @@ class _Fixing:
                 assert patched.tree
             except (SyntaxError, ValueError):
                 continue
-            self.place.put(change.file, content)
-            ran = self.place.run()
+            self.workspace.put(change.file, content)
+            ran = self.workspace.run()
             refusal = ran if isinstance(ran, str) else self.refusal(ran, before, change)
             if not refusal and not isinstance(ran, str):
                 self.sources[change.file], self.now = patched, ran
                 old, new = (_line(text, change.line) for text in (source.content, content))
                 return Fixed(self.origin(change.file), change.line, old, new), change
             reason = f"tried {_line(content, change.line)!r}: {refusal}"
-            self.place.put(change.file, source.content)
+            self.workspace.put(change.file, source.content)
         return Unfixed(path, line, code, reason or "no change of its source is known")
 
     def refusal(self, ran: Result, before: Lines, change: Change) -> str:
@@ -374,9 +375,9 @@ class _Fixing:
             return refused
         if sum(now.values()) >= sum(before.values()):
             return f"no step nearer: {self.goal.words(sum(before.values()), sum(now.values()))}"
-        return self.breaks(ran) or self.narrows_wide_input()
+        return self.first_difference(ran) or self.narrows_wide_input()
 
-    def breaks(self, ran: Result) -> str:
+    def first_difference(self, ran: Result) -> str:
         """Say what differs from the run before but for the widths; return "" where nothing does."""
         if ran.warnings != self.before.warnings:
             other = next(iter({*ran.warnings} ^ {*self.before.warnings}), "another number of warnings")
@@ -395,7 +396,7 @@ class _Fixing:
         """Run the program with wide input; say where its results are no longer as wide."""
         if isinstance(self.wide, str):  # it has no wide input, or fails with it anyway
             return ""
-        ran = self.place.run(widen=True)
+        ran = self.workspace.run(widen=True)
         if isinstance(ran, str):
             return f"with wide input: {ran}"
         other = dtypes_differ(self.wide.values, ran.values)

@@ -36,6 +36,8 @@ ANSWERS = (  # the system, a call, the dtypes of x, y and c, and the library's a
     ("tensorflow", "meshgrid(x, y)[1]", {"x": "float32[3]", "y": "float32[3]"}, "float32"),
     ("numpy", "x.conj()", {"x": "bool"}, "bool"),
     ("numpy", "np.conj(x)", {"x": "bool"}, "int8"),
+    ("numpy", "np.clip(2, x, 5)", {"x": "int32"}, "int64"),
+    ("numpy", "np.clip(x, 2, 5)", {"x": "int32"}, "int32"),
     ("numpy", "x.conjugate()", {"x": "complex64"}, "complex64"),
     ("numpy", "np.interp(x, x, y)", {"x": "float32", "y": "complex64"}, "complex128"),
     ("numpy", "np.interp(y, x, x)", {"x": "float32", "y": "complex64"}, "refused"),

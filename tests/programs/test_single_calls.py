@@ -38,6 +38,7 @@ ANSWERS = (  # the system, a call, the dtypes of x, y and c, and the library's a
     ("numpy", "np.conj(x)", {"x": "bool"}, "int8"),
     ("numpy", "np.clip(2, x, 5)", {"x": "int32"}, "int64"),
     ("numpy", "np.clip(x, 2, 5)", {"x": "int32"}, "int32"),
+    ("torch", "torch.kron(x, y)", {"x": "int8", "y": "int64:0d"}, "int64"),
     ("numpy", "x.conjugate()", {"x": "complex64"}, "complex64"),
     ("numpy", "np.interp(x, x, y)", {"x": "float32", "y": "complex64"}, "complex128"),
     ("numpy", "np.interp(y, x, x)", {"x": "float32", "y": "complex64"}, "refused"),

@@ -16,7 +16,9 @@ from functools import cache
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
-LOADED = ["pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.report"]
+LOADED = [
+    "pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.text_report",
+]  # fmt: skip
 
 
 def run_python(

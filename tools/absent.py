@@ -1,4 +1,4 @@
-"""Writes src/typelattice/facts/absent.txt: the operations that each library does not have.
+"""Writes src/typelattice/facts/missing_operations.txt: the operations that each library does not have.
 
 PYTHONPATH=src .venv-live/bin/python tools/absent.py dask mlx  # looks in the installed libraries
 PYTHONPATH=src .venv-live/bin/python tools/absent.py           # in all that the environment has
@@ -16,8 +16,8 @@ from typelattice.conformance.absent import without_names
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.registry import library
-from typelattice.facts.absent import TABLE, absent
 from typelattice.facts.libraries import recordings
+from typelattice.facts.missing_operations import TABLE, absent
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import SIGN
 from typelattice.files.text import systems

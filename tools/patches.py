@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.fixing.patch import fix_script
+from typelattice.fixing.patch_search import fix_script
 
 CASES = Path(__file__).with_suffix(".txt")
 SECONDS = 200

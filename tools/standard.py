@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.study.consensus import contradicted, undefined
-from typelattice.study.operand_domain import TierChoice
+from typelattice.study.study_scope import TierChoice
 
 PAGE = Path(__file__).parents[1] / "docs" / "standard.md"
 AGREEING = ("numpy", "jax", "torch", "tensorflow-all")

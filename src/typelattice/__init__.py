@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typelattice.drawings.heat_maps import heatmap
     from typelattice.engine.answer import Promotion, PromotionError
     from typelattice.engine.system import System
-    from typelattice.explanations.answers import Answers, explain
+    from typelattice.explanations.grouped_answers import Answers, explain
     from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
     from typelattice.facts.errors import TypelatticeError
     from typelattice.facts.loss import Loss, loss
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from typelattice.facts.order import Order, OrderError
     from typelattice.files.reader import system
     from typelattice.files.text import FormatError, UnknownSystemError, systems
-    from typelattice.fixing.patch import Patch, fix
+    from typelattice.fixing.patch_search import Patch, fix
     from typelattice.fixing.source import FixError
     from typelattice.namespaces import Array, Namespace, NamespaceError, namespace
     from typelattice.operands.adapters import native
     from typelattice.operands.objects import operand
     from typelattice.operands.operand import Operand, OperandError
-    from typelattice.programs.implicit_casts import implicit_cast, implicit_cast_type
+    from typelattice.programs.compiler_casts import implicit_cast, implicit_cast_type
     from typelattice.programs.make_program import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.symbols.symbol_namespace import Symbols
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from typelattice.study.criteria import Criteria, criteria
     from typelattice.study.diffs import Diff, diff
     from typelattice.study.laws import Laws, laws
-    from typelattice.study.operand_domain import BeyondReachError
+    from typelattice.study.study_scope import BeyondReachError
     from typelattice.study.tables import Table, table
     from typelattice.tracing.front.followed import Traced, TraceError
     from typelattice.tracing.front.function import trace, why
@@ -59,7 +59,7 @@ _LATER = {
         "drawings.draw": ("draw",),
         "engine.answer": ("Promotion", "PromotionError"),
         "engine.system": ("System",),
-        "explanations.answers": ("Answers", "explain"),
+        "explanations.grouped_answers": ("Answers", "explain"),
         "facts.dtypes": ("DType", "DTypeError", "Kind", "dtype"),
         "facts.errors": ("TypelatticeError",),
         "facts.loss": ("Loss", "loss"),
@@ -67,13 +67,13 @@ _LATER = {
         "facts.order": ("Order", "OrderError"),
         "files.reader": ("system",),
         "files.text": ("FormatError", "UnknownSystemError", "systems"),
-        "fixing.patch": ("Patch", "fix"),
+        "fixing.patch_search": ("Patch", "fix"),
         "fixing.source": ("FixError",),
         "namespaces": ("Array", "Namespace", "NamespaceError", "namespace"),
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.objects": ("operand",),
-        "programs.implicit_casts": ("implicit_cast", "implicit_cast_type"),
+        "programs.compiler_casts": ("implicit_cast", "implicit_cast_type"),
         "programs.make_program": ("program",),
         "programs.program": ("Program", "Replay"),
         "calls.step": ("ProgramError",),
@@ -82,7 +82,7 @@ _LATER = {
         "rendering": ("render",),
         "rendering.diagram": ("DrawingError",),
         "rendering.drawing": ("Drawing",),
-        "study.operand_domain": ("BeyondReachError",),
+        "study.study_scope": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
         "study.criteria": ("Criteria", "criteria"),
         "study.diffs": ("Diff", "diff"),

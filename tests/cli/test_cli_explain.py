@@ -12,7 +12,7 @@ import pytest
 from command_line import MINE, own_file, said
 
 import typelattice as tl
-from typelattice.facts.absent import absent
+from typelattice.facts.missing_operations import absent
 from typelattice.facts.system_headings import heading_of, headings
 from typelattice.recorded.observed import observed
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.conformance.compare import Mismatch
 from typelattice.conformance.library import NoSuchOperandError, OperandString
-from typelattice.conformance.live import compare_live, shrunk
 from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.random_calls import compare_live, shrunk
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Call
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import typelattice as tl
-from typelattice.facts.absent import absent
 from typelattice.facts.libraries import recordings
+from typelattice.facts.missing_operations import absent
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import parse
 from typelattice.recorded.recording import opened
@@ -33,7 +33,7 @@ def test_what_was_looked_up_in_vain_is_refused_everywhere(system: str, op: str) 
     operands = ["float32"] * OPERATIONS[op].least
     p = tl.system(system).explain(*operands, op=op)
     assert (p.reason, p.remedy) == (f"{system} has no {op}", "write it with operations that it has")
-    assert p.rule.file == "absent.txt" and p.rule.quoted[0].split()[0] == op
+    assert p.rule.file == "missing_operations.txt" and p.rule.quoted[0].split()[0] == op
     assert "it has no function of that name" in str(p) and "takes" not in str(p)
     call = f"{op}({', '.join('x' for _ in operands)})"
     replay = tl.program(call, x="float32[3]").under(system)

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind
-from typelattice.facts.range import represent
+from typelattice.facts.range_checks import represent
 
 
 def native(d: DType) -> np.dtype | None:  # type: ignore[type-arg]

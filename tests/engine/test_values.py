@@ -8,8 +8,8 @@ import pytest
 
 import typelattice as tl
 from typelattice.engine.numpy1 import UNKNOWN
+from typelattice.explanations.results_by_value import intervals
 from typelattice.explanations.sections import sections
-from typelattice.explanations.value_ranges import intervals
 
 NUMPY1 = tl.system("numpy1")
 INTEGERS = [d for d in NUMPY1.order.nodes if isinstance(d, tl.DType) and d.kind.rank == 1]

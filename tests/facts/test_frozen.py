@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from typelattice.facts.frozen import field, frozen, replace
+from typelattice.facts.frozen_classes import field, frozen, replace
 from typelattice.facts.loss import Loss
 from typelattice.operands.operand import Operand
 

@@ -7,7 +7,7 @@ import pytest
 
 from typelattice.engine import operations as engine
 from typelattice.facts import operations
-from typelattice.facts.later import Later
+from typelattice.facts.lazy_tables import Later
 
 GOOD = "add arithmetic elementwise 2 + __add__\n"
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from random_orders import Covers, dags, dags_and_nodes, reachable
 
 from typelattice import Order, OrderError
-from typelattice.facts.paths import paths
+from typelattice.facts.order_paths import paths
 
 
 def common(covers: Covers, nodes: list[int]) -> set[int]:

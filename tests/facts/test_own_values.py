@@ -17,7 +17,7 @@ import typelattice as tl
 from typelattice.explanations.sections import loss_words
 from typelattice.facts.dtypes import DTYPES, DType, Kind
 from typelattice.facts.loss import Loss, loss
-from typelattice.facts.range import represent
+from typelattice.facts.range_checks import represent
 from typelattice.files.own_dtypes import own_dtype
 from typelattice.files.reader import parse
 from typelattice.files.text import FormatError

@@ -13,7 +13,7 @@ from typelattice.cli.main import main
 from typelattice.engine.rules import Rules
 from typelattice.facts.releases import installed_release, release_of, releases
 from typelattice.files.reader import parse
-from typelattice.files.releases import release
+from typelattice.files.release_files import release
 from typelattice.files.text import FOLDER
 
 OLDER = [name for name in tl.systems(versions=True) if "@" in name]

@@ -116,7 +116,7 @@ def test_frameworks_are_named_in_the_files_made_for_them(path: Path) -> None:
 COMPARE = (
     "conformance/compare",
     "conformance/differences",
-    "conformance/live",
+    "conformance/random_calls",
     "conformance/pytest",
     "conformance/watch",
     "recorded/departure",

@@ -10,7 +10,7 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.study.consensus import contradicted, undefined
-from typelattice.study.value_changes import value_changes
+from typelattice.study.differing_integers import value_changes
 
 ROOT = Path(__file__).parents[2]
 FOUR = ("numpy", "jax", "torch", "tensorflow-all")

@@ -14,8 +14,8 @@ from typelattice.explanations.library_code import value
 from typelattice.study import laws
 from typelattice.study.closure import closure, key
 from typelattice.study.law_equations import Judge, first_swapped
-from typelattice.study.operand_domain import domain
-from typelattice.study.recorded_calls import Evidence, evidence
+from typelattice.study.multi_operand_recordings import Evidence, evidence
+from typelattice.study.study_scope import domain
 
 np = pytest.importorskip("numpy")
 FOLDS = ("mlx", "polars", "torch-2021", "triton")

@@ -11,7 +11,7 @@ import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.recorded.observed import observed
 from typelattice.rendering import FORMATS, Grid
-from typelattice.study.operand_domain import BeyondReachError
+from typelattice.study.study_scope import BeyondReachError
 from typelattice.study.table_labels import CODES, short
 
 SCALARS = ("int", "float", "complex")

@@ -17,7 +17,7 @@ from known_upcasts import CASES, Case
 
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.record.tracing import Tracing
-from typelattice.tracing.report.report import report
+from typelattice.tracing.report.text_report import report
 
 LIVE = [
     Case(

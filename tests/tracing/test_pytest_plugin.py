@@ -13,7 +13,7 @@ from forked import run_python
 
 from typelattice.calls.step import Input, SourceLocation
 from typelattice.tracing.front.baseline import Finding, codes_run
-from typelattice.tracing.front.session import SessionFindings, verdict
+from typelattice.tracing.front.pytest_session import SessionFindings, verdict
 
 SOURCE = Path(__file__).parents[2] / "src"
 

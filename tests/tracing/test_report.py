@@ -19,7 +19,7 @@ from typelattice.tracing.report.annotations import entry_data, github, sarif
 from typelattice.tracing.report.html import write
 from typelattice.tracing.report.markup import text
 from typelattice.tracing.report.model import RULES, report_of
-from typelattice.tracing.report.report import report
+from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.run import LeftAlone, Run, Seen
 from typelattice.tracing.steps.called_name import name_in_source
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from followed import followed_module
 
-from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.findings.narrowing_casts import NarrowingCasts, stop
+from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.report.report import report
+from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.run import Run
 
 

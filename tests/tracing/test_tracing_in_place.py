@@ -10,7 +10,7 @@ from followed import followed, followed_module
 
 from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.report.html import write
-from typelattice.tracing.report.report import report
+from typelattice.tracing.report.text_report import report
 
 PLAIN = """
 log = []

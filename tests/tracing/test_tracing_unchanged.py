@@ -23,7 +23,7 @@ import typelattice as tl
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import MOST_KEYS, Recorder
 from typelattice.tracing.run_data.array_classes import Kinds
-from typelattice.tracing.run_data.links import MANY, MOST_AT_ONE, MOST_CONSTANTS, MOST_KEPT
+from typelattice.tracing.run_data.array_links import MANY, MOST_AT_ONE, MOST_CONSTANTS, MOST_KEPT
 
 MODULE = '''
 """A module of a program.

@@ -25,7 +25,7 @@ from typelattice.rendering import Gridded
 from typelattice.rendering.drawing import Drawing
 from typelattice.study.changes import changes
 from typelattice.study.check import check
-from typelattice.study.operand_domain import SCALARS
+from typelattice.study.study_scope import SCALARS
 
 DOCS = Path(__file__).parents[2] / "docs"
 FINDINGS = tomllib.loads((DOCS / "findings.toml").read_text(encoding="utf-8"))["finding"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.call_handlers import COMPOSED, MAKERS, asked_dtype, cast_to
 from typelattice.calls.call_tables import (
     ANY_NUMBER,
     FUNCTIONS,
@@ -26,6 +25,7 @@ from typelattice.calls.call_tables import (
     signature,
 )  # fmt: skip
 from typelattice.calls.compositions import compose, find_composition
+from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, asked_dtype, cast_to
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
 from typelattice.calls.program_builder import RESULT, ProgramBuilder
 from typelattice.calls.step import KIND_KEPT, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
@@ -299,7 +299,7 @@ def _bind_values(
     given: Mapping[str, Argument],
     op: Operation | None = None,
 ) -> dict[str, Argument] | None:
-    """The values of the parameters after the operands; None if there are more than parameters."""
+    """The values of the parameters after the operands; None for more arguments than parameters."""
     is_maker = op is None
     placed = _place(builder, row, further, is_maker, op is not None and operand_count(op) is None)
     if placed is None:
@@ -327,7 +327,7 @@ def _bind_values(
 def _place(
     builder: ProgramBuilder, row: Signature, further: Sequence[Argument], is_maker: bool, all_take_part: bool
 ) -> list[tuple[Parameter | None, Argument]] | None:
-    """The parameters of the arguments that follow the operands; None if there are more than parameters."""
+    """The parameters of the arguments after the operands; None for more arguments than parameters."""
     left = [p for p in row.by_position if p.role not in ("operands", "list", "text")]
     typed = row.find("dtype")
     found: list[tuple[Parameter | None, Argument]] = []
@@ -402,7 +402,10 @@ def _is_ignored(row: Signature, key: str) -> bool:
 def _parameter(
     builder: ProgramBuilder, excerpt: Excerpt, name: str, row: Signature, key: str, value: Argument
 ) -> Parameter | None:
-    """The parameter of an argument by name; None of one that has no say. Raises ProgramError of any other."""
+    """Find the parameter of a named argument; None if the argument does not affect dtypes.
+
+    Raises ProgramError for an argument that is not known.
+    """
     found = row.find(key) or parameter_of_all(key)
     if key == STANDS_FOR:
         return Parameter((STANDS_FOR,), "name")

@@ -1,7 +1,8 @@
-"""The tables of calls: signatures.txt has parameters, names.txt names, equivalents.txt functions like others,
-graph_names.txt the names of operations in compiled graphs.
+"""The tables of calls: parameters of operations, names in libraries, like functions, names in graphs.
 
-They are checked when they are loaded: a mistake is reported with its file, its row and its column.
+signatures.txt has the parameters, names.txt the names, equivalents.txt the functions that give what an
+operation gives, graph_names.txt the names of operations in compiled graphs. They are checked when they are
+loaded: a mistake is reported with its file, its row and its column.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ class Signature:
     def match(
         self, args: Sequence[Argument], given: Mapping[str, Argument]
     ) -> dict[str, Argument] | None:
-        """Return the arguments of a call by the names of parameters; None if one has no parameter."""
+        """Return the arguments of a call by parameter name; None if an argument has no parameter."""
         placed = self.by_position
         if len(args) > len(placed) and not self.others_ignored:
             return None

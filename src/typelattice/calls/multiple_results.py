@@ -1,4 +1,4 @@
-"""Functions that give several arrays: each result that is used is a step, a call that has its number."""
+"""Functions that give several arrays: each result that is used is a step of its own, with its index."""
 
 from __future__ import annotations
 

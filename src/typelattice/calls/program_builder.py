@@ -37,7 +37,7 @@ from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation, OpError, operation
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clipped
 from typelattice.operands.notation import parse

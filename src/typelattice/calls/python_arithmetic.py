@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.operands.notation import WIDEST
 from typelattice.operands.operand import SCALARS, Operand, scalar
 

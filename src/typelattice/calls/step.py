@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATORS
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import clipped
 from typelattice.operands.operand import Operand

@@ -20,8 +20,8 @@ from typelattice.cli.command import (
 )
 from typelattice.cli.record import versions
 from typelattice.conformance.compare import Mismatch, Report, compare
-from typelattice.facts.absent import absent
 from typelattice.facts.libraries import recordings
+from typelattice.facts.missing_operations import absent
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import installed_release
 from typelattice.recorded.departure import Departure
@@ -54,8 +54,8 @@ def run(args: Namespace) -> Paragraphs:
     Raises DifferencesFound if there are any mismatches.
     """
     if args.live:
-        from typelattice.conformance.live import compare_live
         from typelattice.conformance.process import LibraryProcess
+        from typelattice.conformance.random_calls import compare_live
         from typelattice.conformance.registry import library
 
         with interrupts.raised(), LibraryProcess(partial(library, args.library)) as asked:
@@ -94,8 +94,8 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
     listed = absent(name)
     lacking = [op for op in found if op not in listed]
     there = [op for op in OPERATIONS if op in listed and op not in found]
-    unlisted = f"{name} does not have {some(lacking)}, and facts/absent.txt does not say so"
-    wrong = f"{name} has {some(there)}, though facts/absent.txt says that it does not"
+    unlisted = f"{name} does not have {some(lacking)}, and facts/missing_operations.txt does not say so"
+    wrong = f"{name} has {some(there)}, though facts/missing_operations.txt says that it does not"
     return [*([unlisted] if lacking else ()), *([wrong] if there else ())]
 
 

@@ -12,7 +12,7 @@ from typelattice.explanations.sections import answer
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import layout
 from typelattice.study.consensus import Consensus, contradicted, undefined
-from typelattice.study.operand_domain import TierChoice
+from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODES
 
 MANY = 60  # undefined pairs that are spelled out

@@ -8,7 +8,7 @@ from typelattice.cli.command import Command, DifferencesFound, Paragraphs, Usage
 from typelattice.cli.table import asked, drawn, grid_arguments, tell_left_out
 from typelattice.facts.operations import operation
 from typelattice.study.changes import changes
-from typelattice.study.value_changes import value_changes
+from typelattice.study.differing_integers import value_changes
 
 EVERY = "all"  # of the operations, or of the tiers
 EPILOG = f"--op {EVERY}: what changes from SYSTEM to OTHER in every operation, with counts"

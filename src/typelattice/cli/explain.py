@@ -18,8 +18,8 @@ from typelattice.cli.command import (
     format_argument,
     op_argument,
 )
-from typelattice.explanations.answers import Answers, example, grouped, notes, own_dtypes
 from typelattice.explanations.explanation import explanation
+from typelattice.explanations.grouped_answers import Answers, example, grouped, notes, own_dtypes
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 from typelattice.facts.suggestions import clipped
 from typelattice.operands.notation import parse

@@ -52,7 +52,7 @@ def own_words(words: Sequence[str]) -> int:
 
 def run(args: Namespace) -> Paragraphs:
     """Print the patch; exit with 1 if a place was not fixed."""
-    from typelattice.fixing.patch import fix_script, fix_tests
+    from typelattice.fixing.patch_search import fix_script, fix_tests
     from typelattice.tracing.front.settings import read_settings
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command

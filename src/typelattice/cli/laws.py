@@ -12,7 +12,7 @@ from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import counted, layout
-from typelattice.study.operand_domain import TierChoice, common_dtypes, has_arrays
+from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 from typelattice.study.survey import survey
 
 STUB = 16  # columns of the headings

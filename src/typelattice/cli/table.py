@@ -13,7 +13,7 @@ from typelattice.facts.gc_pause import gc_paused
 from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal import complain, layout
 from typelattice.study.diffs import Diff
-from typelattice.study.operand_domain import TierChoice
+from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODES, left_out
 from typelattice.study.tables import Table
 

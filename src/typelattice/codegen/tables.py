@@ -15,7 +15,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import operation
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand, Tier, operand_of
-from typelattice.study.operand_domain import domain
+from typelattice.study.study_scope import domain
 
 FORMAT = 1  # the version of what is emitted: of the names of functions, and of the JSON
 REFUSED = 255  # the index that stands for a refusal; so there are at most 255 dtypes

@@ -117,7 +117,7 @@ def causes(found: Iterable[Difference]) -> list[Cause]:
 
 
 def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
-    """The calls to ask, with a system's answers: its library's recorded ones, else those of its rules.
+    """The calls to ask, each with the recorded answer; without a recording, with the rule's answer.
 
     Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
     """

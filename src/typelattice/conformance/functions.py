@@ -1,4 +1,4 @@
-"""A library's functions by operation, each called on the operands alone: what else it takes is given here."""
+"""A library's functions by operation, called on operands; any further arguments are filled in here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second implementations: those that come along, and an object of one's own with the method `ask`."""
+"""Second implementations of a library: those in this package, and a user's object with the method `ask`."""
 
 from __future__ import annotations
 

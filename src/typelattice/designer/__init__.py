@@ -7,7 +7,7 @@ from typelattice.designer.completion import Completion, ConflictError, Design, d
 from typelattice.designer.demands import DEMANDS, Demand
 from typelattice.designer.plan import Plan, PlanError, plan
 from typelattice.designer.repair import Repair, Repairs, repairs
-from typelattice.study.operand_domain import BeyondReachError
+from typelattice.study.study_scope import BeyondReachError
 
 ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, TimeoutError)
 

@@ -1,5 +1,4 @@
-"""The best completions of a partial order under rules and costs, each a system; or the rules that
-conflict."""
+"""The best completions of a partial order under rules and costs, or the rules that conflict."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Demands on an order: each is a word that counts the relations or results that fall short of it."""
+"""Demands on an order: each has a name, and counts the relations or results that violate it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -1,5 +1,7 @@
-"""A partial order and a plan as facts for the solver: what may be added, where each pair may be joined, what
-counts."""
+"""A partial order and a plan as facts for the solver.
+
+They say what may be added, where each pair may be joined, and what counts.
+"""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +11,7 @@ from itertools import combinations
 from typelattice.designer.demands import Demand, Member, members
 from typelattice.designer.plan import Plan
 from typelattice.engine.system import System
-from typelattice.study.operand_domain import BeyondReachError
+from typelattice.study.study_scope import BeyondReachError
 
 MOST_CONSTRAINTS = 3_000_000  # more than this takes more than a minute to write down
 MOST_NODES = 200  # of more, to write down what may be added takes as long

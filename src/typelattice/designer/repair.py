@@ -122,8 +122,10 @@ def repairs(
 
 
 def _facts(broken: System, rules: Sequence[Demand]) -> Iterator[str]:
-    """The order and what rules let a repair do, in the words of repair.lp and lattice.lp. Raises
-    BeyondReachError."""
+    """Yield the order, and what rules let a repair do, in the words of repair.lp and lattice.lp.
+
+    Raises BeyondReachError.
+    """
     nodes = members(broken)
     n = len(nodes)
     check_nodes(broken.name, n)

@@ -10,7 +10,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.explanations.sections import answer, question, sections
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
-from typelattice.facts.paths import paths
+from typelattice.facts.order_paths import paths
 from typelattice.rendering.diagram import Link
 from typelattice.rendering.layered import Edge, Placed, layered
 

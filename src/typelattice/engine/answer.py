@@ -9,7 +9,7 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.display_hooks import Viewed, shown
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand

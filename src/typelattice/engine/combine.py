@@ -7,7 +7,7 @@ from typelattice.engine.decisions import Decision, Defaulted, Lowered, Outgrown,
 from typelattice.engine.joining import enter, join_tier, own_dtype, stated_pair, tied
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
-from typelattice.facts.range import represent
+from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import Operand
 
 

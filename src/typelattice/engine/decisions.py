@@ -1,4 +1,4 @@
-"""Steps: the decisions on the way from operands to an answer, one class for each sort of decision.
+"""The decisions on the way from operands to an answer, one class for each sort of decision.
 
 All have the same three fields, so one loop can list them; explanations match on the class.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from typelattice.facts.dtypes import Node
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 
 
 @frozen()

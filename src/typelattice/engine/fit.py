@@ -8,8 +8,8 @@ from typelattice.engine.joining import own_dtype
 from typelattice.engine.operations import Op
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen import frozen
-from typelattice.facts.range import Value, nearest, represent
+from typelattice.facts.frozen_classes import frozen
+from typelattice.facts.range_checks import Value, nearest, represent
 from typelattice.operands.operand import Operand
 
 JOIN = "least dtype"

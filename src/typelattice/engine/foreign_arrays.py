@@ -7,7 +7,7 @@ from typelattice.engine.decisions import Decision, Hosted, RefusalError
 from typelattice.engine.operations import Op
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen import replace
+from typelattice.facts.frozen_classes import replace
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import LISTS, SCALAR, Operand, scalar
 

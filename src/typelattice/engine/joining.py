@@ -18,7 +18,7 @@ from typelattice.engine.decisions import (
 )  # fmt: skip
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
-from typelattice.facts.range import represent
+from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import BOOL, Operand
 
 

@@ -12,8 +12,8 @@ from typelattice.engine.decisions import Counted, Decision, Defaulted, RefusalEr
 from typelattice.engine.joining import join
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import CODES, DType, Kind, Node
-from typelattice.facts.frozen import frozen
-from typelattice.facts.range import Value, represent
+from typelattice.facts.frozen_classes import frozen
+from typelattice.facts.range_checks import Value, represent
 from typelattice.operands.operand import Operand
 
 UNSIGNED, SIGNED = ([CODES[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")

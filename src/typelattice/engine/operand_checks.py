@@ -24,7 +24,7 @@ from typelattice.engine.operations import (
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.operations import IN_PLACE, operation
-from typelattice.facts.range import represent
+from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import BOOL, Operand
 
 PLACES = {

@@ -162,7 +162,7 @@ def _assigned(
 
 
 def _joins(rules: Rules, op: Op, operands: Sequence[Operand]) -> bool:
-    """Return True if operands that need not join do so."""
+    """Return True if operands join, of an operation that does without their join."""
     try:
         combine(rules, operands, [])
     except RefusalError:

@@ -1,5 +1,7 @@
-"""The join of operands in an operation. An operation may have its own rules for what they count as, for the
-order in which they join, and for what may stay weak.
+"""The join of operands in an operation.
+
+An operation may have its own rules for what operands count as, for the order in which they join, and for what
+may stay weak.
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ from typelattice.engine.operand_checks import default_of, entry
 from typelattice.engine.operations import ITSELF, Covers, Op, said_of
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node
-from typelattice.facts.frozen import replace
+from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
-from typelattice.facts.range import represent
+from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import Operand
 
 

@@ -11,8 +11,8 @@ from functools import cache
 from typing import Literal, TypeVar
 
 from typelattice.facts.dtypes import DType, Kind, Node
-from typelattice.facts.frozen import field, frozen, replace
-from typelattice.facts.later import Later
+from typelattice.facts.frozen_classes import field, frozen, replace
+from typelattice.facts.lazy_tables import Later
 from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpError, operation
 from typelattice.facts.suggestions import nearest, short
 from typelattice.operands.operand import Operand

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.facts.dtypes import DType, Kind, Node, place
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.order import Order
 
 Pair = frozenset[Node]

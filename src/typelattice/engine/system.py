@@ -6,11 +6,11 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from typelattice.engine.answer import Promotion, PromotionError, Rule
-from typelattice.engine.explain_operands import explain_operands
+from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen import field, frozen
+from typelattice.facts.frozen_classes import field, frozen
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import MARKS, PLAIN, operand, with_foreign
 from typelattice.operands.operand import SCALARS, Operand, OperandError
@@ -191,4 +191,4 @@ class System(Rules, Viewed):
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
         read = tuple(map(self.operand, operands))
         own = self.library.partition(" ")[0]
-        return explain_operands(self, with_foreign(operands, read, own, self.foreign), op, self.origin.rule)
+        return promote_operands(self, with_foreign(operands, read, own, self.foreign), op, self.origin.rule)

@@ -5,7 +5,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.explanations.recorded_answer import evidence, given
 from typelattice.explanations.sections import answer, asked, sections
 from typelattice.recorded.observed import observed
-from typelattice.rendering.layout import PLAIN, Layout
+from typelattice.rendering.paragraphs import PLAIN, Layout
 
 
 def explanation(p: Promotion, layout: Layout = PLAIN) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import file_of, libraries
 from typelattice.facts.releases import SIGN
 from typelattice.operands.operand import Operand

@@ -46,7 +46,7 @@ def evidence(p: Promotion) -> list[str]:
 
 
 def testimony(p: Promotion, o: Observed | None) -> list[str]:
-    """The same of what was looked up already."""
+    """Describe a recorded answer that was looked up already, or say why there is none."""
     if o is None:
         if is_absent(p):
             return [f"looked up in {asked_of(p.system)}: it has no function of that name"]

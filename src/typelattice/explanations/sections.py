@@ -24,12 +24,12 @@ from typelattice.engine.decisions import (
 from typelattice.engine.fit import ValueFit
 from typelattice.engine.numpy1 import UNKNOWN
 from typelattice.explanations.operation_words import enumerated, operation_words
-from typelattice.explanations.value_ranges import intervals
+from typelattice.explanations.results_by_value import intervals
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.finite_values import values
 from typelattice.facts.loss import Loss
 from typelattice.facts.order import Order
-from typelattice.facts.paths import paths
+from typelattice.facts.order_paths import paths
 
 MANY = 12  # upper bounds spelled out
 Section = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import Decision
-from typelattice.engine.explain_operands import explain_operands
+from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.system import System
 from typelattice.explanations.operation_words import operation_words
 from typelattice.explanations.recorded_answer import given, testimony
@@ -17,7 +17,7 @@ from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand, Tier, operand_of
 from typelattice.recorded.observed import observed
-from typelattice.study.operand_domain import TIERS
+from typelattice.study.study_scope import TIERS
 from typelattice.study.table_labels import code, label, marks
 from typelattice.study.tables import is_small
 
@@ -84,9 +84,9 @@ class AnswerEncoder:
     def ask(self, operands: tuple[Operand, ...], op: str | None) -> Promotion:
         """The answer to operands, in an operation or without."""
         if op is not None:
-            return explain_operands(self.system, operands, op, self.system.origin.rule)
+            return promote_operands(self.system, operands, op, self.system.origin.rule)
         if operands not in self._promotions:
-            self._promotions[operands] = explain_operands(
+            self._promotions[operands] = promote_operands(
                 self.system, operands, None, self.system.origin.rule
             )
         return self._promotions[operands]

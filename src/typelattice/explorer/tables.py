@@ -10,7 +10,7 @@ from typelattice.explorer.answer_encoding import AnswerEncoder
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand, operand_of
-from typelattice.study.operand_domain import SCALARS, check_size, weak_widths
+from typelattice.study.study_scope import SCALARS, check_size, weak_widths
 from typelattice.study.tables import is_small
 
 MOST_EXPLAINED = 100  # operands; the reasons for the answers to more take minutes to find

@@ -1,4 +1,4 @@
-"""Hooks through which print and notebooks show a value; a later room makes its words and drawings.
+"""Hooks through which print and notebooks show a value; modules that load later make text and drawings.
 
 Nothing is imported here, since `import typelattice` loads this.
 """

@@ -11,7 +11,7 @@ from warnings import warn
 from weakref import WeakValueDictionary
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.suggestions import nearest, short
 
 

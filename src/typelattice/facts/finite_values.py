@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 
 SCALE = 2**1100
 PLATFORM = (32, 64)  # bits of an integer whose width the platform decides

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from typelattice.facts.frozen import field, frozen
+from typelattice.facts.frozen_classes import field, frozen
 
 TABLE = f"{__file__[:-3]}.txt"
 NOTHING = "-"

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.facts.finite_values import SCALE, Values, scaled, significant_bits, values
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.suggestions import short
 
 SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}

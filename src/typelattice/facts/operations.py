@@ -14,8 +14,8 @@ from functools import cache
 
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen import frozen, replace
-from typelattice.facts.later import Later
+from typelattice.facts.frozen_classes import frozen, replace
+from typelattice.facts.lazy_tables import Later
 from typelattice.facts.suggestions import nearest, short
 
 TABLE = f"{__file__[:-3]}.txt"

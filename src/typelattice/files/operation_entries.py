@@ -9,7 +9,7 @@ from typing import TypeVar
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import CONDITIONS, JOIN, OF_DTYPE, OUTCOMES
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import IN_PLACE, OPERATORS
 from typelattice.facts.order import Order, collect, statements
 from typelattice.facts.suggestions import nearest, short

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from typelattice.facts.dtypes import DType, Node
-from typelattice.facts.frozen import field, frozen
+from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import short
 from typelattice.files.key_reader import KeyReader

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from contextlib import suppress
 from typing import NamedTuple
 
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 
 Path = tuple[str | int, ...]  # ("ops", "divide", "to"); the elements of a list are counted from 0
 

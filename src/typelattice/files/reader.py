@@ -11,9 +11,9 @@ from types import MappingProxyType as Frozen
 from typing import TypeVar
 
 from typelattice.engine.system import System
-from typelattice.facts.absent import absent
 from typelattice.facts.dtypes import DType, Kind, Node
-from typelattice.facts.later import Later
+from typelattice.facts.lazy_tables import Later
+from typelattice.facts.missing_operations import absent
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.dtype_maps import read_after, read_before, read_requested
@@ -72,7 +72,10 @@ def _shipped(name: str) -> System:
 
 def _older(name: str) -> System:
     """Return the system of an older release; for the newest one, the system of the plain name."""
-    from typelattice.files.releases import release, text_of  # most programs ask for the newest release only
+    from typelattice.files.release_files import (  # most programs ask for the newest release only
+        release,
+        text_of,
+    )
 
     at, plain = release(name), name.partition("@")[0]
     if at.is_newest(plain):

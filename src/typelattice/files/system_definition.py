@@ -9,7 +9,7 @@ from functools import cache, partial
 from os import PathLike, path
 from typing import TYPE_CHECKING
 
-from typelattice.facts.frozen import field, frozen, replace
+from typelattice.facts.frozen_classes import field, frozen, replace
 from typelattice.facts.suggestions import nearest
 from typelattice.files.text import (
     FOLDER,
@@ -26,7 +26,7 @@ from typelattice.files.text import (
 )
 
 if TYPE_CHECKING:
-    from typelattice.files.releases import Release
+    from typelattice.files.release_files import Release
 
 KEYS: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak-join"), str),
@@ -125,7 +125,7 @@ class SystemDefinition:
         return found if isinstance(found, dict) else {}
 
     def replaced(self, keys: Mapping[str, object]) -> SystemDefinition:
-        """Return one with other values for keys, as a program gives them; of a table, only entries given.
+        """Return the definition with other values for some keys; a table is changed entry by entry.
 
         They mean the same as in a file that extends this one: an empty table empties the inherited one, an
         empty entry removes the inherited one. Raise FormatError for values that no file could have, and for
@@ -311,7 +311,7 @@ def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> 
     folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
     found = _files(name, folders)
     if "@" in name and not found:
-        from typelattice.files.releases import release  # most files extend none of an older release
+        from typelattice.files.release_files import release  # most files extend none of an older release
 
         try:
             at = release(name)

@@ -11,7 +11,7 @@ from typelattice.files.order_entries import Covers, CoversOfRows, covers_of_line
 from typelattice.files.system_definition import SystemDefinition
 
 if TYPE_CHECKING:
-    from typelattice.files.blame import Blame
+    from typelattice.files.deciding_lines import Blame
 
 
 class SystemOrigin:
@@ -36,7 +36,7 @@ class SystemOrigin:
 
     @cached_property
     def _blame(self) -> Blame:
-        from typelattice.files.blame import Blame  # most programs ask for no explanation
+        from typelattice.files.deciding_lines import Blame  # most programs ask for no explanation
 
         return Blame(self.definition, self.covers, self.build)
 

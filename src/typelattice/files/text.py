@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen import field, frozen
+from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import OrderError, statements
 from typelattice.facts.suggestions import short
 

@@ -183,7 +183,7 @@ class Words:
 
 
 def check_entry(op: str) -> None:
-    """Raise ValueError for what is no operation's one name, and no class or group of them."""
+    """Raise ValueError unless a word names an operation, a class or a group of operations."""
     if op not in NAMED:
         near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, NAMED)
         raise UnknownWord(f"unknown operation or class {short(op)}{near}", op)

@@ -1,4 +1,4 @@
-"""Systems as text: the file that states an order, in as few chains as it takes."""
+"""Systems as text: a file that states the order in the fewest chains."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from re import findall
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
-from typelattice.facts.frozen import replace
+from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.unused_keys import unused_keys

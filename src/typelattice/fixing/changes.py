@@ -1,4 +1,4 @@
-"""The changes of a source that may keep a cause's floats narrow, the one at the deciding place first."""
+"""Changes of source text that may keep floats narrow, best first: where the wide dtype is decided."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typelattice.calls.step import Call, Cast, Created, Input
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import Edit, Source
-from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.checked_run import CheckedRun
+from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text
 from typelattice.tracing.run_data.widths import is_integer, narrowed
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.implicit import implicit_cast
+from typelattice.namespaces.implicit_array_casts import implicit_cast
 from typelattice.namespaces.namespace import Namespace, namespace
 
 __all__ = ["Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"]

@@ -9,8 +9,8 @@ from typelattice.engine.operations import REBINDS, find
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import operation
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.context import Context
 from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.function_context import Context
 
 
 def elements(context: Context) -> dict[str, Callable[..., Any]]:

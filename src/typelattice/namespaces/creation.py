@@ -7,10 +7,10 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.range import represent
+from typelattice.facts.range_checks import represent
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.context import Context, class_name
 from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.function_context import Context, class_name
 from typelattice.namespaces.input_checks import beyond, out_of_range, refuse_masked, refuse_out_of_range
 from typelattice.namespaces.libraries.computing import LACKS
 from typelattice.namespaces.recipe import INTEGERS, number, one_line

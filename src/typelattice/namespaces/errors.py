@@ -1,4 +1,4 @@
-"""The error of namespaces."""
+"""The error that a namespace raises for what its system or its array library cannot do."""
 from __future__ import annotations
 
 from typelattice.facts.errors import TypelatticeError

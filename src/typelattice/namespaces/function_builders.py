@@ -9,11 +9,11 @@ from typelattice.engine.answer import Promotion
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.context import Context
 from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.function_context import Context
 from typelattice.namespaces.libraries.computing import LACKS
 from typelattice.namespaces.recipe import Recipe
-from typelattice.namespaces.results import RESULTS
+from typelattice.namespaces.result_tuples import RESULTS
 from typelattice.namespaces.signatures import named
 
 Function = Callable[..., Any]

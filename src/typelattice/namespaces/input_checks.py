@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.range import Value, represent
+from typelattice.facts.range_checks import Value, represent
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.recipe import INTEGERS, Recipes, number, shown
 

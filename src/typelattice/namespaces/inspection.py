@@ -11,10 +11,10 @@ from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
 from typelattice.facts.shapes import Shape, broadcast
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.context import DEFAULTS, Context
 from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.function_context import DEFAULTS, Context
 from typelattice.namespaces.recipe import number
-from typelattice.namespaces.results import FInfo, IInfo
+from typelattice.namespaces.result_tuples import FInfo, IInfo
 from typelattice.namespaces.signatures import named
 from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.operand import Operand, operand_of

@@ -18,15 +18,15 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.namespaces.array import VERSIONS, Array
 from typelattice.namespaces.assignment import elements, in_place
-from typelattice.namespaces.context import Context
 from typelattice.namespaces.creation import creation
 from typelattice.namespaces.function_builders import builder, promoting
+from typelattice.namespaces.function_context import Context
+from typelattice.namespaces.hashable_system import content
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.libraries import library as find_library
 from typelattice.namespaces.libraries.computing import ComputingLibrary
 from typelattice.namespaces.recipe import Recipes
 from typelattice.namespaces.signatures import named, standard
-from typelattice.namespaces.system_content import content
 
 if TYPE_CHECKING:
     from typelattice.namespaces.standard import FFT, Functions, Linalg

@@ -15,7 +15,7 @@ from typelattice.engine.operations import NEVER, find
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
 from typelattice.facts.operations import COMPARING, operation
-from typelattice.facts.range import Value, represent
+from typelattice.facts.range_checks import Value, represent
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import ComputingLibrary
 from typelattice.operands.operand import SCALARS, Operand, operand_of, scalar

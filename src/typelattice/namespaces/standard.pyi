@@ -10,7 +10,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
-from typelattice.namespaces.results import (
+from typelattice.namespaces.result_tuples import (
     EigenResult,
     FInfo,
     IInfo,

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 
 from typelattice.facts.dtypes import DType, dtype
-from typelattice.facts.frozen import replace
-from typelattice.facts.range import Value, represent
+from typelattice.facts.frozen_classes import replace
+from typelattice.facts.range_checks import Value, represent
 from typelattice.facts.suggestions import short
 from typelattice.operands.operand import (
     SCALAR,

@@ -6,8 +6,8 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen import frozen, replace
-from typelattice.facts.range import Value
+from typelattice.facts.frozen_classes import frozen, replace
+from typelattice.facts.range_checks import Value
 from typelattice.operands.notation import number, parse
 from typelattice.operands.operand import SCALAR, SCALARS, Operand, OperandError, operand_of, scalar
 

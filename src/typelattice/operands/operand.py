@@ -5,8 +5,8 @@ from typing import Literal
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen import frozen
-from typelattice.facts.range import Value
+from typelattice.facts.frozen_classes import frozen
+from typelattice.facts.range_checks import Value
 
 Tier = Literal["array", "0d", "scalar"]
 SCALARS: dict[type, Kind] = {bool: Kind.BOOL, int: Kind.SIGNED, float: Kind.FLOAT, complex: Kind.COMPLEX}

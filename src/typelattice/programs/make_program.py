@@ -11,8 +11,8 @@ from pathlib import Path
 from typelattice.calls.step import ProgramError
 from typelattice.disk.read import read_bytes
 from typelattice.programs.program import Program
+from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.read_source import LONGEST_SOURCE, read
-from typelattice.programs.source.syntax import parse
 from typelattice.programs.symbols.symbol_namespace import Symbols
 
 IN_NO_OPERAND = re.compile(r"[][(){}]|.([+*/%&|^<>@]|==)")  # NumPy's dtypes may begin with an operator: '<i4'

@@ -25,7 +25,7 @@ from typelattice.calls.step import (
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
 from typelattice.operands.operand import Operand
 

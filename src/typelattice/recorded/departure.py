@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from typelattice.engine.operations import entries
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.operands.operand import Operand
-from typelattice.recorded.operand_classes import AskedOperand, OperandPattern
+from typelattice.recorded.operand_patterns import AskedOperand, OperandPattern
 from typelattice.recorded.recording import Call
 
 

@@ -7,14 +7,14 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.explain_operands import explain_operands
 from typelattice.engine.operate import gives_number
+from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
-from typelattice.facts.frozen import frozen, replace
+from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import operation
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
@@ -127,7 +127,7 @@ def observed(p: Promotion) -> Observed | None:
     assert page
     # The library was asked a call of its own, which may refuse what promotion by itself does not: a value
     # out of range, for one.
-    rule = p if p.op else explain_operands(p.system, p.operands, PROMOTION, p.find_rule)
+    rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
     ours = OF_PYTHON + rule.number.word if rule.number else ours
     number = p.op is not None and gives_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)

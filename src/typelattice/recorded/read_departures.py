@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from typelattice.engine.operations import GROUPS
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
 from typelattice.facts.suggestions import clipped, nearest, short
 from typelattice.files.text import article
@@ -14,7 +14,7 @@ from typelattice.files.vocabulary import Words, check_entry, items, once, text
 from typelattice.operands.notation import NUMBER, literal
 from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, DepartureError, Operations
-from typelattice.recorded.operand_classes import (
+from typelattice.recorded.operand_patterns import (
     MARKS,
     Dtypes,
     Number,

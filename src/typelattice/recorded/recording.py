@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import write_text
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen import field, frozen
+from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import SIGN
 from typelattice.facts.suggestions import clipped, nearest, short

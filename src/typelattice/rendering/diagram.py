@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 
 FEWEST = 3  # vertices with the same arrows that share a box; one less of those without any
 

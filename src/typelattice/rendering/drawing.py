@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.suggestions import short
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.dot import dot
+from typelattice.rendering.drawing_svg import path, svg
 from typelattice.rendering.json import document
 from typelattice.rendering.layered import Placed, Rect
 from typelattice.rendering.link_routes import routed
 from typelattice.rendering.mermaid import mermaid
-from typelattice.rendering.svg import path, svg
 from typelattice.rendering.text_drawing import sketch
 
 FORMATS = ("text", "svg", "png", "dot", "mermaid", "json")

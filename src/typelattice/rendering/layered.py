@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import ceil
 
-from typelattice.facts.frozen import frozen, replace
+from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex, boxes
 from typelattice.rendering.grid import printable
 from typelattice.rendering.node_columns import ranks, without_circles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.rendering.node_order import Columns
 
 APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, beside a bend, between bends

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
 
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.rendering.node_columns import Edge
 
 SWEEPS = 6  # to and fro over the columns

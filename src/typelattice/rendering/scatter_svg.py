@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from textwrap import wrap
 
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.rendering.grid import printable
 
 INK, LINES = "#333", ("#c0392b", "#2980b9", "#27ae60")

@@ -9,7 +9,7 @@ from typing import TextIO, TypeVar
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
-from typelattice.rendering.layout import Layout
+from typelattice.rendering.paragraphs import Layout
 
 NARROWEST = 40  # columns; less leaves no room beside the headings
 BAR = 30  # characters of a progress bar

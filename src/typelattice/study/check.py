@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
 from typelattice.files.reader import system as find_system
 from typelattice.study.criteria import SHOWN, Criteria, criteria
 from typelattice.study.laws import Laws, laws
-from typelattice.study.operand_domain import SCALARS
+from typelattice.study.study_scope import SCALARS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from typelattice.facts.operations import operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, operand_of
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.operand_domain import TierChoice, check_size, common_dtypes, read
+from typelattice.study.study_scope import TierChoice, check_size, common_dtypes, read
 from typelattice.study.table_labels import REFUSED, code, label
 from typelattice.study.tables import of_tier, tiers_of
 

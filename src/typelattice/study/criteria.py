@@ -21,7 +21,7 @@ from typelattice.facts.loss import Loss, loss
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
-from typelattice.study.operand_domain import TierChoice, domain
+from typelattice.study.study_scope import TierChoice, domain
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.operand_domain import TierChoice, read
+from typelattice.study.study_scope import TierChoice, read
 from typelattice.study.table_labels import REFUSED, code, left_out, marks
 from typelattice.study.tables import Table, answered, operands_of, tiers_of, without_idle_scalars
 

@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 
 from typelattice.explanations.library_code import result_operand
 from typelattice.study.closure import REFUSED, Closure, Key, key
-from typelattice.study.operand_domain import TIERS, BeyondReachError
+from typelattice.study.study_scope import TIERS, BeyondReachError
 
 X = TypeVar("X")
 Promote = Callable[..., X]  # promotes numbers and rows, or writes the promotion of terms

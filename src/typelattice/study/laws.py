@@ -18,8 +18,8 @@ from typelattice.rendering import Cell, Grid
 from typelattice.study.closure import Closure, answered, closure, key
 from typelattice.study.counterexample import Counterexample, written_out
 from typelattice.study.law_equations import ELEMENTS, EQUATIONS, Judge
-from typelattice.study.operand_domain import BeyondReachError, TierChoice, domain
-from typelattice.study.recorded_calls import evidence
+from typelattice.study.multi_operand_recordings import evidence
+from typelattice.study.study_scope import BeyondReachError, TierChoice, domain
 
 if TYPE_CHECKING:
     from pathlib import Path

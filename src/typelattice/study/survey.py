@@ -1,5 +1,4 @@
-"""Many systems judged side by side: a grid of the laws that each keeps and the criteria that its pairs
-break."""
+"""A grid of systems, laws and criteria: the laws that each keeps, and the criteria that it breaks."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +11,7 @@ from typelattice.files.text import systems as all_systems
 from typelattice.rendering import Cell, Grid
 from typelattice.study.criteria import CRITERIA, criteria, listed
 from typelattice.study.laws import LAWS, laws
-from typelattice.study.operand_domain import TierChoice
+from typelattice.study.study_scope import TierChoice
 
 if TYPE_CHECKING:
     from pathlib import Path

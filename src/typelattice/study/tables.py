@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.explain_operands import explain_operands
+from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
@@ -17,7 +17,7 @@ from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand, Tier, operand_of
 from typelattice.recorded.observed import asked_of, observed, recording_of
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.operand_domain import SCALARS, TierChoice, check_size, weak_widths
+from typelattice.study.study_scope import SCALARS, TierChoice, check_size, weak_widths
 from typelattice.study.table_labels import DEPARTS, REFUSED, cell, label, left_out
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def answered(
         beside = {known.name: ()}
     find_rule = system.origin.rule
     cells = tuple(
-        tuple(explain_operands(system, (r, *others), name, find_rule) for others in beside.values())
+        tuple(promote_operands(system, (r, *others), name, find_rule) for others in beside.values())
         for r in rows
     )
     return Table(system, name, tuple(map(str, rows)), tuple(beside), cells, hidden)

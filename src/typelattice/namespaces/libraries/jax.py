@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.namespaces.libraries.computing import ComputingLibrary
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.namespaces.libraries.computing import ComputingLibrary
 
 LARGE = 1 << 18  # elements; larger arrays are computed in blocks

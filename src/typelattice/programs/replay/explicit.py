@@ -31,7 +31,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import COMPARING, operation
-from typelattice.facts.range import Value, represent
+from typelattice.facts.range_checks import Value, represent
 from typelattice.facts.suggestions import clipped
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.casts import promoting

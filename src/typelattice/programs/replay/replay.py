@@ -36,14 +36,14 @@ from typelattice.engine.operate import op_of, written_into
 from typelattice.engine.operations import COPY_CAST, SAME_DTYPE
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, dtype
-from typelattice.facts.frozen import replace as with_fields
+from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range import represent
+from typelattice.facts.range_checks import represent
 from typelattice.facts.releases import SIGN
 from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import BOOL, LISTS, SCALAR, WORDS, Operand, Tier, operand_of, scalar
-from typelattice.programs.replay.results import result_of
+from typelattice.programs.replay.call_results import result_of
 
 if TYPE_CHECKING:
     from typelattice.recorded.observed import Observed

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_handlers import PYTHONS
+from typelattice.calls.creation_and_casts import PYTHONS
 from typelattice.calls.multiple_results import STANDS_FOR, arguments
 from typelattice.calls.step import (
     WRITES,

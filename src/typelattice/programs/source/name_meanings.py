@@ -1,4 +1,4 @@
-"""Meanings of names in Python source, and readings: generators that yield the readings of their parts.
+"""Meanings of names in Python source, and the generators by which expressions are read.
 
 Generators replace recursion here. `run` keeps them on a stack of its own, so that no depth of code is too
 deep. An expression without parts is read at once, and yielded as it is.

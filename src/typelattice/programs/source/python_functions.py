@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_handlers import PYTHONS
 from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.creation_and_casts import PYTHONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves

@@ -12,8 +12,8 @@ from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.step import LONGEST, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.suggestions import clipped, nearest, short
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
+from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.reader import UNRETURNED, Reader, parameters
-from typelattice.programs.source.syntax import parse
 
 LONGEST_SOURCE = 8_000_000  # characters
 POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"

@@ -11,9 +11,9 @@ from typing import Any
 
 from typelattice.calls.attributes import ATTRIBUTES, attribute_of
 from typelattice.calls.bind import call_function
-from typelattice.calls.call_handlers import MAKERS, PYTHONS, cast_to
 from typelattice.calls.call_tables import constant, dtype_named, meaning, module_with_rules, names
 from typelattice.calls.compositions import is_composition
+from typelattice.calls.creation_and_casts import MAKERS, PYTHONS, cast_to
 from typelattice.calls.methods import METHODS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder

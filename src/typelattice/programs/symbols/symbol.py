@@ -13,7 +13,7 @@ from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, OperandError
 from typelattice.programs.symbols.caller_location import here

@@ -7,8 +7,8 @@ from typing import Any
 
 from typelattice.calls.attributes import attribute_of
 from typelattice.calls.bind import call_function
-from typelattice.calls.call_handlers import MAKERS
 from typelattice.calls.call_tables import FUNCTIONS, constant, dtype_named
+from typelattice.calls.creation_and_casts import MAKERS
 from typelattice.calls.methods import call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
@@ -40,7 +40,7 @@ class Symbols:
 
     @property
     def linalg(self) -> Symbols:
-        """The same functions: names of linear algebra are no others here."""
+        """This namespace, so that `xp.linalg.inv` is found as `xp.inv` is."""
         return self
 
     @property

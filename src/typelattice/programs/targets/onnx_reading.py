@@ -1,4 +1,4 @@
-"""ONNX models read as programs: nothing is run, and what no operation says is opaque, of the dtype stated."""
+"""ONNX models read as programs, without running them; unknown nodes are opaque, of the dtype stated."""
 
 from __future__ import annotations
 

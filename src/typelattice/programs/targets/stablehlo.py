@@ -1,4 +1,4 @@
-"""StableHLO, through JAX: what its compiler is given for the program."""
+"""Export of programs to StableHLO, as text: what JAX gives its compiler for them."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.compiled.reading import Reading, StepsOfCall, Traced
-from typelattice.tracing.run_data.links import StepNumber
+from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, arguments
 from typelattice.tracing.steps.equivalent_operations import operation_of
 

@@ -1,4 +1,4 @@
-"""Identification of a graph's nodes: the operation and operands that give its result by our rules."""
+"""Which operation a node of a graph is: the one whose rule gives the dtype that the node has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Excerpt, Input, Ref
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import Operation
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.replay import replay

@@ -25,8 +25,8 @@ from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.compiled.graph import Graph, Node, Variable, needed
 from typelattice.tracing.compiled.operations import Chooser
 from typelattice.tracing.libraries import own_system
-from typelattice.tracing.run_data.links import Note, StepNumber
-from typelattice.tracing.run_data.source import Source
+from typelattice.tracing.run_data.array_links import Note, StepNumber
+from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 Chosen = tuple[str, bool]  # our name of an operation, and whether constants are Python's numbers

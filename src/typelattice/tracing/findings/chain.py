@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from typelattice.tracing.findings.causes import responsible_steps
 from typelattice.tracing.findings.checked_run import CheckedRun
+from typelattice.tracing.findings.widening_causes import responsible_steps
 from typelattice.tracing.run_data.widths import width_of
 
 

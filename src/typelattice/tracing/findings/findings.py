@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, cast_back
-from typelattice.tracing.findings.causes import Cause, causes
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
 from typelattice.tracing.findings.divergences import Divergence, divergences
+from typelattice.tracing.findings.widening_causes import Cause, causes
 from typelattice.tracing.run_data.run import Run
 
 MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")

@@ -9,8 +9,8 @@ from typelattice.calls.step import Call, Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.programs.replay.changed_outcomes import replay_changed
 from typelattice.programs.replay.replay import Outcome
-from typelattice.tracing.findings.causes import Cause, narrow_parts
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
+from typelattice.tracing.findings.widening_causes import Cause, narrow_parts
 from typelattice.tracing.run_data.widths import as_narrow, is_integer, narrowed, width, width_of
 
 ROUNDS = 8  # in which further casts are looked for

@@ -19,9 +19,9 @@ import pytest
 
 if TYPE_CHECKING:
     from typelattice.tracing.front.baseline import Finding
-    from typelattice.tracing.front.budget import Budget
-    from typelattice.tracing.front.session import SessionFindings
+    from typelattice.tracing.front.pytest_session import SessionFindings
     from typelattice.tracing.front.settings import Settings
+    from typelattice.tracing.front.width_budget import Budget
 
 NAME = "typelattice"  # of what a process tells the one that started it
 TRACING = "typelattice-tracing"  # the plug-in that traces, or that puts together what others traced
@@ -115,7 +115,7 @@ def _budget(mark: pytest.Mark, least: int) -> Budget:
     Fails the test for anything but a float, a floor and a bool.
     """
     from typelattice.facts.dtypes import DTypeError, dtype
-    from typelattice.tracing.front.budget import Budget
+    from typelattice.tracing.front.width_budget import Budget
     from typelattice.tracing.run_data.widths import width_of
 
     options = dict(mark.kwargs)
@@ -195,7 +195,7 @@ class Baselined:
     def judge(self, session: pytest.Session, found: SessionFindings) -> None:
         """Fail the session for new findings and stale entries, or write the baseline."""
         from typelattice.tracing.front import baseline
-        from typelattice.tracing.front.session import unseen_lines, verdict, verdict_lines
+        from typelattice.tracing.front.pytest_session import unseen_lines, verdict, verdict_lines
         from typelattice.tracing.report.words import counted
 
         self.lines += found.report
@@ -252,7 +252,7 @@ class Plugin(Baselined):
         mark = item.get_closest_marker("dtype_budget")
         if mark is None:
             return (yield)
-        from typelattice.tracing.front.budget import budget_message
+        from typelattice.tracing.front.width_budget import budget_message
 
         budget = _budget(mark, _settings(self.config).floor)
         before = self.tracing.run()
@@ -265,7 +265,7 @@ class Plugin(Baselined):
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Ends tracing; tells what was found, or hands it to the process that started this one."""
-        from typelattice.tracing.front.session import outcome
+        from typelattice.tracing.front.pytest_session import outcome
 
         run = self.tracing.stop()
         options = self.config.option
@@ -296,7 +296,7 @@ class Collector(Baselined):
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Takes what a process found when it ends."""
-        from typelattice.tracing.front.session import from_data
+        from typelattice.tracing.front.pytest_session import from_data
 
         data = getattr(node, "workeroutput", {}).get(NAME)
         if data:
@@ -304,7 +304,7 @@ class Collector(Baselined):
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Tells what was found by all."""
-        from typelattice.tracing.front.session import merged
+        from typelattice.tracing.front.pytest_session import merged
 
         if self.found:
             self.judge(session, merged(self.found))

@@ -24,7 +24,7 @@ from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
 from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
-from typelattice.tracing.run_data.source import Source
+from typelattice.tracing.run_data.source_text import Source
 
 VERSION = b"10"  # of the rewriting: a cache of another version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]

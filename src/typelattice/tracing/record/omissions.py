@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from typelattice.tracing.run_data.links import MOST_AT_ONE, MOST_LINKS, Note
+from typelattice.tracing.run_data.array_links import MOST_AT_ONE, MOST_LINKS, Note
 
 SUMMARISED = (
     "{:,} results, such as those of loops, are counted with an earlier run of the same line on the same "

@@ -18,7 +18,7 @@ from typelattice.tracing.compiled.compiled_calls import CompiledCalls
 from typelattice.tracing.compiled.compilers import compiler_by_module, compiler_of_functions
 from typelattice.tracing.libraries import has_rules, own_system
 from typelattice.tracing.record.array_reader import ArrayReader
-from typelattice.tracing.record.children import Children
+from typelattice.tracing.record.child_processes import Children
 from typelattice.tracing.record.omissions import omissions
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
 from typelattice.tracing.record.value_witness import ValueChecks, ValueWitness
@@ -32,9 +32,16 @@ from typelattice.tracing.run_data.array_classes import (
     is_many,
     joining,
 )
-from typelattice.tracing.run_data.links import MOST_AT_ONE, Links, Note, StepNumber, steps_of, without_steps
+from typelattice.tracing.run_data.array_links import (
+    MOST_AT_ONE,
+    Links,
+    Note,
+    StepNumber,
+    steps_of,
+    without_steps,
+)
 from typelattice.tracing.run_data.run import LeftAlone, Run, Seen
-from typelattice.tracing.run_data.source import Source
+from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.steps import build_step as making
 from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.calls import CallReader
@@ -272,7 +279,7 @@ class Recorder:
             return number
 
     def link(self, x: Any, kind: ArrayKind, number: StepNumber) -> None:
-        """Record the step of an array, and of what it stands for during compilation or derivation."""
+        """Record the step of an array, and of the traced value behind it, which `jax.jit` has."""
         self.links.add(x, number, kind.weak)
         inner = kind.stands_for(x)
         own = self.kinds[type(inner)]

@@ -1,4 +1,4 @@
-"""Casts that change nothing in a run: the array is one object before and after, and two steps.
+"""Casts that return the same array: one object, but two steps.
 
 In `y = np.asarray(h, dtype=np.float64)`, `h` and `y` may be one float64 array. Under another system `h` may
 be float32, and `y` is float64. So the cast is a step, and names in the source tell later uses apart.
@@ -13,8 +13,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from typelattice.calls.step import Argument, Cast, Ref, Step
-from typelattice.tracing.run_data.links import StepNumber
-from typelattice.tracing.run_data.source import Source
+from typelattice.tracing.run_data.array_links import StepNumber
+from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # in the text of a call: the dtype of another array

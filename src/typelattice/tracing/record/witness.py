@@ -24,7 +24,7 @@ from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import SCALARS
 from typelattice.tracing.run_data.array_classes import ARRAY, ITEMS, LONG, MOST_CLASSES, NUMBER, TEXT, VALUE
-from typelattice.tracing.run_data.links import MANY, MOST_KEPT
+from typelattice.tracing.run_data.array_links import MANY, MOST_KEPT
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import casts_from, in_place_operation
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from typelattice.calls.step import Opaque
-from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.run_data.run import is_operation
 
 

@@ -12,10 +12,10 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.programs.program import Replay
 from typelattice.recorded.unasked import UNASKED
-from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.divergences import COSTS, Divergence
 from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
     cast_back_words,

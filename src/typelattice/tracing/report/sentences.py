@@ -12,11 +12,11 @@ from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.unasked import UNASKED
 from typelattice.tracing.findings.cast_back import CastBack
-from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.dtype_origin import dtype_origin
 from typelattice.tracing.findings.narrowing_casts import Casting, NarrowingCasts, stop
+from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.words import counted, place, size
 from typelattice.tracing.run_data.widths import narrowed
 from typelattice.tracing.steps.called_name import name_in_source

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from typelattice.calls.step import Opaque
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.causes import Cause
 from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, Line
 from typelattice.tracing.report.markup import element, page, text
 from typelattice.tracing.report.model import Entry

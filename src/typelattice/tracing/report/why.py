@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clipped, nearest
-from typelattice.rendering.layout import Layout
-from typelattice.tracing.findings.causes import causes
+from typelattice.rendering.paragraphs import Layout
 from typelattice.tracing.findings.chain import chain
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
+from typelattice.tracing.findings.widening_causes import causes
 from typelattice.tracing.report.sentences import cause_sections, deed
 from typelattice.tracing.report.words import place
 from typelattice.tracing.run_data.run import Run

@@ -12,7 +12,7 @@ from typelattice.calls.step import IN_PLACE, Argument, Call, Cast, DTypeOf, Exce
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import SCALARS, Operand
 from typelattice.tracing.libraries import own_system
-from typelattice.tracing.run_data.links import StepNumber
+from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, listed
 
 Make = Callable[[Excerpt, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments

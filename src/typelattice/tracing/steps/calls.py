@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any
 
 from typelattice.calls.bind import call_function, operand_count
-from typelattice.calls.call_handlers import PYTHONS
 from typelattice.calls.call_tables import FUNCTIONS, meaning, module_with_rules, signature
+from typelattice.calls.creation_and_casts import PYTHONS
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder

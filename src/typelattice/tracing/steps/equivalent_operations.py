@@ -1,4 +1,4 @@
-"""Functions whose results have the dtypes of operations: by calls/equivalents.txt, and by their methods."""
+"""Functions and methods whose results have the dtypes of an operation, by calls/equivalents.txt."""
 
 from __future__ import annotations
 

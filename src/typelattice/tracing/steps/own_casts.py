@@ -9,7 +9,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.replay import Outcome, evaluators_of
 from typelattice.tracing.libraries import casting, own_system
-from typelattice.tracing.run_data.links import Note
+from typelattice.tracing.run_data.array_links import Note
 from typelattice.tracing.steps.arguments import UnknownCallError
 
 

@@ -13,7 +13,7 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.front.baseline import MOST, Finding, codes_run, finding_places, source_file
-from typelattice.tracing.report.report import report
+from typelattice.tracing.report.text_report import report
 from typelattice.tracing.report.words import counted
 from typelattice.tracing.run_data.run import Run
 

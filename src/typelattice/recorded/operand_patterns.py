@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.frozen import frozen
-from typelattice.facts.range import Value, represent
+from typelattice.facts.frozen_classes import frozen
+from typelattice.facts.range_checks import Value, represent
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import UNKNOWN
 

@@ -15,7 +15,7 @@ from typelattice.engine.rules import Rules
 from typelattice.operands.operand import Operand
 
 
-def explain_operands(
+def promote_operands(
     rules: Rules, operands: tuple[Operand, ...], op: str | None, find_rule: Callable[[Promotion], Rule]
 ) -> Promotion:
     """Answer a question: the dtype that operands promote to, alone or in an operation, or a refusal.

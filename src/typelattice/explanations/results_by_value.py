@@ -4,9 +4,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.explain_operands import explain_operands
+from typelattice.engine.promote_operands import promote_operands
 from typelattice.facts.dtypes import DType
-from typelattice.facts.frozen import replace
+from typelattice.facts.frozen_classes import replace
 
 # The values at which an integer begins to need another dtype.
 CUTS = sorted({0, *(sign * 2**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1))})
@@ -33,7 +33,7 @@ def intervals(p: Promotion) -> list[Span]:
     found: list[Span] = []
     for start, end in pairwise([low, *(cut for cut in CUTS if low < cut < past), past]):
         known = (*operands[:i], replace(operands[i], value=start), *operands[i + 1 :])
-        dtype = explain_operands(p.system, known, p.op, p.find_rule).dtype
+        dtype = promote_operands(p.system, known, p.op, p.find_rule).dtype
         begin = found.pop()[0] if found and found[-1][2] is dtype else start
         found.append((begin, end - 1, dtype))
     return found

@@ -26,17 +26,17 @@ from typelattice.engine.decisions import (
     Shaped,
     Widened,
 )  # fmt: skip
-from typelattice.engine.explain_operands import explain_operands
 from typelattice.engine.operations import TABLE, entries
+from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
-from typelattice.facts import absent
+from typelattice.facts import missing_operations
 from typelattice.facts import operations as facts
-from typelattice.facts.frozen import replace
+from typelattice.facts.frozen_classes import replace
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.order import OrderError
-from typelattice.files.line_removal import LineRemoval, Lines
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
+from typelattice.files.system_without_lines import LineRemoval, Lines
 from typelattice.files.text import Text
 from typelattice.operands.operand import SCALAR
 
@@ -67,7 +67,7 @@ class Blame:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
         step = p.decision
         if isinstance(step, Absent):
-            return _row(absent.TABLE, step.entry)
+            return _row(missing_operations.TABLE, step.entry)
         return operation_rule(step) if isinstance(step, Shaped) else next(self._candidate_rules(p))
 
     def rule_of_key(self, key: str, entry: str | None = None) -> Rule:
@@ -281,7 +281,7 @@ class Blame:
 
     def _ask_again(self, rules: Rules, p: Promotion) -> Promotion:
         """Ask the same question under other rules."""
-        return explain_operands(rules, p.operands, p.op, p.find_rule)
+        return promote_operands(rules, p.operands, p.op, p.find_rule)
 
     def _rule_without_line(self, text: Text, key: str, entry: str | None) -> Rule:
         """Return a rule without lines, for a key that was set in Python or that no file has."""

@@ -1,4 +1,4 @@
-"""The recorded promotions of several operands at once, for which a file has a rule but no proof."""
+"""Recorded promotions of three operands and more, held against the rules for pairs."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.rendering.grid import Grid, printable
 from typelattice.rendering.text import paint, text
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.causes import responsible_steps
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
+from typelattice.tracing.findings.widening_causes import responsible_steps
 from typelattice.tracing.report.sentences import deed
 from typelattice.tracing.report.words import counted, place
 from typelattice.tracing.run_data.run import Run

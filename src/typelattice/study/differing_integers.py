@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from typelattice.engine.system import System
-from typelattice.explanations.value_ranges import intervals
+from typelattice.explanations.results_by_value import intervals
 from typelattice.facts.dtypes import DType
-from typelattice.study.operand_domain import common_dtypes
+from typelattice.study.study_scope import common_dtypes
 
 # powers where ranges of integers end; an int next to one is written as that power
 NAMED_POWERS = (16, 31, 32, 63, 64)

@@ -1,4 +1,4 @@
-"""The operations that libraries do not have, read from absent.txt."""
+"""The operations that libraries do not have, read from missing_operations.txt."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from typelattice.facts.frozen import frozen
+from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import SIGN, release_of, releases
 from typelattice.facts.suggestions import nearest, short

@@ -21,7 +21,7 @@ from typelattice.operands.notation import parse
 from typelattice.recorded.observed import observed
 from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE, unasked
 from typelattice.rendering import Cell, Grid
-from typelattice.rendering.layout import PLAIN, Layout
+from typelattice.rendering.paragraphs import PLAIN, Layout
 
 Row = tuple[str, str, str]  # an answer, a reason for it or nothing, and a system's name
 Groups = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems

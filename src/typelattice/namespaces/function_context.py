@@ -9,7 +9,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, part_of
 from typelattice.facts.operations import operation
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import LACKS, ComputingLibrary

@@ -1,4 +1,4 @@
-"""The rest of a system without some lines of its files, built once, since explanations try lines again."""
+"""A system without some lines of its files; each is built once, as explanations try lines repeatedly."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from itertools import chain
 from typelattice.engine.answer import Rule
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import Node
-from typelattice.facts.frozen import replace
+from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition

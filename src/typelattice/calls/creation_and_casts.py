@@ -14,7 +14,7 @@ from typelattice.calls.shapes import NO_SHAPE, plain_axes
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
-from typelattice.facts.range import Value
+from typelattice.facts.range_checks import Value
 from typelattice.facts.suggestions import short
 from typelattice.operands.operand import SCALARS, Operand, scalar
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from typelattice.programs.program import AnySystem
-from typelattice.rendering.layout import Layout
+from typelattice.rendering.paragraphs import Layout
 from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.report.model import Chapter, report_of
 from typelattice.tracing.report.words import place

@@ -12,7 +12,7 @@ import typelattice as tl
 from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
-from typelattice.explanations.recorded_answer import given, testimony
+from typelattice.explanations.recorded_answer import given, recorded_words
 from typelattice.explanations.sections import cast_words, fit_words
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
@@ -168,7 +168,7 @@ def _because(o: Outcome) -> Sequence[str]:
     if said or not same:
         said.append(f"rule: {p.rule}")
     seen = o.observed
-    if (seen is None or seen.departs) and (did := testimony(p, seen)):
+    if (seen is None or seen.departs) and (did := recorded_words(p, seen)):
         said.append(f"observed: {'; '.join(did)}")
     return said
 

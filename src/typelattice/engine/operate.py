@@ -136,7 +136,7 @@ def _without_join(
     into = operands[0].dtype
     if op.into in CASTS and op.gives == "left" and into is not None:
         return _assigned(rules, op, operands, rules.made(into), trail)
-    if op.meet == NEVER and not _joins(rules, op, operands):
+    if op.meet == NEVER and not _have_join(rules, op, operands):
         return _apart(rules, op, operands, trail)
     if op.overrides and (found := overridden(op, operands)):
         return _overridden(rules, op, operands, found, trail)
@@ -161,7 +161,7 @@ def _assigned(
     return Evaluation(None, into, into, operands[0].weak, values)
 
 
-def _joins(rules: Rules, op: Op, operands: Sequence[Operand]) -> bool:
+def _have_join(rules: Rules, op: Op, operands: Sequence[Operand]) -> bool:
     """Return True if operands join, of an operation that does without their join."""
     try:
         combine(rules, operands, [])

@@ -42,10 +42,10 @@ def evidence(p: Promotion) -> list[str]:
     >>> evidence(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
     'array-api-strict'
     """
-    return testimony(p, observed(p))
+    return recorded_words(p, observed(p))
 
 
-def testimony(p: Promotion, o: Observed | None) -> list[str]:
+def recorded_words(p: Promotion, o: Observed | None) -> list[str]:
     """Describe a recorded answer that was looked up already, or say why there is none."""
     if o is None:
         if is_absent(p):

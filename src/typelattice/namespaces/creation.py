@@ -11,7 +11,7 @@ from typelattice.facts.range_checks import represent
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.function_context import Context, class_name
-from typelattice.namespaces.input_checks import beyond, out_of_range, refuse_masked, refuse_out_of_range
+from typelattice.namespaces.input_checks import beyond, range_error, refuse_masked, refuse_out_of_range
 from typelattice.namespaces.libraries.computing import LACKS
 from typelattice.namespaces.recipe import INTEGERS, number, one_line
 from typelattice.namespaces.signatures import named
@@ -148,7 +148,7 @@ def filling(context: Context, d: DType, value: Any) -> Any:
         return given if own else counted
     imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
     if (imaginary or d.kind in INTEGERS) and not own and not represent(given, d)[0]:
-        raise out_of_range(given, d)  # casts of such a number differ between libraries, and between machines
+        raise range_error(given, d)  # casts of such a number differ between libraries, and between machines
     return given
 
 

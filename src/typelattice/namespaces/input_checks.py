@@ -39,10 +39,10 @@ def refuse_out_of_range(recipes: Recipes, obj: Any, d: DType) -> None:
     """
     value = None if recipes.own or d.kind not in INTEGERS else beyond(obj, d)
     if value is not None:
-        raise out_of_range(value, d)
+        raise range_error(value, d)
 
 
-def out_of_range(value: Value, d: DType) -> NamespaceError:
+def range_error(value: Value, d: DType) -> NamespaceError:
     """Build the error for a number that is out of an array's range."""
     what = f"{shown(value)} is out of range for {d}"
     return NamespaceError(f"{what}; use a value within it, or make a wider array and cast it with astype")

@@ -13,7 +13,7 @@ from itertools import pairwise
 from textwrap import wrap
 
 from typelattice.rendering.grid import printable
-from typelattice.rendering.layered import LINE, Box, Edge, Node, Placed, Point, Rect
+from typelattice.rendering.layered import LINE, Edge, Node, NodeGroup, Placed, Point, Rect
 from typelattice.rendering.link_routes import routed
 from typelattice.rendering.style import GROUND, STYLE
 
@@ -70,7 +70,7 @@ def path(points: Sequence[Point]) -> str:
     return said
 
 
-def _box(box: Box) -> str:
+def _box(box: NodeGroup) -> str:
     return _rect(box.at, f"tl-box tl-{box.kind or 'plain'}", 6)
 
 

@@ -55,7 +55,7 @@ class Node:
 
 
 @frozen()
-class Box:
+class NodeGroup:
     """Several nodes with the same arrows, drawn as members of one box."""
 
     members: tuple[str, ...]
@@ -84,7 +84,7 @@ class Placed:
     width: float
     height: float
     nodes: tuple[Node, ...]
-    boxes: tuple[Box, ...]
+    boxes: tuple[NodeGroup, ...]
     edges: tuple[Edge, ...]
     rows: tuple[tuple[str, float], ...]
     crossings: int
@@ -148,7 +148,7 @@ def layered(diagram: Diagram) -> Placed:
     )
     lines = tuple(_edge(way, groups, arrows, at, column, spans, level) for way in ways)
     shared = tuple(
-        Box(group, known[group[0]].kind, at[i]) for i, group in enumerate(groups) if len(group) > 1
+        NodeGroup(group, known[group[0]].kind, at[i]) for i, group in enumerate(groups) if len(group) > 1
     )
     return Placed(
         diagram,

@@ -1,4 +1,4 @@
-"""Which operation a node of a graph is: the one whose rule gives the dtype that the node has."""
+"""Identification of a graph's nodes: by the operation whose rule gives the dtype that a node has."""
 
 from __future__ import annotations
 

@@ -8,13 +8,14 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import typelattice
 from typelattice.facts.dtypes import CODES, DTYPES
-from typelattice.facts.libraries import libraries
+from typelattice.facts.libraries import file_of, libraries
 
 ROOT = Path(typelattice.__file__).parent
 ROOMS = [  # each imports only from itself and from what stands before it
@@ -214,3 +215,9 @@ def test_code_holds_no_lists_of_dtypes(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     lists = [(line, names) for line, names in stated(tree) if len(set(names)) > 3]
     assert not lists, f"{name(path)}, line {lists[0][0]}: {', '.join(lists[0][1])}"
+
+
+@pytest.mark.parametrize("library", ["jax", "tensorflow", "torch"])
+def test_what_reads_the_compiled_code_of_a_library_is_named_after_it(library: str) -> None:
+    """It is found by that name; without it, nothing inside is followed, and nothing fails."""
+    assert find_spec(f"typelattice.tracing.compiled.{file_of(library)}")

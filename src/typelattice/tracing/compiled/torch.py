@@ -1,4 +1,4 @@
-"""What runs inside of PyTorch's own modules and functions that are not operations, such as `torch.nn.Linear`.
+"""PyTorch's own modules and functions that are not operations, such as `torch.nn.Linear`.
 
 They run in PyTorch's own code, and a witness sees only their result. So the call is repeated on tensors
 without data, of the same dtypes and shapes. PyTorch's dispatcher then reports the operations, and the casts

@@ -195,3 +195,15 @@ def test_what_libraries_stand_for_is_stated_of_systems_that_exist() -> None:
     stated = Path(tl.__file__).with_name("facts") / "system_headings.txt"
     rows = [row.split()[1:] for row in stated.read_text(encoding="ascii").splitlines() if row[0] != "#"]
     assert {name for row in rows for name in row} <= {*tl.systems()}
+
+
+@pytest.mark.parametrize(
+    ("number", "op", "asked"),
+    [
+        ("255.0", "/", True), ("-0.5", "*", True), ("0.0", "add", True), ("1e5", "add", False),
+        ("1e-7", "add", False), ("0.5", "**", False), ("2.5", "**", True), ("-3", "add", False),
+    ],
+)  # fmt: skip
+def test_floats_that_fit_float16_count_as_asked_but_as_exponents(number: str, op: str, asked: bool) -> None:
+    found = observed(tl.system("numpy").explain("float32", number, op=op))
+    assert (found is not None) == asked

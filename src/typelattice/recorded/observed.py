@@ -26,15 +26,18 @@ if TYPE_CHECKING:
 PROMOTION = "result_type"  # the call that asks for promotion alone
 FAILED = {**BROKEN, TAKEN_OVER: "an array of the foreign library's, which took the call over"}
 ORDINARY = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
+# Floats of these magnitudes fit float16, so that they count alike, but as exponents: some libraries compute
+# x ** 1.0 otherwise than x ** 0.5.
+ORDINARY_FLOATS = (1e-4, 60_000)
 
 
 @frozen()
 class Observed:
     """The answer of a library to a call.
 
-    `call` is the call as it was asked. If a number from 1 to 100 was not asked itself, its kind stands there,
-    `int`. If an operator was not asked, its function stands there. `departs` is True if the system answers
-    differently, by its rule.
+    `call` is the call as it was asked. If a number from 1 to 100, or an ordinary float, was not asked itself,
+    its kind stands there, `int`. If an operator was not asked, its function stands there. `departs` is True
+    if the system answers differently, by its rule.
 
     >>> from typelattice import system
     >>> found = observed(system("ndonnx").explain("int8", "float32", op="divide"))
@@ -174,17 +177,17 @@ def _asked(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
     if page is None:
         return None
     # An operation may have been asked of the kind of a number, and not of that number.
-    texts = [[text for text in _texts(o) if text in page.known] for o in operands]
+    texts = [[text for text in _texts(o, op) if text in page.known] for o in operands]
     call = next((call for asked in product(*texts) if (call := page.call(op, asked))), None)
     of_python = all(o.tier == "scalar" for o in operands)
     return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
 
 
-def _texts(o: Operand) -> Iterator[str]:
+def _texts(o: Operand, op: str) -> Iterator[str]:
     """Yield an operand as recordings write it: first itself, then others that every library treats alike."""
     yield str(o)
     yield str(o).replace("e+", "e")  # Python writes 1e39 so
-    if o.value is not None and not _ordinary(o.value):
+    if o.value is not None and not _ordinary(o.value, op):
         return
     if o.tier == "scalar":
         yield "True" if isinstance(o.value, bool) else o.kind.word
@@ -194,10 +197,13 @@ def _texts(o: Operand) -> Iterator[str]:
             yield f"{o.dtype}:scalar"
 
 
-def _ordinary(value: Value) -> bool:
-    """Return True if a number counts like any other of its kind."""
+def _ordinary(value: Value, op: str) -> bool:
+    """Return True if a number counts like any other of its kind in an operation."""
     if isinstance(value, bool):
         return True
+    if isinstance(value, float) and operation(op).function != "pow":
+        least, most = ORDINARY_FLOATS
+        return value == 0 or least <= abs(value) <= most
     return abs(value) <= ORDINARY if isinstance(value, complex) else 1 <= value <= ORDINARY
 
 

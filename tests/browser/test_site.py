@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -142,40 +139,75 @@ def live(chromium: Any) -> Iterator[Any]:
         server.shutdown()
 
 
-def test_the_page_that_computes_fetches_nothing_before_it_is_asked(live: Any) -> None:
+def _has_own_python(page: Any) -> bool:
+    return page.locator("#live").get_attribute("data-base").startswith("_static")
+
+
+def _show(page: Any, code: str, names: str, systems: str) -> None:
+    page.get_by_label("Function").fill(code)
+    page.get_by_label("Its arguments").fill(names)
+    page.get_by_label("Under").fill(systems)
+    page.get_by_role("button", name="Show its dtypes").click()
+
+
+def test_the_box_asks_nobody_else_before_its_reader_does(live: Any) -> None:
     live.wait_for_load_state("networkidle")
     own = live.url.removesuffix("live.html")
-    assert [url for url in live.asked if not url.startswith(own) or "pyodide" in url or ".whl" in url] == []
-    assert "without it this page can compute nothing" in live.locator("#live-status").inner_text()
-    live.locator("#live-names").fill("x=int8 y=it's")
-    command = "typelattice explain --system numpy --system jax --system torch -- 'x * 2.0 + y' x=int8"
-    assert live.locator("#live-command").inner_text() == f"{command} 'y=it'\\''s'"
+    fetched = [url for url in live.asked if not url.startswith(own) or "pyodide" in url or ".whl" in url]
+    if _has_own_python(live):
+        assert [url for url in fetched if not url.startswith(own)] == []
+        assert "nothing that you write leaves" in live.locator("#live-status").inner_text()
+    else:
+        assert fetched == []
+        assert "without it this box can compute nothing" in live.locator("#live-status").inner_text()
 
 
-def test_the_page_that_computes_says_so_where_it_cannot(live: Any) -> None:
+def test_the_box_says_so_where_it_cannot_compute(live: Any) -> None:
     live.route("**/pyodide.js", lambda route: route.abort())
-    live.get_by_role("button", name="Ask").click()
-    said = "Python could not be fetched, so this page can compute nothing"
+    live.reload()
+    live.get_by_role("button", name="Show its dtypes").click()
+    said = "Python could not be fetched, so this box can compute nothing"
     live.locator("#live-status", has_text=said).wait_for()
     assert not live.locator("#live-answer").is_visible()
 
 
-def test_the_page_that_computes_prints_what_the_command_prints(live: Any) -> None:
-    if not live.locator("#live").get_attribute("data-base").startswith("_static"):
+def test_the_box_shows_each_line_under_each_system(live: Any) -> None:
+    if not _has_own_python(live):
         pytest.skip("the site has no Pyodide of its own: make docs PYODIDE=folder")
-    live.locator("#live-expression").fill("(x + 300) / y")
-    live.get_by_role("button", name="Ask").click()
-    live.locator("#live-status", has_text="it computed this").wait_for(timeout=120_000)
-    words = ["--system", "numpy", "--system", "jax", "--system", "torch", "--", "(x + 300) / y", "x=int8"]
-    asked = [sys.executable, "-m", "typelattice", "explain", *words, "y=float16:0d"]
-    printed = subprocess.run(asked, capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"})
-    assert live.locator("#live-answer").text_content() == printed.stdout + printed.stderr
-    live.locator("#live-systems").fill("nunpy")
-    live.get_by_role("button", name="Ask").click()
-    live.locator("#live-answer", has_text="did you mean numpy").wait_for()
+    answer = live.locator("#live-answer")
+    code = "def f(x, n):\n    y = x + 1\n    return y / n"
+    _show(live, code, "x=float32[3] n=int64", "numpy torch")
+    answer.locator("table").wait_for(timeout=120_000)
+    assert "numpy and torch first differ in line 3, at y / n." in answer.locator("li").all_inner_texts()
+    differing = answer.locator("tr.differs .chip")
+    assert differing.all_inner_texts() == ["float64", "float32"]
+    steps = answer.locator("#live-steps-2")
+    assert not steps.is_visible()
+    live.get_by_role("button", name="steps of line 2").focus()
+    live.keyboard.press("Enter")
+    assert "1 fits in float32; rule: numpy.toml" in steps.inner_text()
+    linked = live.context.new_page()
+    linked.goto(live.url)
+    linked.locator("#live-answer table").wait_for(timeout=120_000)
+    assert linked.get_by_label("Function").input_value() == code
+
+
+def test_the_box_shows_a_mistake_under_its_line_and_runs_nothing(live: Any) -> None:
+    if not _has_own_python(live):
+        pytest.skip("the site has no Pyodide of its own: make docs PYODIDE=folder")
+    mistake = live.locator(".mistake")
+    _show(live, "y = x + 1\ny.<img src=x onerror=alert(1)>", "x=int8", "numpy")
+    mistake.wait_for(timeout=120_000)
+    assert live.locator("#live-answer img").count() == 0
+    _show(live, "y = x + 1\nz = __import__('js').alert(1)\nz", "x=int8", "numpy")
+    live.locator("#live-answer pre", has_text="2: z = __import__").wait_for()
+    _show(live, "x + 1", "x=int8", "nunpy")
+    live.locator(".mistake", has_text="did you mean numpy").wait_for()
+    _show(live, "x + 1\n" * 41, "x=int8", "numpy")
+    live.locator(".mistake", has_text="at most 40 lines").wait_for()
 
 
 def test_the_page_that_computes_says_that_a_disk_gives_it_no_files(reader: Reader) -> None:
     page = reader.open(SITE / "live.html")
     assert "opened from a disk" in page.locator("#live-status").inner_text()
-    assert page.get_by_role("button", name="Ask").is_disabled()
+    assert page.get_by_role("button", name="Show its dtypes").is_disabled()

@@ -34,6 +34,7 @@ DOCUMENTS = {"README.md": "tour.md", "CONTRIBUTING.md": "contributing.md", "CHAN
 LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
 # Generated pages to which others link.
 MADE = ("api/index.md", "commands.md", "documents.md", "gallery/index.md", "live.md")
+FIRST_PAGE, BOX_ABOVE = "docs/index.md", "```console"  # the box stands above the first example
 NAMED = re.compile(r"(?m)^```(\w+) (\S+\.\w+)$")  # a fence that is a file of a name
 
 
@@ -65,7 +66,11 @@ def sources(pyodide: Path | None = None) -> Iterator[tuple[str, str]]:
     """Every page of the site: its path and its text."""
     places = pages()
     for path, place in places.items():
-        yield place, page(path, places)[0]
+        text = page(path, places)[0]
+        if path == FIRST_PAGE:
+            before, above, after = text.partition(BOX_ABOVE)
+            text = f"{before}{live.INVITATION}\n{live.box(pyodide is not None)}\n{above}{after}"
+        yield place, text
     for made in (reference.pages(), gallery.pages(), documents.pages(), live.pages(pyodide is not None)):
         yield from made
 

@@ -17,42 +17,98 @@ HASH = "sha384-hYKrcQ7FiKU7f1c92md9N2eh7BoBVX4CPkNDfQyyVclsjZevvDOBUkajGcYk1EF8"
 FILES = ("pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 MEGABYTES = 13  # that these have
 FIELDS = (
-    ("expression", "Expression", "x * 2.0 + y"),
-    ("names", "Names in it", "x=int8 y=float16:0d"),
-    ("systems", "Systems", "numpy jax torch"),
+    ("names", "Its arguments"),
+    ("systems", "Under (one to three)"),
 )
-HEAD = """# Any expression
+# What the box shows first, and what its buttons show: a name, the source, the arguments, and the systems.
+EXAMPLES = (
+    (
+        "Why is my sum float64?",
+        """def scores(x, n):
+    centred = x - x.mean(axis=0)
+    scaled = np.sqrt(np.abs(centred)) / n
+    return scaled.sum()""",
+        "x=float32[100,3] n=int64",
+        "numpy torch jax",
+    ),
+    (
+        "From NumPy 1 to 2",
+        """def brighter(image, factor):
+    bright = image * factor + 20
+    return np.minimum(bright, 255) / 255.0""",
+        "image=float32[64,64] factor=float64:0d",
+        "numpy1 numpy",
+    ),
+    (
+        "float16 with int64",
+        """def weighted(x, count):
+    return x * count / count.sum()""",
+        "x=float16[8] count=int64[8]",
+        "torch numpy tensorflow",
+    ),
+)
+INVITATION = """**Paste a function** to see the dtype of each line, and where libraries first differ. Or
+look at <a href="explore.html">the explorer</a> and at <a href="answers/index.html">a page for each pair</a>.
+"""
+HEAD = """# Paste a function
 
-The pages of this site and [the explorer](explorer.md) show what was computed before. This page computes: the
-package itself runs in your browser, by [Pyodide](https://pyodide.org), which is Python made into WebAssembly.
-It prints what the command `typelattice explain` prints.
+Paste a function of arrays, or lines of one. You see the dtype of each line under up to three systems, and
+the line where they first differ. Press the number of a line to see its steps and the rules behind them.
 """
 
 
-def pages(own: bool = False) -> Iterator[tuple[str, str]]:
-    """The one page; `own` where the site has Pyodide itself, and it need not come from elsewhere."""
+def box(own: bool) -> str:
+    """The form, for any page at the root of the site; `own` where the site has Pyodide itself."""
     base, where = ("_static/pyodide/", "this site") if own else (ELSEWHERE, "cdn.jsdelivr.net")
+    _, source, *values = EXAMPLES[0]
     fields = "\n".join(
         f'<label for="live-{name}">{label}</label><input id="live-{name}" name="{name}" '
-        f'value="{escape(value)}" autocapitalize="off" spellcheck="false">'
-        for name, label, value in FIELDS
+        f'value="{escape(value)}" autocapitalize="off" autocomplete="off" spellcheck="false">'
+        for (name, label), value in zip(FIELDS, values, strict=True)
     )
-    yield "live.md", f"""{HEAD}
-```{{raw}} html
-<form id="live" data-base="{base}" data-hash="{HASH}" data-wheel="_static/{wheel_name()}">
+    examples = "\n".join(
+        f'<button type="button" data-code="{_attribute(code)}" data-names="{escape(names)}" '
+        f'data-systems="{systems}">{escape(title)}</button>'
+        for title, code, names, systems in EXAMPLES
+    )
+    about = f'data-base="{base}" data-from="{where}" data-megabytes="{MEGABYTES}" data-hash="{HASH}"'
+    return f"""```{{raw}} html
+<form id="live" {about} data-wheel="_static/{wheel_name()}">
+<p id="live-examples">Examples: {examples}</p>
+<label for="live-code">Function</label>
+<textarea id="live-code" name="code" rows="6" maxlength="4000" autocapitalize="off" spellcheck="false"
+>{escape(source)}</textarea>
 {fields}
-<button disabled>Ask</button>
+<p><button type="submit" disabled>Show its dtypes</button></p>
 </form>
-<p id="live-status" role="status">Without JavaScript this page can compute nothing.</p>
-<p>The same on a command line: <code id="live-command"></code></p>
-<pre id="live-answer" tabindex="0" aria-label="Answer" hidden></pre>
+<p id="live-status" role="status">Without JavaScript this box can compute nothing.</p>
+<div id="live-answer" hidden></div>
 <script src="_static/live.js"></script>
 ```
+"""
 
-Python is fetched from {where}, {MEGABYTES} MB, when you press *Ask* for the first time, and not before. What
-you write stays in your browser. Where Python cannot be fetched, this page says so, and can compute nothing:
-the package on your own machine can. Operands are dtypes and numbers, as [operands](operands.md) has them;
-[programs](programs.md) tells what an expression may hold. The page sees none of your files.
+
+def _attribute(text: str) -> str:
+    """Write a text of several lines as an attribute; Markdown would end raw HTML at none of its lines."""
+    return escape(text).replace("\n", "&#10;")
+
+
+def pages(own: bool = False) -> Iterator[tuple[str, str]]:
+    """The page of the box alone; `own` where the site has Pyodide itself, not fetched from elsewhere."""
+    fetched = (
+        f"from this site, {MEGABYTES} MB, while you read, unless your browser is told to save data."
+        if own
+        else f"from cdn.jsdelivr.net, {MEGABYTES} MB, when you press the button for the first time."
+    )
+    yield "live.md", f"""{HEAD}
+{box(own)}
+
+The package itself computes this, in your browser, by [Pyodide](https://pyodide.org), which is Python made
+into WebAssembly. Python is fetched {fetched} What you write is parsed and never run, and it stays in your
+browser. The address holds it, so that you can send it to somebody. At most 40 lines and 4,000 characters are
+read. Arguments are dtypes, with or without a shape, and numbers, as [operands](operands.md) has them.
+[Programs](programs.md) tells what a function may hold. `typelattice explain` computes the same, for files and
+for any number of systems. The page sees none of your files.
 """
 
 

@@ -147,14 +147,16 @@ def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragrap
     yield page.bold(f"{_heading(p, bound)} under {replayed.name}: {results}")
     yield ""
     steps = zip(p.steps, replayed, strict=True)
-    paragraphs = [(_title(step), o.marked, tuple(_because(o))) for step, o in steps if step.op is not None]
+    paragraphs = [
+        (_title(step), o.marked, tuple(explain_outcome(o))) for step, o in steps if step.op is not None
+    ]
     for (title, marked, lines), times in _repeated(paragraphs):
         yield page.folded(f"{title}{times}: {marked}")
         for line in lines:
             yield page.folded(line, margin=2)
 
 
-def _because(o: Outcome) -> Sequence[str]:
+def explain_outcome(o: Outcome) -> Sequence[str]:
     """Explain a step that casts or refuses operands, and name the rule."""
     p = o.promotion
     if p is None:

@@ -1,95 +1,171 @@
-// Asks the package itself, by Pyodide: Python in the browser. Nothing is fetched before the reader asks.
+// Shows the dtypes of a pasted function, line by line. The package computes them, by Pyodide: Python in the
+// browser. Where Pyodide lies elsewhere, nothing is fetched before the reader asks.
 
 const form = document.getElementById("live");
 const status = document.getElementById("live-status");
 const answer = document.getElementById("live-answer");
-const { base, hash, wheel } = form.dataset;
-let python = null; // the promise of a function that answers a command line
+const { base, hash, wheel, from, megabytes } = form.dataset;
+const own = !/^https?:/.test(base);
+const FIELDS = ["code", "names", "systems"];
+let python = null; // the promise of a function that answers
 
-const ASK = `
-import io
-from contextlib import redirect_stderr, redirect_stdout, suppress
-from typelattice.cli.main import main
-
-def ask(words):
-    told = io.StringIO()
-    with redirect_stdout(told), redirect_stderr(told), suppress(SystemExit):
-        main(list(words))
-    return told.getvalue()
-ask
-`;
-
-/** The words of the command that is asked. */
-function words() {
-  const { expression, names, systems } = Object.fromEntries(new FormData(form));
-  const split = (text) => text.split(/[\s,]+/).filter(Boolean);
-  return [
-    "explain",
-    ...split(systems).flatMap((name) => ["--system", name]),
-    "--",
-    expression,
-    ...split(names),
-  ];
+/** Makes an element with attributes and children; text stays text. */
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
 }
 
-/** A command as a shell takes it. */
-function command() {
-  const plain = /^[\w.:@=+-]+$/;
-  const quoted = (word) => (plain.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-  return ["typelattice", ...words().map(quoted)].join(" ");
-}
-
-/** Loads a script of elsewhere, if it is the one that was meant. */
+/** Loads a script, of elsewhere only if it is the one that was meant. */
 function script(address) {
   return new Promise((resolve, reject) => {
-    const made = document.createElement("script");
-    Object.assign(made, { src: address, integrity: hash, crossOrigin: "anonymous", onload: resolve });
+    const made = element("script", { integrity: hash, crossorigin: "anonymous", src: address });
+    made.onload = resolve;
     made.onerror = () => reject(new Error(`${address} cannot be fetched`));
     document.head.append(made);
   });
 }
 
-/** Fetches Python and the wheel; a function that answers. */
+async function file(address) {
+  const found = await fetch(address);
+  if (!found.ok) throw new Error(`${address} cannot be fetched`);
+  return found;
+}
+
+/** Fetches Python, the wheel and the code that answers; a function that answers. */
 async function fetched() {
+  if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly");
   await script(`${base}pyodide.js`);
-  const pyodide = await loadPyodide({ indexURL: new URL(base, location.href).href });
-  const found = await fetch(wheel);
-  if (!found.ok) throw new Error(`${wheel} cannot be fetched`);
-  pyodide.unpackArchive(await found.arrayBuffer(), "wheel");
-  return pyodide.runPython(ASK);
+  const [pyodide, packed, source] = await Promise.all([
+    loadPyodide({ indexURL: new URL(base, location.href).href }),
+    file(wheel).then((found) => found.arrayBuffer()),
+    file("_static/annotate.py").then((found) => found.text()),
+  ]);
+  pyodide.unpackArchive(packed, "wheel");
+  pyodide.runPython(source);
+  return pyodide.runPython("import json\nlambda *texts: json.dumps(annotate(*texts))");
+}
+
+/** Starts Python once; a failure is forgotten, so that the reader can try again. */
+function start() {
+  python ??= fetched().catch((error) => {
+    python = null;
+    throw error;
+  });
+  return python;
+}
+
+const chip = (text) => element("span", { class: text.startsWith("refused") ? "chip refused" : "chip" }, text);
+
+/** The rows of a line: its answers, and its steps, which a button shows. */
+function rows(line, systems) {
+  const shown = element("td", { class: "number" });
+  const span = line.answers.length ? 1 : 1 + systems.length;
+  const code = element("td", { colspan: span }, element("code", {}, line.text || " "));
+  const answers = line.answers.map((said, i) => element("td", { "data-system": systems[i] }, chip(said)));
+  const row = element("tr", { class: line.differs ? "differs" : "" }, shown, code, ...answers);
+  if (!line.steps.length) {
+    shown.append(String(line.number));
+    return [row];
+  }
+  const id = `live-steps-${line.number}`;
+  const label = `steps of line ${line.number}`;
+  const button = element("button", { "aria-controls": id, "aria-label": label }, String(line.number));
+  const steps = element("tr", { id, class: "steps" }, element("td"), element("td", {
+    colspan: 1 + systems.length,
+  }, ...line.steps.map((step) => described(step, systems))));
+  const open = (yes) => {
+    steps.hidden = !yes;
+    button.setAttribute("aria-expanded", yes);
+  };
+  button.addEventListener("click", () => open(steps.hidden));
+  open(line.first);
+  shown.append(button);
+  return [row, steps];
+}
+
+/** A step: what it gives under each system, and why. */
+function described(step, systems) {
+  const times = step.times > 1 ? ` (${step.times} times)` : "";
+  const mark = step.differs ? [element("strong", {}, " the systems differ here")] : [];
+  return element("dl", {},
+    element("dt", {}, element("code", {}, step.text), times, ...mark),
+    ...systems.map((name, i) => element("dd", {}, `${name} `, chip(step.answers[i]),
+      step.reasons[i] && ` ${step.reasons[i]}`)),
+  );
+}
+
+/** What was found: a summary, and a table of the lines. */
+function report(found) {
+  const head = ["line", "", ...found.systems].map((name) => element("th", { scope: "col" }, name));
+  const body = found.lines.flatMap((line) => rows(line, found.systems));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...head)),
+    element("tbody", {}, ...body));
+  const scrolled = element("div", { class: "scrolling", tabindex: "0", role: "region",
+    "aria-label": "dtypes of each line" }, table);
+  const note = found.note ? [element("p", {}, element("small", {}, found.note))] : [];
+  const summary = element("ul", { class: "summary" }, ...found.summary.map((said) => element("li", {}, said)));
+  return [summary, scrolled, ...note];
+}
+
+/** A mistake, under its line if it is of one. */
+function mistake(found) {
+  const said = element("p", { class: "mistake", role: "alert" }, found.error);
+  if (found.line === null) return [said];
+  const line = found.source[found.line - 1] ?? "";
+  const shown = element("pre", { tabindex: "0" }, `${found.line}: ${line}`);
+  return [shown, said];
 }
 
 /** Answers what stands in the form, or says why it cannot. */
-async function ask(event) {
-  event.preventDefault();
-  const asked = words();
+async function ask() {
+  const asked = FIELDS.map((name) => form.elements[name].value);
+  const query = new URLSearchParams(FIELDS.map((name, i) => [name, asked[i]]));
+  history.replaceState(null, "", `#${query}`);
+  status.textContent = "Python is being fetched, once …";
   try {
-    if (!python) status.textContent = "Python is being fetched, once …";
-    python ??= fetched();
-    const answered = (await python)(asked);
-    answer.textContent = answered;
+    const answered = JSON.parse((await start())(...asked));
+    answer.replaceChildren(...(answered.error === null ? report(answered) : mistake(answered)));
     answer.hidden = false;
-    status.textContent = "Python is here; it computed this:";
+    status.textContent = "Computed in your browser. The address of this page holds the question.";
   } catch (error) {
-    python = null;
     answer.hidden = true;
     status.textContent =
-      `Python could not be fetched, so this page can compute nothing: ${error.message}. ` +
-      "The command below answers the same.";
+      `Python could not be fetched, so this box can compute nothing: ${error.message}. ` +
+      "On your own machine, `typelattice explain FILE.py:function x=float32` answers the same.";
   }
 }
 
-const show = () => {
-  document.getElementById("live-command").textContent = command();
-};
-form.addEventListener("input", show);
-show();
+/** Writes values into the form. */
+function fill(values) {
+  for (const name of FIELDS) if (values[name] !== undefined) form.elements[name].value = values[name];
+  const code = form.elements.code;
+  code.rows = Math.max(4, Math.min(40, code.value.split("\n").length + 1));
+}
+
+for (const button of document.querySelectorAll("#live-examples button")) {
+  button.addEventListener("click", () => {
+    fill(button.dataset);
+    if (!form.querySelector("[type=submit]").disabled) ask();
+  });
+}
+const linked = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+fill("code" in linked ? linked : {});
+form.addEventListener("submit", (event) => event.preventDefault());
 if (location.protocol === "file:") {
   status.textContent =
-    "This page was opened from a disk, and browsers give such pages no files, so it can compute nothing. " +
+    "This page was opened from a disk, and browsers give such pages no files, so the box can compute nothing. " +
     "Served, it can: python -m http.server -d build/docs/html";
 } else {
   form.addEventListener("submit", ask);
-  form.querySelector("button").disabled = false;
-  status.textContent = "Python is not here yet; without it this page can compute nothing. Ask fetches it.";
+  form.querySelector("[type=submit]").disabled = false;
+  status.textContent = own
+    ? "Python comes while you read; nothing that you write leaves your browser."
+    : `Python is not here yet; without it this box can compute nothing. ` +
+      `The button fetches it, ${megabytes} MB from ${from}; nothing that you write is sent.`;
+  if (own && "code" in linked) ask();
+  else if (own && !navigator.connection?.saveData) {
+    window.addEventListener("load", () => setTimeout(() => start().catch(() => {}), 300));
+  }
 }

@@ -1,0 +1,145 @@
+"""Answers the box of the site: a function's lines with the dtypes that several systems give them.
+
+The site's pages fetch this file and run it in the reader's browser, beside the package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import typelattice as tl
+from typelattice.calls.step import ProgramError, Step
+from typelattice.cli.bindings import BINDING, bindings
+from typelattice.cli.explain_program import explain_outcome
+from typelattice.explanations.recorded_answer import given
+from typelattice.programs.program import Program, Replay
+from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
+from typelattice.programs.replay.replay import Outcome
+from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
+
+MOST_LINES = 40
+MOST_CHARACTERS = 4_000
+MOST_SYSTEMS = 3
+ERROR_LINE = re.compile(r"<source>, line (\d+): ")
+
+
+def annotate(source: str, names: str, systems: str) -> dict[str, Any]:
+    """Return the lines of a program with their steps, or the error and the number of its line.
+
+    `names` binds the program's names to operands, as `x=float32[100] n=int64`, and `systems` names one to
+    three systems.
+
+    >>> found = annotate("y = x + 300\\ny.sum()", "x=uint8", "numpy torch")
+    >>> found["summary"][0], [line["answers"] for line in found["lines"]]
+    ('numpy and torch first differ in line 1, at x + 300.', [['refused', 'uint8'], ['not reached', 'int64']])
+    >>> annotate("y = x + 1\\ny.foo()", "x=int8", "numpy")["line"]
+    2
+    """
+    text = source.rstrip()
+    try:
+        found = [tl.system(name) for name in _system_names(systems)]
+        p = _program(text, names)
+        replays = [p.under(s) for s in found]
+    except tl.TypelatticeError as error:
+        said = str(error)
+        place = ERROR_LINE.match(said)
+        line = int(place[1]) if place else None
+        return {"error": ERROR_LINE.sub("", said), "line": line, "source": text.splitlines()}
+    diverging = find_divergences(p.steps, [r.name for r in replays], replays)
+    return {
+        "error": None,
+        "systems": [r.name for r in replays],
+        "summary": [*_summary(diverging), *map(_result, replays)],
+        "lines": [*_lines(text, p, replays, diverging)],
+        "note": UNASKED_NOTE if any(o.never_asked for made in replays for o in made) else "",
+    }
+
+
+def _system_names(text: str) -> list[str]:
+    names = list(dict.fromkeys(text.replace(",", " ").split()))
+    if not 1 <= len(names) <= MOST_SYSTEMS:
+        raise ProgramError(f"{len(names)} systems; name one to {MOST_SYSTEMS}, as in: numpy torch")
+    return names
+
+
+def _program(text: str, names: str) -> Program:
+    """Make the program of a text and its names, if both are small. Raises ProgramError."""
+    lines = len(text.splitlines())
+    if lines > MOST_LINES or len(text) > MOST_CHARACTERS:
+        size = f"{lines} lines of {len(text):,} characters"
+        raise ProgramError(f"{size}; at most {MOST_LINES} lines and {MOST_CHARACTERS:,} characters are read")
+    words = re.split(r"[\s;]+|,\s+", names.strip())
+    for word in filter(None, words):
+        if not BINDING.match(word):
+            raise ProgramError(f"{word!r} binds no name; write a name, = and an operand: x=float32[100]")
+    return tl.program(text, **bindings(["", *filter(None, words)])[1])
+
+
+def _summary(diverging: Divergences) -> Iterator[str]:
+    """Say where the systems first differ."""
+    names = " and ".join([", ".join(diverging.systems[:-1]), diverging.systems[-1]]).removeprefix(" and ")
+    if first := diverging.first:
+        yield f"{names} first differ in line {_line(first.step)}, at {first.step.text}."
+    elif len(diverging.systems) > 1:
+        yield f"{names} agree on every step."
+
+
+def _result(replayed: Replay) -> str:
+    """Say what a program gives under a system, or which step is refused."""
+    if replayed.refusals:
+        step, outcome = replayed.refusals[0]
+        return f"{replayed.name} refuses line {_line(step)}, {step.text}: {outcome.reason}."
+    results = ", ".join(_answer(replayed[i]) for i in replayed.program.results)
+    return f"{replayed.name} returns {results}."
+
+
+def _lines(
+    text: str, p: Program, replays: Sequence[Replay], diverging: Divergences
+) -> Iterator[dict[str, Any]]:
+    """Give each line its steps; its answers are those of the last of them."""
+    differences = {d.number: d for d in diverging.differences}
+    steps: dict[int, list[dict[str, Any]]] = {}
+    for i, step in enumerate(p.steps):
+        if step.op is not None:
+            shown = _shown(step, [made[i] for made in replays], differences.get(i))
+            steps.setdefault(_line(step), []).append(shown)
+    for number, line in enumerate(text.splitlines(), 1):
+        own = steps.get(number, [])
+        yield {
+            "number": number,
+            "text": line,
+            "answers": own[-1]["answers"] if own else [],
+            "differs": any(step["differs"] for step in own),
+            "first": bool(diverging.first and _line(diverging.first.step) == number),
+            "steps": _counted(own),
+        }
+
+
+def _shown(step: Step, outcomes: Sequence[Outcome], difference: Difference | None) -> dict[str, Any]:
+    return {
+        "text": step.text,
+        "answers": [_answer(o) for o in outcomes],
+        "reasons": ["; ".join(explain_outcome(o)) for o in outcomes],
+        "differs": difference is not None and not difference.inherited,
+    }
+
+
+def _counted(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Join equal steps, such as those of a loop, and say how often each is taken."""
+    times = Counter(map(repr, steps))
+    once = {repr(step): step for step in steps}
+    return [{**step, "times": times[key]} for key, step in once.items()]
+
+
+def _answer(o: Outcome) -> str:
+    """Write the result of a step: what the library was seen to answer where it departs from its rule."""
+    if seen := o.departure:
+        return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else given(seen)
+    return f"{o}{UNASKED * o.never_asked}"
+
+
+def _line(step: Step) -> int:
+    return step.location.line if step.location else 1  # a program of one line says no line

@@ -17,6 +17,7 @@ CALLS = 100000
 LINES = 1000000
 SEED =
 PYODIDE =
+ADDRESS =
 PROGRAMS = 100
 
 .NOTPARALLEL:
@@ -60,7 +61,8 @@ package: $(VENV)/package.stamp  ## the source distribution and the wheel, in dis
 	$(VENV)/bin/twine check --strict dist/*
 
 docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the API, a gallery of all systems
-	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)')
+	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)') \
+		--address '$(ADDRESS)'
 
 pages: $(VENV)/test.stamp  ## write the outputs and pages that are generated and have changed
 	$(VENV)/bin/python tools/pages.py $(FLAGS)

@@ -15,7 +15,10 @@ pytestmark = pytest.mark.browser
 SITE = Path(__file__).parents[2] / "build" / "docs" / "html"
 SIZES = {"phone": (390, "dark"), "desktop": (1280, "light")}
 ANSWERS = ("answers/index", "answers/divide", "answers/uint8+300", "answers/divide/int64+float16")
-TELLING = ("index", "gallery/index", "gallery/python", "api/engine", "howto/porting", "live", *ANSWERS)
+TELLING = (
+    "index", "gallery/index", "gallery/python", "api/engine", "howto/porting", "live", "404",
+    "conformance/index", "conformance/numpy", *ANSWERS,
+)  # fmt: skip
 
 
 def pages() -> list[Path]:

@@ -35,6 +35,11 @@ FIRST = 4  # libraries that the sentence at the top names
 FOLDER = "answers"
 RIGHT, DEPARTS, REFUSED = "by its rule", "departs", "refused"
 UNASKED, LACKING = "never asked", "no such dtype"
+LEGEND = (
+    "<p><small>An answer without a word beside it was recorded, and agrees with the library's rule. "
+    "<em>never asked</em>: the rule alone says so. <em>departs</em>: the library answers otherwise than its "
+    "rule.</small></p>"
+)
 COLOURS = {RIGHT: "#1a7f37", DEPARTS: "#9a6700", REFUSED: "#b42318", UNASKED: "#57606a", LACKING: "#57606a"}
 
 
@@ -158,7 +163,7 @@ def page(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
         f"{_others(question, up)}"
         f"<p>The same on a command line: <code>{escape(command)}</code></p>"
     )
-    return _html(question.title, sentence(found), body, up, question.path.replace(".html", ".svg"))
+    return html_page(question.title, sentence(found), body, up, question.path.replace(".html", ".svg"))
 
 
 def _row(name: str, found: Sequence[Given], up: str) -> str:
@@ -215,7 +220,7 @@ def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
         f"{head}</thead><tbody>{rows}</tbody></table></div>"
         "<p>?: predicted by the rule; the library was never asked.</p>"
     )
-    return _html(op, f"{op}: the dtype of each pair in every library", body, "", "")
+    return html_page(op, f"{op}: the dtype of each pair in every library", body, "", "")
 
 
 def index(paths: Sequence[Question]) -> str:
@@ -233,10 +238,11 @@ def index(paths: Sequence[Question]) -> str:
         "<script src=../_static/answers.js></script>"
     )
     summary = "What dtype does x + y have? Every library, release by release."
-    return _html("Every answer", summary, body, "", "")
+    return html_page("Every answer", summary, body, "", "")
 
 
-def _html(title: str, summary: str, body: str, up: str, badge: str) -> str:
+def html_page(title: str, summary: str, body: str, up: str, badge: str, note: str = LEGEND) -> str:
+    """A page of the site that Sphinx does not make; `up` leads to its folder, `badge` is its picture."""
     image = f'<p><img src="{up}{escape(badge)}" alt="{escape(summary)}"></p>' if badge else ""
     return (
         '<!DOCTYPE html><html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width">'
@@ -244,12 +250,13 @@ def _html(title: str, summary: str, body: str, up: str, badge: str) -> str:
         f'<meta name=description content="{escape(summary)}">'
         f'<meta property="og:title" content="{escape(title)}">'
         f'<meta property="og:description" content="{escape(summary)}">'
+        f'<link rel=icon href="{up}../_static/favicon.svg">'
         f'<link rel=stylesheet href="{up}../_static/answers.css">'
-        f'<header><a href="{up}../index.html">typelattice</a> · <a href="{up}index.html">every answer</a> · '
+        f'<header><a href="{up}../index.html">typelattice</a> · '
+        f'<a href="{up}../answers/index.html">every answer</a> · '
+        f'<a href="{up}../conformance/index.html">conformance</a> · '
         f'<a href="{up}../explore.html">explorer</a></header><main><h1>{escape(title)}</h1>'
-        f"{body}{image}<p><small>An answer without a word beside it was recorded, and agrees with the "
-        "library's rule. <em>never asked</em>: the rule alone says so. <em>departs</em>: the library answers "
-        "otherwise than its rule.</small></p></main></html>\n"
+        f"{body}{image}{note}</main></html>\n"
     )
 
 

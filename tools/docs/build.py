@@ -1,6 +1,7 @@
 """Builds the documentation site: `python tools/docs/build.py INTO`, or `make docs`.
 
-With `--pyodide FOLDER`, where its files lie, the site has Pyodide itself.
+With `--pyodide FOLDER`, where its files lie, the site has Pyodide itself. With `--address URL`, where it will
+stand, the page for wrong addresses and the cards that other sites show of a link lead there.
 
 The pages of docs/, the README and the other documents of the repository are laid into INTO/source as they
 are, but for their links, beside pages that are generated: the gallery, the API, the commands, the documents.
@@ -17,7 +18,9 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 
+import addresses
 import answers
+import conformance
 import documents
 import gallery
 import links
@@ -98,19 +101,22 @@ def _write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
 
 
-def build(into: Path, pyodide: Path | None) -> int:
+def build(into: Path, pyodide: Path | None, address: str) -> int:
     """Makes the site; the exit status is that of Sphinx, or 1 if a link leads nowhere."""
     from sphinx.cmd.build import main as sphinx  # the tests read the pages without it
 
     source, html = into / "source", into / "html"
     lay_out(source, pyodide)
     strict = ["--fail-on-warning", "--keep-going", "--quiet", "--jobs", "auto"]
+    strict += ["-D", f"html_baseurl={address}"]
     status = sphinx([*strict, "-c", str(HERE), "-d", str(into / "doctrees"), str(source), str(html)])
     if status:
         return status
     live.serve_beside(html, pyodide)
     (html / "explore.html").write_text(explorer(document(tl.systems(), USUAL)), encoding="utf-8")
     answers.write(html)
+    conformance.write(html)
+    addresses.write(html, address)
     outside, broken = links.follow(html)
     (into / "links.txt").write_text("".join(f"{link}\n" for link in outside), encoding="utf-8")
     for link in broken:
@@ -124,4 +130,5 @@ if __name__ == "__main__":
     parser = ArgumentParser()
     parser.add_argument("into", type=Path)
     parser.add_argument("--pyodide", type=Path)
+    parser.add_argument("--address", default="", type=lambda text: text.rstrip("/"))
     raise SystemExit(build(**vars(parser.parse_args())))

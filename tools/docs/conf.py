@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import re
+import sys
+from html import escape, unescape
+from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import typelattice
+
+sys.path.insert(0, str(Path(__file__).parent))
+from addresses import CARD
+from addresses import SAID as ABOUT_SITE
+
+ABOUT = " ".join(ABOUT_SITE)
 
 project = "typelattice"
 author = copyright = "the typelattice contributors"
@@ -16,6 +27,7 @@ exclude_patterns = ["files"]
 html_theme = "furo"
 html_title = "typelattice"
 html_static_path = ["static"]
+html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
 html_copy_source = False
 # A summary of a result is fetched, which browsers refuse to pages opened from a disk.
@@ -49,6 +61,23 @@ def _by_keyboard(
     context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
 
 
+def _described(
+    app: Any, page: str, _template: str, context: dict[str, Any], _tree: object
+) -> None:
+    """Search engines, and sites that show a link, get a page's first paragraph, and the card of the site."""
+    paragraph = re.search("<p>(.*?)</p>", context.get("body", ""), re.DOTALL)
+    said = " ".join(unescape(re.sub("<[^>]*>", "", paragraph[1])).split()) if paragraph else ABOUT
+    title = unescape(re.sub("<[^>]*>", "", context.get("title", ""))) or project
+    shown = {"og:title": title, "og:description": shorten(said, 160, placeholder=" …"), "og:type": "website"}
+    if address := app.config.html_baseurl:
+        shown |= {"og:url": f"{address}/{page}.html", "og:image": f"{address}/_static/{CARD}"}
+        shown["twitter:card"] = "summary_large_image"
+    tags = [f'<meta name="description" content="{escape(shown["og:description"])}">']
+    tags += [f'<meta property="{name}" content="{escape(text)}">' for name, text in shown.items()]
+    context["metatags"] = context.get("metatags", "") + "\n".join(tags)
+
+
 def setup(app: Any) -> None:
+    app.connect("html-page-context", _described)
     app.connect("autodoc-process-signature", _signature)
     app.connect("html-page-context", _by_keyboard, priority=900)  # after the theme has made its list

@@ -1,0 +1,39 @@
+"""The pages of conformance count the calls that `typelattice conform` compares."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import said
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
+import conformance  # type: ignore[import-not-found]
+
+
+@pytest.mark.parametrize("name", ["arrow", "keras", "c"])
+def test_the_counts_add_up_to_those_of_the_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = conformance.conformance(name)
+    compared = json.loads(said(capsys, "conform", name, "--format", "json"))
+    counts = found.classes.values()
+    assert sum(c.right + c.refused + c.departs for c in counts) == compared["compared"] > 0
+    assert sum(c.departs for c in counts) == sum(len(listed["calls"]) for listed in compared["listed"])
+    assert found.date in compared["asked"]
+
+
+def test_a_page_says_what_was_never_asked() -> None:
+    found = conformance.conformance("keras")
+    assert "add" in found.classes["arithmetic"].never_asked
+    assert found.classes["arithmetic"].asked == 0
+    page = conformance.library_page("keras", [found])
+    assert "never asked: add" in page
+    assert "right by rule" in page
+
+
+def test_a_share_below_the_whole_is_not_shown_as_the_whole() -> None:
+    counts = conformance.Counts(999_999, 0, 1, 0, ())
+    newest = conformance.Conformance("c", {}, "", dict.fromkeys(conformance.STANDARD, counts))
+    assert "99.99%" in conformance.index([newest])
+    assert "100%" not in conformance.index([newest])

@@ -1,0 +1,203 @@
+"""Pages and data of what each library was asked, and how often its rules are right: the site's conformance.
+
+Every recorded call is compared with the system of its library, class by class, as `typelattice conform` does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+
+from answers import html_page, libraries
+
+import typelattice as tl
+from typelattice.conformance.compare import compare
+from typelattice.engine.operations import STANDARD
+from typelattice.facts.missing_operations import absent
+from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.facts.releases import SIGN, releases
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED
+from typelattice.recorded.departures import departures
+from typelattice.recorded.recording import Call, opened
+
+FOLDER = "conformance"
+VERSION = 1  # of the data
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The calls of a class of operations: how many a library answered or refused as its rule says.
+
+    `departs` counts the others, `broken` those at which the library broke down. `never_asked` names the
+    operations that the library has and that nobody asked it for.
+    """
+
+    right: int
+    refused: int
+    departs: int
+    broken: int
+    never_asked: tuple[str, ...]
+
+    @property
+    def asked(self) -> int:
+        return self.right + self.refused + self.departs + self.broken
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """A release of a library: the versions that were asked, when, and the counts of each class."""
+
+    name: str
+    versions: Mapping[str, str]
+    date: str
+    classes: Mapping[str, Counts]
+
+
+def conformance(name: str) -> Conformance | None:
+    """Compare a recording with its system, class by class; None if nothing was recorded."""
+    page = opened(name)
+    if page is None:
+        return None
+    system, listed, lacking = tl.system(name), departures(name), absent(name)
+    asked: dict[str, list[str]] = {}
+    for op in page.operations:
+        if op in NAMES and op not in page.lacks[0]:
+            asked.setdefault(NAMES[op].of_class, []).append(op)
+    found = {}
+    for of_class in STANDARD:
+        refused = Counter[bool]()
+
+        def calls(ops: Iterable[str], refused: Counter[bool] = refused) -> Iterator[Call]:
+            for op in ops:
+                for call in page.calls_of(op):
+                    refused[_is_refused(call)] += 1
+                    yield call
+
+        ops = asked.get(of_class, [])
+        report = compare(system, calls(ops), listed)
+        differing = [*report.mismatches, *(m for found_ in report.listed.values() for m in found_)]
+        by_rule = refused[True] - sum(_is_refused(m.call) for m in differing)
+        never = (
+            op.name for op in OPERATIONS.values()
+            if op.of_class == of_class and op.name not in ops and op.name not in lacking
+        )  # fmt: skip
+        found[of_class] = Counts(
+            report.compared - len(differing) - by_rule, by_rule, len(differing), report.broken, tuple(never)
+        )
+    return Conformance(name, page.versions, page.date, found)
+
+
+def _is_refused(call: Call) -> bool:
+    return call.answer.startswith(EXCEPTION) and call.answer != NOT_ASKED and call.answer not in BROKEN
+
+
+def names() -> list[str]:
+    """The systems of libraries with their older releases, the newest first."""
+    return [
+        release
+        for name in libraries()
+        for release in [name, *(f"{name}{SIGN}{older}" for older in releases(name)[:-1][::-1])]
+    ]
+
+
+def write(html: Path) -> int:
+    """Write the pages and the data into the folder of a site; the number of pages."""
+    into = html / FOLDER
+    into.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor() as processes:
+        made = [*filter(None, processes.map(conformance, names()))]
+    by_library: dict[str, list[Conformance]] = {}
+    for found in made:
+        by_library.setdefault(found.name.partition(SIGN)[0], []).append(found)
+    for name, found_releases in by_library.items():
+        (into / f"{name}.html").write_text(library_page(name, found_releases), encoding="utf-8")
+    (into / "index.html").write_text(index([found[0] for found in by_library.values()]), encoding="utf-8")
+    data = {"typelattice": "conformance", "version": VERSION, "recordings": [*map(asdict, made)]}
+    (into / "conformance.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    return len(by_library) + 1
+
+
+def index(newest: Sequence[Conformance]) -> str:
+    """The page of all libraries: how much of each class its rules say rightly, in the newest release."""
+    head = "".join(f'<th scope=col><a href="{f.name}.html">{escape(f.name)}</a>' for f in newest)
+    body = "".join(
+        f"<tr><th scope=row>{of_class}" + "".join(_cell(found.classes[of_class]) for found in newest)
+        for of_class in STANDARD
+    )
+    total = sum(counts.asked for found in newest for counts in found.classes.values())
+    departing = sum(counts.departs for found in newest for counts in found.classes.values())
+    summary = (
+        f"{total:,} recorded calls of {len(newest)} systems, each in its newest release. "
+        f"{departing:,} of them answer otherwise than the rule of the library says."
+    )
+    text = (
+        f"<p class=sum>{summary}</p>{_table('classes of operations', head, body)}"
+        "<p>A cell has the share of calls that the rule predicts, refusals among them. "
+        '<a href="../operations.html">Operations</a> says what each class holds. '
+        '<a href="conformance.json">The same as data</a>.</p>'
+    )
+    return html_page("Conformance", summary, text, "", "", "")
+
+
+def library_page(name: str, found: Sequence[Conformance]) -> str:
+    """The page of a library: the counts of each class, release by release."""
+    head = "".join(
+        f"<th scope=col>{escape(f.name)}<br><small>{escape(_versions(f))}, {escape(f.date)}</small>"
+        for f in found
+    )
+    body = "".join(
+        f"<tr><th scope=row>{of_class}" + "".join(_counts(f.classes[of_class]) for f in found)
+        for of_class in STANDARD
+    )
+    summary = f"What {name} was asked, and how often its rules are right."
+    text = (
+        f"<p class=sum>{escape(summary)}</p>{_table(name, head, body)}"
+        f'<p><a href="../gallery/{escape(name)}.html">The page of this system</a> has its rules, and its '
+        "departures with their reasons.</p>"
+    )
+    return html_page(f"Conformance of {name}", summary, text, "", "", "")
+
+
+def _table(label: str, head: str, body: str) -> str:
+    return (
+        f'<div class=scroll tabindex=0 role=region aria-label="{escape(label)}"><table><thead><tr>'
+        f"<th scope=col>class{head}</thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(counts: Counts) -> str:
+    if not counts.asked:
+        return f"<td>{_chip('unasked', 'never asked') if counts.never_asked else ''}"
+    share = (counts.right + counts.refused) / counts.asked
+    # A share that only rounds to the whole is none.
+    said = "100%" if share == 1 else f"{min(share, 0.9999):.2%}"
+    return f"<td>{_chip('right' if share == 1 else 'departs', said)}"
+
+
+def _counts(counts: Counts) -> str:
+    parts = [
+        _chip(kind, f"{number:,} {word}")
+        for kind, number, word in (
+            ("right", counts.right, "right by rule"),
+            ("refused", counts.refused, "refused by rule"),
+            ("departs", counts.departs, "depart"),
+            ("unasked", counts.broken, "broke down"),
+        )
+        if number
+    ]
+    if counts.never_asked:
+        parts.append(f"<small>never asked: {', '.join(counts.never_asked)}</small>")
+    return f"<td>{'<br>'.join(parts)}"
+
+
+def _chip(kind: str, text: str) -> str:
+    return f"<span class={kind}>{text}</span>"
+
+
+def _versions(found: Conformance) -> str:
+    return ", ".join(f"{name} {version}" for name, version in found.versions.items())

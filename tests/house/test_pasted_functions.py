@@ -31,6 +31,8 @@ def test_each_example_of_the_box_shows_a_difference(
 def test_a_loop_is_counted_and_a_departure_shows_what_the_library_gave() -> None:
     found = annotate.annotate("for i in range(3):\n    x = x + 1\nx", "x=int8", "numpy")
     assert [(step["text"], step["times"]) for step in found["lines"][1]["steps"]] == [("x + 1", 3)]
+    found = annotate.annotate("(x + y) * 2", "x=int64 y=float16", "tensorflow numpy")
+    assert found["lines"][0]["answers"] == ["refused", "float64"]
     found = annotate.annotate("x / y", "x=int8 y=float32", "ndonnx")
     assert found["lines"][0]["answers"] == ["float64"]
     assert "observed" in found["lines"][0]["steps"][0]["reasons"][0]

@@ -23,6 +23,7 @@ from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
 MOST_LINES = 40
 MOST_CHARACTERS = 4_000
 MOST_SYSTEMS = 3
+REFUSED = str(Outcome(None, reason=""))
 ERROR_LINE = re.compile(r"<source>, line (\d+): ")
 
 
@@ -99,7 +100,7 @@ def _result(replayed: Replay) -> str:
 def _lines(
     text: str, p: Program, replays: Sequence[Replay], diverging: Divergences
 ) -> Iterator[dict[str, Any]]:
-    """Give each line its steps; its answers are those of the last of them."""
+    """Give each line its steps and its answers."""
     differences = {d.number: d for d in diverging.differences}
     steps: dict[int, list[dict[str, Any]]] = {}
     for i, step in enumerate(p.steps):
@@ -111,11 +112,16 @@ def _lines(
         yield {
             "number": number,
             "text": line,
-            "answers": own[-1]["answers"] if own else [],
+            "answers": [*map(_last, zip(*(step["answers"] for step in own), strict=True))],
             "differs": any(step["differs"] for step in own),
             "first": bool(diverging.first and _line(diverging.first.step) == number),
             "steps": _counted(own),
         }
+
+
+def _last(answers: Sequence[str]) -> str:
+    """The answer of a line: that of its last step, or the refusal of an earlier one."""
+    return next((said for said in answers if said.startswith(REFUSED)), answers[-1])
 
 
 def _shown(step: Step, outcomes: Sequence[Outcome], difference: Difference | None) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def test_small_dtypes_are_left_out_and_what_lies_between_them_is_not() -> None:
     arrows = {(a.source, a.target) for a in drawing.placed.diagram.arrows}
     assert ("f*", "float16") in arrows
     assert "left out: 4 small dtypes" in drawing.placed.diagram.notes[-1]
+    assert "--small" not in drawing.svg  # a picture stands where nobody can follow advice
 
 
 def test_a_tie_names_its_winner_and_what_is_undecided_has_none() -> None:

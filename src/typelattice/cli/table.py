@@ -14,7 +14,7 @@ from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal import complain, layout
 from typelattice.study.diffs import Diff
 from typelattice.study.study_scope import TierChoice
-from typelattice.study.table_labels import CODES, left_out
+from typelattice.study.table_labels import CODES, SHOW_SMALL, left_out
 from typelattice.study.tables import Table
 
 WITHOUT_NOTES = ("csv",)  # formats in which a table cannot say what it leaves out
@@ -58,7 +58,7 @@ def asked(args: Namespace, make: Callable[..., Shown]) -> Shown:
 def tell_left_out(dtypes: tuple[DType, ...], format: str) -> None:
     """Says on standard error which dtypes are not shown, where the format has no notes."""
     if format in WITHOUT_NOTES:
-        for note in left_out(dtypes):
+        for note in left_out(dtypes, SHOW_SMALL):
             complain(f"typelattice: {note}")
 
 

@@ -14,7 +14,7 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import TierChoice, read
-from typelattice.study.table_labels import REFUSED, code, left_out, marks
+from typelattice.study.table_labels import REFUSED, SHOW_SMALL, code, left_out, marks
 from typelattice.study.tables import Table, answered, operands_of, tiers_of, without_idle_scalars
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Diff(Viewed):
             notes.append(f"{REFUSED} is a refusal")
         rows, columns, corner = a.labels(codes)
         title = f"{a.what}: {a.system.name}|{b.system.name}"
-        return Grid(title, columns, rows, cells, (*notes, *left_out(a.left_out)), corner)
+        return Grid(title, columns, rows, cells, (*notes, *left_out(a.left_out, SHOW_SMALL)), corner)
 
     def _pairs(self) -> Iterator[tuple[Promotion, Promotion]]:
         """Yield the two answers of each cell, row by row."""

@@ -14,6 +14,7 @@ from typelattice.rendering import Cell
 
 CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
 REFUSED = "-"
+SHOW_SMALL = "; small=True or --small shows them"
 DEPARTS = "!"  # follows a library's answer that its rule contradicts
 
 
@@ -85,11 +86,7 @@ def told(p: Promotion) -> str:
     return ". ".join((f"{question(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *lost, *did))
 
 
-def left_out(dtypes: tuple[DType, ...]) -> list[str]:
-    """Return a note on dtypes that are not shown, if there are any."""
+def left_out(dtypes: tuple[DType, ...], advice: str = "") -> list[str]:
+    """Return a note on dtypes that are not shown, if there are any, with advice; pictures give none."""
     codes = ", ".join(d.code for d in dtypes)
-    return (
-        [f"left out: {len(dtypes)} small dtypes ({codes}); small=True or --small shows them"]
-        if dtypes
-        else []
-    )
+    return [f"left out: {len(dtypes)} small dtypes ({codes}){advice}"] if dtypes else []

@@ -18,7 +18,7 @@ from typelattice.operands.operand import Operand, Tier, operand_of
 from typelattice.recorded.observed import asked_of, observed, recording_of
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import SCALARS, TierChoice, check_size, weak_widths
-from typelattice.study.table_labels import DEPARTS, REFUSED, cell, label, left_out
+from typelattice.study.table_labels import DEPARTS, REFUSED, SHOW_SMALL, cell, label, left_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +95,7 @@ class Table(Viewed):
             notes.append("* is weak: it counts by its kind, and gives way to a dtype beside it")
         rows, columns, corner = self.labels(codes)
         title = f"{self.what} under {self.system.name}: {self.system.title}"
-        return Grid(title, columns, rows, cells, (*notes, *left_out(self.left_out)), corner)
+        return Grid(title, columns, rows, cells, (*notes, *left_out(self.left_out, SHOW_SMALL)), corner)
 
     def part(self, rows: Iterable[str], columns: Iterable[str]) -> Table:
         """Return some rows and columns of the table, in its own order."""

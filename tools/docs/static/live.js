@@ -105,7 +105,8 @@ function report(found) {
   const scrolled = element("div", { class: "scrolling", tabindex: "0", role: "region",
     "aria-label": "dtypes of each line" }, table);
   const note = found.note ? [element("p", {}, element("small", {}, found.note))] : [];
-  const summary = element("ul", { class: "summary" }, ...found.summary.map((said) => element("li", {}, said)));
+  const said = found.summary.map((text) => element("li", {}, text));
+  const summary = element("ul", { class: "summary" }, ...said);
   return [summary, scrolled, ...note];
 }
 
@@ -155,8 +156,8 @@ fill("code" in linked ? linked : {});
 form.addEventListener("submit", (event) => event.preventDefault());
 if (location.protocol === "file:") {
   status.textContent =
-    "This page was opened from a disk, and browsers give such pages no files, so the box can compute nothing. " +
-    "Served, it can: python -m http.server -d build/docs/html";
+    "This page was opened from a disk, and browsers give such pages no files, " +
+    "so the box can compute nothing. Served, it can: python -m http.server -d build/docs/html";
 } else {
   form.addEventListener("submit", ask);
   form.querySelector("[type=submit]").disabled = false;

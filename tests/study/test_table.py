@@ -77,16 +77,25 @@ def test_small_dtypes_are_left_out_and_named_unless_asked_for() -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_no_format_leaves_out_dtypes_of_the_users_own_without_a_word(
-    format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_no_format_leaves_out_small_dtypes_without_a_word(
+    format: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text(own.replace("posit8 -> f32", "posit8 -> f32; i8"))
-    for command in (["table", "--system", str(path)], ["diff", str(path), str(path)]):
+    for command in (["table", "--system", "jax"], ["diff", "jax", "jax"]):
         assert main([*command, "--format", format]) == 0
         out, err = capsys.readouterr()
-        assert "left out: 1 small dtypes (posit8)" in " ".join((out + err).split())
+        assert "left out: " in " ".join((out + err).split())
         assert bool(err) == (format == "csv")
+
+
+def test_a_system_of_ones_own_is_shown_whole(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(own.replace("posit8 -> f32", "posit8 -> f32; i8; i4 -> i8"))
+    for shown in (tl.table(path), tl.diff(path, path).a):
+        assert {"posit8", "int4"} <= {*shown.columns}
+        assert shown.left_out == ()
+    assert "i4" in tl.draw(path).svg
+    assert "i4" in tl.draw("jax", path).svg
+    assert "f8_e5m2" not in tl.draw("jax", path).svg.partition("left out")[0]
 
 
 def test_python_scalars_that_everything_refuses_are_left_out() -> None:

@@ -50,8 +50,9 @@ def arguments(parser: ArgumentParser) -> None:
         help="a program under the system, its casts marked: 'a*2.0 + b' a=int8:0d b=float16",
     )  # fmt: skip
     parser.add_argument(
-        "--small", action="store_true", help="also integers of less than 8 bits, floats of 8 or less"
-    )
+        "--small", action="store_true",
+        help="also integers of less than 8 bits, floats of 8 or less (a system of your own has all)",
+    )  # fmt: skip
     parser.add_argument(
         "--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes, int32 is a name"
     )

@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import DType, Node, place
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram
 from typelattice.study.table_labels import left_out
-from typelattice.study.tables import is_small
+from typelattice.study.tables import small_nodes
 
 SPELLED = 6  # relations that are written out
 
@@ -21,7 +21,8 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     If `b` puts a node between two of `a`, nothing is dropped: the relation holds by a longer way.
     """
     nodes = list(dict.fromkeys((*a.order.nodes, *b.order.nodes)))
-    hidden = [] if small else [n for n in nodes if is_small(n)]
+    left = [(s.order, small_nodes(s)) for s in (a, b)]
+    hidden = [] if small else [n for n in nodes if all(n in few for order, few in left if n in order)]
     hidden = [] if len(hidden) == sum(isinstance(n, DType) for n in nodes) else hidden
     shown = [n for n in nodes if n not in hidden]
     orders = [between(s.order, [n for n in shown if n in s.order]) for s in (a, b)]

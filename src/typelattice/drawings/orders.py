@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
 from typelattice.study.table_labels import left_out, short
-from typelattice.study.tables import is_small
+from typelattice.study.tables import small_nodes
 
 ROWS = ((0, "complex"), (1, "float"), (2, "signed"), (3, "unsigned"))
 BETWEEN = 2.5  # bools, and integers without a sign or a width: between the rows of integers
@@ -81,7 +81,8 @@ def between(order: Order[Node], shown: Sequence[Node]) -> Order[Node]:
 def _shown(system: Rules, small: bool, also: set[Node]) -> tuple[list[Node], tuple[DType, ...]]:
     """The nodes to draw, and the dtypes left out."""
     nodes = system.order.nodes
-    narrow = [n for n in nodes if isinstance(n, DType) and is_small(n)]
+    few = small_nodes(system)
+    narrow = [n for n in nodes if isinstance(n, DType) and n in few]
     dtypes = [n for n in nodes if isinstance(n, DType)]
     if small or len(narrow) == len(dtypes):
         return list(nodes), ()

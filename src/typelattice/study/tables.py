@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.promote_operands import promote_operands
+from typelattice.engine.rules import Rules
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
 from typelattice.facts.operations import operation
+from typelattice.facts.releases import SIGN
 from typelattice.files.reader import system as find_system
+from typelattice.files.text import systems
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand, Tier, operand_of
 from typelattice.recorded.observed import asked_of, observed, recording_of
@@ -31,6 +34,17 @@ SHOWN_FROM = {Kind.UNSIGNED: 8, Kind.SIGNED: 8, Kind.FLOAT: 9}
 def is_small(x: Node) -> bool:
     """Return True if a node is a dtype shown only on demand: of less than 8 bits, or a float of 8 or less."""
     return isinstance(x, DType) and x.bits is not None and x.bits < SHOWN_FROM.get(x.kind, 0)
+
+
+def small_nodes(system: Rules) -> frozenset[Node]:
+    """The nodes of a system that are shown on demand only; a system of one's own shows all that it has.
+
+    >>> import typelattice as tl
+    >>> len(small_nodes(tl.system("jax"))), len(small_nodes(tl.system("numpy")))
+    (17, 0)
+    """
+    comes_along = system.name.partition(SIGN)[0] in systems()
+    return frozenset(filter(is_small, system.order.nodes)) if comes_along else frozenset()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -125,8 +139,8 @@ def table(
 
     `tier`: the tier of the rows; `all` has arrays, and below them arrays without dimensions if the system
     distinguishes those. `dtypes`: the operands in their order, which may include Python scalars. Without it,
-    the table has all dtypes of the system; those of less than 8 bits and small floats only if `small`. It has
-    Python scalars only if the system takes any.
+    the table has all dtypes of the system. Those of less than 8 bits and small floats of a system that comes
+    along are left out unless `small`. The table has Python scalars only if the system takes any.
 
     Raises UnknownSystemError, FormatError, OpError; DTypeError or OperandError for objects that are not
     operands, BeyondReachError for too many.
@@ -163,7 +177,7 @@ def operands_of(system: System, tier: TierChoice, small: bool) -> tuple[list[Ope
     Rows of Python scalars have no columns of Python scalars: Python itself adds these.
     """
     have = system.dtypes
-    hidden = tuple(filter(is_small, have))
+    hidden = tuple(filter(small_nodes(system).__contains__, have))
     if small or len(hidden) == len(have):
         hidden = ()
     arrays = [operand_of(d) for d in have if d not in hidden]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.answers import EXCEPTION
-from typelattice.recorded.recording import opened
+from typelattice.recorded.recording_files import open_recording
 
 BREAKING = ("hypot", "int8", "float16")
 HANGING = ("hypot", "float16", "int8")
@@ -24,7 +24,7 @@ class Faithful:
         return ("bool", "uint8", "int8", "float16", "float32")
 
     def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
-        page = opened("numpy")
+        page = open_recording("numpy")
         call = page and page.call(operation, tuple(operands))
         assert call
         if call.answer.startswith(EXCEPTION):

@@ -15,7 +15,7 @@ from typelattice.conformance.implementation import implementation, implementatio
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.facts.libraries import libraries
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 HERE = Path(__file__).parents[1]
 PLANTED = ["compare", "planted:Planted", "--with", "numpy", "--limit", "1"]

@@ -12,7 +12,8 @@ from typelattice.cli.main import main
 from typelattice.conformance.differences import Difference, causes, differences
 from typelattice.conformance.implementation import implementation, implementations, snippet
 from typelattice.conformance.process import LibraryProcess
-from typelattice.recorded.recording import Call, Recording
+from typelattice.recorded.recording_files import load_recording
+from typelattice.recorded.sections import Call
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 
@@ -39,7 +40,7 @@ class Made:
 
 @pytest.mark.parametrize("name, op, operands, sort", KNOWN)
 def test_a_known_difference_is_found(name: str, op: str, operands: tuple[str, ...], sort: str) -> None:
-    answer = Recording.load(implementations()[name]["with"]).call(op, operands)
+    answer = load_recording(implementations()[name]["with"]).call(op, operands)
     expected = answer or Call(op, operands, "float32")
     with LibraryProcess(Made(name), 60) as asked:
         (found,) = causes(filter(None, differences(asked, [expected])))

@@ -11,7 +11,7 @@ from typelattice.conformance.library import NoSuchOperandError, OperandString
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.random_calls import compare_live, shrunk
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 
 class Stubborn:

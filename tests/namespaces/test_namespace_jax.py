@@ -12,7 +12,7 @@ from typelattice.facts.releases import release_of
 from typelattice.operands.notation import parse
 from typelattice.recorded.departure import departure_of
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 np = pytest.importorskip("numpy")

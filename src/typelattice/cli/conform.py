@@ -26,7 +26,7 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import installed_release
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import load_recording
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import progress_bar
@@ -68,7 +68,7 @@ def run(args: Namespace) -> Paragraphs:
         about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
     else:
         misnamed = []
-        recording = Recording.load(args.recording or args.library)
+        recording = load_recording(args.recording or args.library)
         found = tl.system(args.system or args.library)
         listed = _listed(args, args.library, found)
         report = compare(found, recording.calls(), listed)

@@ -29,7 +29,8 @@ from typelattice.conformance.watch import News, watch
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import SIGN, installed_release
-from typelattice.recorded.recording import ENDING, Recording, recorded
+from typelattice.recorded.encode_recording import rest_on_base
+from typelattice.recorded.recording_files import ENDING, load_recording, recording_names, save_recording
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import complain, progress_bar
@@ -83,7 +84,7 @@ def run(args: Namespace) -> Paragraphs:
 
 def _installed() -> Iterator[str]:
     """Return the recordings whose library is installed; nothing is imported."""
-    for name in recorded():
+    for name in recording_names():
         entry = recordings().get(name)
         modules = libraries()[entry.library].modules if entry else ()
         if SIGN not in name and modules and find_spec(modules[0]):
@@ -94,21 +95,21 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
     """Return the changes in one library, and the file of the proposed recording, if there is one."""
     with interrupts.raised(), LibraryProcess(partial(library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
-        if not args.recording and release not in recorded():
+        if not args.recording and release not in recording_names():
             what = f"watch: {name} has no recording that comes along"
             raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
         path = Path(args.output) / f"{release.replace(':', '.')}{ENDING}" if args.output else None
         if path:
             check_not_read(str(path), args.recording)
-        then = Recording.load(args.recording or release)
+        then = load_recording(args.recording or release)
         found = watch(asked, release, then, progress_bar())
         if not found or path is None:
             return found, None
         plain, _, older = release.partition(SIGN)
         if older and not args.recording:
-            found.now.on_base(plain).save(path)
+            save_recording(rest_on_base(found.now, plain), path)
         else:
-            asked_everything(asked, progress=progress_bar()).save(path)
+            save_recording(asked_everything(asked, progress=progress_bar()), path)
         return found, path
 
 

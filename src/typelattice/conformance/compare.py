@@ -13,7 +13,7 @@ from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.departure import Departure, departure_of
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 REFUSAL = "-"
 """How a system's refusal is written."""

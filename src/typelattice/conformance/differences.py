@@ -16,7 +16,8 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline
-from typelattice.recorded.recording import Call, Recording, recorded
+from typelattice.recorded.recording_files import load_recording, recording_names
+from typelattice.recorded.sections import Call
 
 SEVERAL = 200
 """Random calls of three operands and more, of each operation that takes them."""
@@ -121,8 +122,8 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
 
     Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
     """
-    if system.name in recorded():
-        return [call for call in Recording.load(system.name).calls() if _has_array(call.operands)]
+    if system.name in recording_names():
+        return [call for call in load_recording(system.name).calls() if _has_array(call.operands)]
     read = cache(system.operand)
     return [
         Call(op, operands, said(system.explain(*map(read, operands), op=op)))

@@ -22,7 +22,7 @@ from typelattice.conformance.registry import library, missing_library
 from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.suggestions import nearest, short
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 TABLE = Path(__file__).parent / "implementations" / "table.toml"
 LETTERS = "xyzuvw"

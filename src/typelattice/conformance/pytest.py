@@ -33,7 +33,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 SEVERAL = 500
 """Random calls of three operands and more, of each operation that takes them."""

@@ -11,7 +11,7 @@ from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 SHRUNK = 200
 """How many mismatches are made small; the further ones are reported as they were found."""

@@ -10,7 +10,9 @@ from typelattice.conformance.library import Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
 from typelattice.conformance.questions import Question, planned_calls
 from typelattice.recorded.answers import LACKED, Messages
-from typelattice.recorded.recording import Answers, Recording, encode
+from typelattice.recorded.encode_recording import encode_recording
+from typelattice.recorded.recording import Recording
+from typelattice.recorded.sections import Answers
 
 Progress = Callable[[int, int, str], None]
 """Told how many calls are done, how many are planned, and the operation."""
@@ -99,7 +101,7 @@ def _recording(
         "operands": list(operands),
         "seed": seed,
     }
-    return encode(head, messages.errors, found)
+    return encode_recording(head, messages.errors, found)
 
 
 def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:

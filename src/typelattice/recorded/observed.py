@@ -18,7 +18,8 @@ from typelattice.facts.range_checks import Value
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
-from typelattice.recorded.recording import FOREIGN, Call, opened
+from typelattice.recorded.recording_files import FOREIGN, open_recording
+from typelattice.recorded.sections import Call
 
 if TYPE_CHECKING:
     from typelattice.recorded.departure import Departure
@@ -126,7 +127,7 @@ def observed(p: Promotion) -> Observed | None:
         call = _asked(name, asked.function, p.promoting)  # of many operands, operators are asked of some
     if call is None or call.answer == NOT_ASKED:
         return None
-    page = opened(name)
+    page = open_recording(name)
     assert page
     # The library was asked a call of its own, which may refuse what promotion by itself does not: a value
     # out of range, for one.
@@ -144,7 +145,7 @@ def recording_of(system: Rules) -> str | None:
     """The name of the recording of a system's library; None if nothing was recorded for that system."""
     entry = recordings().get(system.name)
     of_library = entry is not None and _packages(system)[:1] == [entry.library]
-    return system.name if of_library and opened(system.name) else None
+    return system.name if of_library and open_recording(system.name) else None
 
 
 @lru_cache(128)
@@ -155,7 +156,7 @@ def asked_of(system: Rules) -> str:
     >>> asked_of(system("keras-jax")).split(" ")[0]
     'keras'
     """
-    page = opened(system.name)
+    page = open_recording(system.name)
     versions = page.versions if page else {}
     named = {
         package: version.partition("+")[0]
@@ -173,7 +174,7 @@ def _packages(system: Rules) -> list[str]:
 
 def _asked(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
     """The recorded call, of the very operands if these were asked; None where Python alone was."""
-    page = opened(name)
+    page = open_recording(name)
     if page is None:
         return None
     # An operation may have been asked of the kind of a number, and not of that number.

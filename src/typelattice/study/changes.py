@@ -13,6 +13,7 @@ from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.observed import observed, recording_of
 from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import load_recording
 from typelattice.rendering import Cell, Grid
 from typelattice.study.tables import of_tier, operands_of
 
@@ -78,7 +79,7 @@ def changes(a: System, b: System) -> Changes:
     'float32'
     """
     recorded = recording_of(a) is not None and recording_of(b) is not None
-    before, after = (given(Recording.load(s.name)) for s in (a, b)) if recorded else _asked(a, b)
+    before, after = (given(load_recording(s.name)) for s in (a, b)) if recorded else _asked(a, b)
     return changes_between(_name(a), before, _name(b), after, recorded)
 
 

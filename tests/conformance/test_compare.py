@@ -10,8 +10,15 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.conformance.differences import ACCEPTS, OTHER, REFUSES, Difference, calls_of_system, causes
 from typelattice.conformance.implementation import implementation, implementations, snippet
+from typelattice.conformance.implementation_differences import (
+    ACCEPTS,
+    OTHER,
+    REFUSES,
+    Difference,
+    calls_of_system,
+    causes,
+)
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.facts.libraries import libraries

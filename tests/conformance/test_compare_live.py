@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from typelattice.cli.main import main
-from typelattice.conformance.differences import Difference, causes, differences
 from typelattice.conformance.implementation import implementation, implementations, snippet
+from typelattice.conformance.implementation_differences import Difference, causes, differences
 from typelattice.conformance.process import LibraryProcess
 from typelattice.recorded.recording_files import load_recording
 from typelattice.recorded.sections import Call

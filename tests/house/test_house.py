@@ -116,10 +116,10 @@ def test_frameworks_are_named_in_the_files_made_for_them(path: Path) -> None:
 # These compare what a system says with what a library does, or state where the two differ.
 COMPARE = (
     "conformance/compare",
-    "conformance/differences",
+    "conformance/implementation_differences",
     "conformance/random_calls",
     "conformance/pytest",
-    "conformance/watch",
+    "conformance/changes_since_recording",
     "recorded/departure",
     "recorded/read_departures",
     "recorded/departures",

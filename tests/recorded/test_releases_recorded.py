@@ -10,7 +10,7 @@ import pytest
 from kept import kept
 
 import typelattice as tl
-from typelattice.facts.releases import release_of
+from typelattice.facts.releases import system_for_version
 from typelattice.recorded.answers import NOT_ASKED
 from typelattice.recorded.encode_recording import rest_on_base, without_base
 from typelattice.recorded.recording import RecordingError
@@ -33,7 +33,7 @@ def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -
     for op in base.operations:
         assert recording.answers(op).keys() == base.answers(op).keys()
     version = next(iter(recording.versions.values()))
-    assert release_of(name.partition("@")[0], version) == name
+    assert system_for_version(name.partition("@")[0], version) == name
 
 
 BASES = {name: found.head.get("base") for name in recording_names() if (found := open_recording(name))}

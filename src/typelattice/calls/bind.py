@@ -357,7 +357,7 @@ def _place(
 
 
 def _count_spread(parameter: Parameter, value: Argument, rest: Sequence[Argument]) -> int:
-    """The number of arguments that follow the first number of a parameter and belong to it."""
+    """Count the arguments after the first that belong to the same parameter: 2 in x.reshape(2, 3, 4)."""
     if not parameter.spread or isinstance(value, tuple):
         return 0
     return next((i for i, x in enumerate(rest) if not isinstance(x, (int, Ref))), len(rest))

@@ -22,7 +22,8 @@ from typelattice.cli.command import (
     seed,
 )
 from typelattice.cli.record import versions
-from typelattice.conformance.differences import (
+from typelattice.conformance.implementation import check_name, implementation, implementations, snippet
+from typelattice.conformance.implementation_differences import (
     Cause,
     askable,
     calls_of_implementation,
@@ -32,7 +33,6 @@ from typelattice.conformance.differences import (
     not_known,
     shrunk,
 )
-from typelattice.conformance.implementation import check_name, implementation, implementations, snippet
 from typelattice.conformance.process import LibraryProcess
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import write_text

@@ -124,7 +124,7 @@ def _mismatch_data(m: Mismatch) -> dict[str, object]:
 
 
 def _told(report: Report) -> Paragraphs:
-    """A report: causes with counts and examples, listed departures, the sums."""
+    """Write a report: causes with counts and examples, listed departures, and totals."""
     for cause, mismatches in report.groups().items():
         yield f"  {len(mismatches):6}  {printable(cause)}"
         yield from (f"          {printable(str(m))}" for m in mismatches[:SHOWN])

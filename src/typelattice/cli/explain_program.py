@@ -36,7 +36,7 @@ def explain_program(
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
     text, bound = bindings(args.operands)
     p = tl.program(text, **bound)
-    replays = [_with_dtypes(p, known).under(s) for s, known in zip(systems, own, strict=True)]
+    replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, own, strict=True)]
     if args.format == "json":
         answers = [replay_data(replay) for replay in replays]
         asked = {"program": p.source, "operands": bound, "steps": steps_data(p)}
@@ -61,8 +61,8 @@ def _disagree(replays: Sequence[Replay]) -> bool:
     return refused or diverging.first is not None
 
 
-def _with_dtypes(p: Program, known: Mapping[str, tl.DType]) -> Program:
-    """Read the inputs of a program with the dtypes that files define."""
+def _parse_inputs(p: Program, known: Mapping[str, tl.DType]) -> Program:
+    """Parse the inputs that are still text; `known` holds the dtypes that system files define."""
     steps = [
         replace(step, given=parse(step.given, known))
         if isinstance(step, Input) and isinstance(step.given, str) else step
@@ -117,7 +117,7 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
 
 def _said(o: Outcome, name: str) -> tuple[str, str]:
     """The result of a step and its system's name; the observed result where the library departs."""
-    if seen := o.departure:
+    if seen := o.recorded_departure:
         answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else given(seen)
         return answer, f"{name} (by rule {o})"
     return str(o), f"{name}{UNASKED}" if o.never_asked else name
@@ -129,7 +129,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
         yield "* is weak: beside an array it adopts the array's width"
     if any(o.never_asked for o in outcomes):
         yield UNASKED_NOTE
-    if any(o.departure for o in outcomes):
+    if any(o.recorded_departure for o in outcomes):
         yield "after a step where a library departs from its rule, later steps follow the rule"
 
 

@@ -21,11 +21,11 @@ from typelattice.cli.command import (
 from typelattice.cli.outputs import check_not_read
 from typelattice.cli.record import ROOM, versions
 from typelattice.cli.table import drawn
+from typelattice.conformance.changes_since_recording import News, changes_since_recording
 from typelattice.conformance.library import BrokenLibraryError, MissingLibraryError
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import asked_everything
 from typelattice.conformance.registry import library
-from typelattice.conformance.watch import News, watch
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import SIGN, installed_release
@@ -102,7 +102,7 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
         if path:
             check_not_read(str(path), args.recording)
         then = load_recording(args.recording or release)
-        found = watch(asked, release, then, progress_bar())
+        found = changes_since_recording(asked, release, then, progress_bar())
         if not found or path is None:
             return found, None
         plain, _, older = release.partition(SIGN)

@@ -25,7 +25,10 @@ def compare_live(
     listed: Sequence[Departure] = (),
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
 ) -> Report:
-    """The report of so many random calls; each mismatch is made small, and the same one is kept once."""
+    """Compare a system with a library on random calls, and report the mismatches.
+
+    The first mismatches are shrunk to the smallest calls that still fail. Duplicates among them are dropped.
+    """
     has = asked.catalogue
     questions = list(random_questions(has.operands, has.operations, has.several, calls, seed))
     report = compare(system, _calls(asked, questions, progress), listed)

@@ -57,10 +57,10 @@ _width = cache(width)
 
 def members(system: System) -> tuple[Member, ...]:
     """The nodes of its order, weak ones with the default dtypes of the system."""
-    return tuple(Member(n, counted_as(n, system)) for n in system.order.nodes)
+    return tuple(Member(n, dtype_or_default(n, system)) for n in system.order.nodes)
 
 
-def counted_as(node: Node, system: System) -> DType | None:
+def dtype_or_default(node: Node, system: System) -> DType | None:
     """Return the dtype whose facts a node uses: its own, or the default of its kind."""
     return node if isinstance(node, DType) else node.dtype or system.defaults.get(node.kind)
 
@@ -162,7 +162,7 @@ def shortfalls(
     of: Mapping[Node, Member],
     ties: Collection[frozenset[Node]] = (),
 ) -> Iterator[tuple[Node, ...]]:
-    """Yield what falls short of a demand: results (a, b, c), pairs and relations (a, b)."""
+    """Yield each violation of a demand: a pair or relation (a, b), or (a, b, c) for a + b = c."""
     for a, b in combinations(order.nodes, 2):
         c = order.join(a, b)
         if c is None and d.unjoined:

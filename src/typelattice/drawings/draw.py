@@ -37,13 +37,17 @@ def draw(
     small: bool = False,
     codes: str = "bits",
 ) -> Drawing:
-    """A drawing: of a system's order, of two systems in one, of an answer, or of a program under a system.
+    """Draw a system's order, two systems in one drawing, an answer, or a program under a system.
 
-    A system is drawn from left to right, its kinds as rows; `=` is a tie between lowest bounds, with a frame
-    around the winner, and `×` a refusal. `highlight`: operands, whose ways to their join are lit; the bounds
-    that lost are dashed, and the reason is written below. `small`: dtypes of less than 8 bits and small
-    floats too. `codes`: labels such as i8 (bits), i1 (bytes), int8 (names). With `other`, a system: what it
-    adds to the first, and what it drops; for a program, the system that it is under.
+    A system is drawn from left to right, with a row for each kind. `=` marks a tie between lowest bounds,
+    with a frame around the winner. `×` marks a refusal.
+
+    - `other`: a second system, drawn as what it adds and drops; for a program, the system that it is under.
+    - `highlight`: operands whose ways to their join are lit. Bounds that lost are dashed, and the reason is
+      written below.
+    - `op`: the operation on the highlighted operands.
+    - `small`: draw dtypes of less than 8 bits and small floats too.
+    - `codes`: labels such as i8 (bits), i1 (bytes) or int8 (names).
 
     Raises UnknownSystemError, FormatError; DTypeError or OperandError for what is no operand; DrawingError
     for what cannot be drawn.

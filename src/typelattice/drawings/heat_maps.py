@@ -92,7 +92,7 @@ def figure(found: Heat) -> Any:
 
 
 def heat_grid(found: Heat) -> Grid:
-    """A heat map as a grid of signs, whose notes say what they mean: for a terminal, in place of colours."""
+    """Return a heat map for a terminal: signs in place of colours, with notes that explain them."""
     cells = tuple(
         tuple(_cell(found, value, cell) for value, cell in zip(values, row, strict=True))
         for values, row in zip(found.values, found.grid.cells, strict=True)

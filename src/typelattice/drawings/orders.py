@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import combinations
 
 from typelattice.engine.rules import Pair, Rules
-from typelattice.explanations.operation_words import enumerated
+from typelattice.explanations.operation_description import enumerated
 from typelattice.explanations.sections import name
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.order import Order

@@ -55,7 +55,7 @@ def _counted(
         step = Hosted((o.dtype,), None, library)
         raise RefusalError(reason, "make it one of the library's own first", step)
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
-    as_array = op is not None and op.makes_array(place)
+    as_array = op is not None and op.counts_as_array(place)
     counts = replace(o, foreign="")
     if word == NUMBER and o.foreign == LISTS and (own is None or _needs_dimensions(op)):
         word = OTHER  # this has dimensions, like the list

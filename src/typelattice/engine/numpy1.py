@@ -57,7 +57,10 @@ def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], tr
 
 
 def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Decision]) -> Count:
-    """Join two counts. If each may be signed or unsigned, so may the result; NumPy keeps a flag for this."""
+    """Join what two operands count as.
+
+    The result may be signed or unsigned only if each of the two may. NumPy keeps a flag for this.
+    """
     node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], trail)
     assert isinstance(node, DType)  # the order of a value-based system has no weak nodes among its dtypes
     both = a.beside_unsigned is not a.beside_other and b.beside_unsigned is not b.beside_other

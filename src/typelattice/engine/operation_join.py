@@ -73,7 +73,7 @@ def make_arrays(
     if op.arrays == ITSELF:
         return operands
     return [
-        _array(rules, op, o, trail) if o.tier != "array" and op.makes_array(i) else o
+        _array(rules, op, o, trail) if o.tier != "array" and op.counts_as_array(i) else o
         for i, o in enumerate(operands)
     ]
 

@@ -148,10 +148,10 @@ class Op:
 
     @property
     def dimensions(self) -> int:
-        """The dimensions that every operand has to have."""
+        """Return 1 if this system's operation refuses 0-d arrays and Python scalars, else 0."""
         return int(self.scalars in (NOR_0D, NOR_WEAK))
 
-    def makes_array(self, place: int) -> bool:
+    def counts_as_array(self, place: int) -> bool:
         """Return True if the operand at a place counts as an array of the dtype that it has by itself."""
         return self.arrays == ARRAY or (self.arrays == ARRAY_IF_FIRST and place == 0)
 

@@ -23,7 +23,7 @@ from typelattice.engine.decisions import (
 )  # fmt: skip
 from typelattice.engine.fit import ValueFit
 from typelattice.engine.numpy1 import UNKNOWN
-from typelattice.explanations.operation_words import enumerated, operation_words
+from typelattice.explanations.operation_description import describe_operation, enumerated
 from typelattice.explanations.results_by_value import intervals
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.finite_values import values
@@ -75,7 +75,7 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
     if spans:
         yield "by value", [f"{_number(low)} to {_number(high)}: {d or 'refused'}" for low, high, d in spans]
     if p.op and with_operation and not isinstance(p.decision, Absent):
-        yield "operation", operation_words(p)
+        yield "operation", describe_operation(p)
     if p.weak and p.dtype:
         gives_way = f"beside an array the result adopts its width, as a Python {p.dtype.kind.word} does"
         yield "weak", [gives_way]
@@ -149,7 +149,7 @@ def _why_counted(p: Promotion) -> str:
 
 
 def _lowered(p: Promotion, step: Lowered) -> str:
-    """Explain the effect of an operand of a lower tier on one of a higher tier."""
+    """Explain how a Python scalar or 0-d array (a lower tier) changes the dtype of an operand above it."""
     high, low = step.nodes
     if step.node is high:
         return f"{_lower(p, low)} is of no higher kind than {high}, so {high} stays"

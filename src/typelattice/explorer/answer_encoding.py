@@ -9,7 +9,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import Decision
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.system import System
-from typelattice.explanations.operation_words import operation_words
+from typelattice.explanations.operation_description import describe_operation
 from typelattice.explanations.recorded_answer import given, recorded_words
 from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.rules_key import rules_key
@@ -138,7 +138,7 @@ class AnswerEncoder:
 
     def operation(self, p: Promotion) -> int:
         """Return the number of the section on what the operation does."""
-        return self.pools.sections.number(("operation", *operation_words(p))) if p.op else NO_CELL
+        return self.pools.sections.number(("operation", *describe_operation(p))) if p.op else NO_CELL
 
     def evidence(self, p: Promotion) -> int:
         """Return the number of the entry with the library's own answer."""

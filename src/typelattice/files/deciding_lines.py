@@ -165,7 +165,7 @@ class Blame:
                 yield from self._rules_of_part("ops", op, "fit")
 
     def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[Rule]:
-        """Yield each line that says something of an entry, or of a part of it."""
+        """Yield a rule for each line that states an entry of the table `key`, or a part of the entry."""
         text = self.definition.text_of_entry(key, entry)
         for line in text.lines(key, entry, part):
             yield self._rule_on_lines(text.file, key, (line,))

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from math import frexp
 from sys import float_info
 
-from typelattice.facts.dtypes import DType, Kind, define, least_of_float, numpy_reading
+from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float, numpy_reading
 from typelattice.facts.finite_values import significant_bits, values
 from typelattice.facts.suggestions import short
 from typelattice.files.text import article
@@ -63,7 +63,7 @@ def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
     low, high, precision, exponent, step, listed = _values(form, kind, bits, given)
     specials = _specials(form, kind, low, given)
     storage = storage if storage or kind is Kind.BOOL else bits
-    d = define(name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
+    d = intern_dtype(name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
     _check_count(d)
     words.known[name] = words.known[code] = d
     return d
@@ -172,7 +172,7 @@ def _ends(kind: Kind, given: Mapping[str, object]) -> tuple[Number | None, Numbe
 def _whole_ends(
     kind: Kind, bits: int | None, given: Mapping[str, object]
 ) -> tuple[Number | None, Number | None]:
-    """The least and the greatest of an integer: all that its bits can say, or less."""
+    """Return the least and greatest value of an integer dtype: those given, or else those of its bits."""
     low, high = _ends(kind, given)
     if bits is None:
         if low is not None or high is not None:
@@ -210,7 +210,7 @@ def _binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
 
 
 def _fixed(given: Mapping[str, object]) -> tuple[float, float, float]:
-    """The least and the greatest value of fixed point, and the distance of its neighbours."""
+    """Return the least value, the greatest value and the step of a fixed-point dtype."""
     low, high = _ends(Kind.FLOAT, given)
     step = _number(Kind.FLOAT, given, "step")
     if low is None or high is None or not step:

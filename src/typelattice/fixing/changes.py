@@ -13,7 +13,7 @@ from typelattice.fixing.source import Edit, Source
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text
-from typelattice.tracing.run_data.widths import is_integer, narrowed
+from typelattice.tracing.run_data.float_widths import is_integer, narrowed
 
 MOST_NAMES = 3  # names at hand whose dtype is tried
 JOINED = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
@@ -52,7 +52,10 @@ def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) ->
 def agreeing_changes(
     checked: CheckedRun, i: int, observed: DType, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
-    """List the changes by which a step has its dtype under other rules too: it asks for it, or is cast."""
+    """Yield changes after which a step gives the observed dtype under other systems too.
+
+    They pass `dtype=` to the call, or cast one operand, all operands or the result.
+    """
     at = _StepNode.of(checked, i, sources)
     if at is None:
         return

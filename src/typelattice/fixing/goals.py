@@ -15,8 +15,8 @@ from typelattice.fixing.comparison import dtypes_differ
 from typelattice.fixing.source import FixError, Source
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.words import counted, size
+from typelattice.tracing.run_data.float_widths import width_of
 from typelattice.tracing.run_data.run import Run
-from typelattice.tracing.run_data.widths import width_of
 
 Lines = Mapping[tuple[str, int], int]  # how much there is to do, by file and line
 Sources = Mapping[str, Source]

@@ -25,7 +25,7 @@ from typelattice.fixing.workspace import Result, Workspace, workspace
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.words import counted, package_path
-from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.run_data.float_widths import width_of
 
 MOST = 1 << 24  # bytes of a source
 TRIES = 24  # changes that are tried for one cause

@@ -27,8 +27,8 @@ LEFT_OUT = {"__pycache__", "node_modules"}
 SECONDS = 600.0
 CHILD = "import sys; from typelattice.fixing.child import main, serve; {}"
 PRELOADED = (
-    ("typelattice.tracing.rewrite.rewriting",),
-    ("typelattice.tracing.rewrite.rewriting", "typelattice.tracing.front.pytest_run"),
+    ("typelattice.tracing.rewrite.syntax_tree",),
+    ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.front.pytest_run"),
 )
 """What the runs of a program need; what a pytest run needs."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from typelattice.facts.dtypes import DType
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.recipe import ArrayType, Recipes
+from typelattice.namespaces.recipe import ArrayType, RecipeMaker
 
 if TYPE_CHECKING:
     from typelattice.namespaces.operators import Operators
@@ -38,7 +38,7 @@ class Array(Operators):
     __hash__ = None  # type: ignore[assignment]
     _data: Any
     _type: ArrayType
-    _recipes: ClassVar[Recipes]
+    _recipes: ClassVar[RecipeMaker]
     _space: ClassVar[Functions[Any]]  # the namespace
     _to_numpy: ClassVar[bool]  # True if NumPy may convert the array
 

@@ -14,7 +14,7 @@ from typelattice.namespaces.function_context import Context
 
 
 def elements(context: Context) -> dict[str, Callable[..., Any]]:
-    """The methods that read and replace elements."""
+    """Build the methods `__getitem__` and `__setitem__` of arrays, by name."""
 
     def getitem(self: Array, key: Any, /) -> Array:
         return self._like(context.library.elements(self._data, context.bare(key)))
@@ -34,9 +34,9 @@ def elements(context: Context) -> dict[str, Callable[..., Any]]:
 
 
 def into(context: Context, op: str, x: Array, other: Any) -> DType:
-    """The dtype of an array once the result of `x += y` has been written into it, or has taken its place.
+    """Return the dtype of `x` after `x += y`, whether the result is written into `x` or replaces it.
 
-    Raises NamespaceError where the system does not let it.
+    Raises NamespaceError if the system refuses it.
     """
     p = context.system.explain(*context.operands((x, context.taken(op, other))), op=op)
     if p.dtype is None:

@@ -283,7 +283,7 @@ def builder(op: Operation) -> Builder | None:
     return BY_NAME.get(op.name) or BY_FORM.get(op.form)
 
 
-def promoting(context: Context) -> dict[str, Function]:
+def promoting_functions(context: Context) -> dict[str, Function]:
     """Build the functions that promote, as far as the library has them."""
     builders = {name: builder(op) for name, op in OPERATIONS.items()}
     there = {name: build for name, build in builders.items() if build and context.library.has_function(name)}

@@ -13,7 +13,7 @@ from typelattice.facts.range_checks import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import LACKS, ComputingLibrary
-from typelattice.namespaces.recipe import ArrayType, Recipe, Recipes, number, one_line
+from typelattice.namespaces.recipe import ArrayType, Recipe, RecipeMaker, number, one_line
 from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand
@@ -35,7 +35,7 @@ class Context:
 
     def __init__(self, system: System, library: ComputingLibrary, arrays: type[Array]) -> None:
         self.system, self.library, self.Array = system, library, arrays
-        self.recipes: Recipes = arrays._recipes
+        self.recipes: RecipeMaker = arrays._recipes
         self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and library.has(d)}
 
     def __repr__(self) -> str:

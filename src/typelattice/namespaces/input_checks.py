@@ -7,7 +7,7 @@ from typing import Any
 from typelattice.facts.dtypes import DType
 from typelattice.facts.range_checks import Value, represent
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.recipe import INTEGERS, Recipes, number, shown
+from typelattice.namespaces.recipe import INTEGERS, RecipeMaker, number, shown
 
 
 def refuse_masked(obj: Any) -> None:
@@ -32,7 +32,7 @@ def has(x: object, *names: str) -> bool:
     return False
 
 
-def refuse_out_of_range(recipes: Recipes, obj: Any, d: DType) -> None:
+def refuse_out_of_range(recipes: RecipeMaker, obj: Any, d: DType) -> None:
     """Raise NamespaceError for numbers that an integer dtype does not hold.
 
     Libraries differ here: most refuse, and PyTorch wraps some, which is right only under its own rules.

@@ -19,13 +19,13 @@ from typelattice.files.text import systems
 from typelattice.namespaces.array import VERSIONS, Array
 from typelattice.namespaces.assignment import elements, in_place
 from typelattice.namespaces.creation import creation
-from typelattice.namespaces.function_builders import builder, promoting
+from typelattice.namespaces.function_builders import builder, promoting_functions
 from typelattice.namespaces.function_context import Context
 from typelattice.namespaces.hashable_system import content
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.libraries import library as find_library
 from typelattice.namespaces.libraries.computing import ComputingLibrary
-from typelattice.namespaces.recipe import Recipes
+from typelattice.namespaces.recipe import RecipeMaker
 from typelattice.namespaces.signatures import named, standard
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ class Namespace(Members):
         self.__name__ = f"typelattice.namespace({system.name!r}, {library.name})"
         arrays = type("Array", (Array,), {
             "__slots__": (), "__module__": __name__, "__reduce__": _reduced,
-            "_space": self, "_recipes": Recipes(system, library), "_to_numpy": to_numpy,
+            "_space": self, "_recipes": RecipeMaker(system, library), "_to_numpy": to_numpy,
         })  # fmt: skip
         self._context = context = Context(system, library, arrays)
-        functions = promoting(context)
+        functions = promoting_functions(context)
         for name, method in (*operators(context, functions).items(), *elements(context).items()):
             setattr(arrays, name, method)
         library.adopt(arrays, _apart, context.again)

@@ -59,8 +59,8 @@ class Recipe:
         return value is None or (not isinstance(value, complex) and self.low <= value <= self.high)
 
 
-class Recipes:
-    """Makes the recipes of one system over one library, and keeps the types of arrays."""
+class RecipeMaker:
+    """The maker of recipes for one system and one library; it also keeps the shared ArrayType objects."""
 
     def __init__(self, system: System, library: ComputingLibrary) -> None:
         self.system, self.library = system, library

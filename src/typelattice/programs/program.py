@@ -95,7 +95,7 @@ class Replay(Sequence[Outcome], Viewed):
         ([('x / y', float64)], float32)
         """
         pairs = zip(self.program.steps, self.outcomes, strict=True)
-        return tuple((step, seen) for step, outcome in pairs if (seen := outcome.departure))
+        return tuple((step, seen) for step, outcome in pairs if (seen := outcome.recorded_departure))
 
     def __str__(self) -> str:
         from typelattice.explanations.recorded_answer import deed  # takes long to load
@@ -105,7 +105,7 @@ class Replay(Sequence[Outcome], Viewed):
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
             where = f"  ({step.location})" if step.location else ""
             why = f": {outcome.reason}" if outcome.reason else ""
-            did = f"; {seen.library} {deed(seen)}" if (seen := outcome.departure) else ""
+            did = f"; {seen.library} {deed(seen)}" if (seen := outcome.recorded_departure) else ""
             lines.append(f"{step.text}: {outcome.marked}{why}{did}{where}")
         if any(outcome.never_asked for outcome in self.outcomes):
             lines.append(UNASKED_NOTE)

@@ -47,10 +47,7 @@ def departures(
 
 @cache
 def _kept(library: str) -> Mapping[str, Mapping[str, object]]:
-    """Return the contents of the files for a library, by file name.
-
-    The file that the library's own file extends comes first, then its own.
-    """
+    """Read the departure files of a library, by name: the file that its own extends, then its own."""
     path = FOLDER / f"{library}.toml"
     if not path.is_file():
         return {}

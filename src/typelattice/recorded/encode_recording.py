@@ -94,7 +94,10 @@ def _is_operator(op: str) -> bool:
 
 
 def _rows(op: str, found: Mapping[Operands, str], rest: bool = False) -> list[str]:
-    """Write answers as lines: operands with equal answers share one; with `rest`, `*` ends whole rows."""
+    """Write answers as JSON lines, in which operands with equal answers share a line.
+
+    With `rest`, `*` replaces the longest list of operands in a line that has all of them.
+    """
     rows: dict[Operands, dict[str, str]] = {}
     for operands in sorted(found, key=len):
         rows.setdefault(operands[:-1], {})[operands[-1]] = found[operands]

@@ -122,9 +122,10 @@ def observed(p: Promotion) -> Observed | None:
     if any(o.foreign for o in p.promoting):
         name = f"{FOREIGN}/{name}"
     asked = operation(p.op or PROMOTION)
-    call = _asked(name, asked.name, p.promoting)
+    call = _recorded_call(name, asked.name, p.promoting)
     if call is None and asked.is_operator and not asked.in_place:
-        call = _asked(name, asked.function, p.promoting)  # of many operands, operators are asked of some
+        # Operators were asked of some of the many operands.
+        call = _recorded_call(name, asked.function, p.promoting)
     if call is None or call.answer == NOT_ASKED:
         return None
     page = open_recording(name)
@@ -172,7 +173,7 @@ def _packages(system: Rules) -> list[str]:
     return [words[0] for words in map(str.split, system.library.split(",")) if words]
 
 
-def _asked(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
+def _recorded_call(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
     """The recorded call, of the very operands if these were asked; None where Python alone was."""
     page = open_recording(name)
     if page is None:

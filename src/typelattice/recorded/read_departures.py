@@ -98,7 +98,7 @@ class DepartureEntries:
         return OperandClass(() if listed == ANY else self._sorts(listed), left_out)
 
     def _sorts(self, said: str) -> tuple[Sort, ...]:
-        """A list of sorts; `*` are all Python scalars."""
+        """Read comma-separated sorts of operands, as in `int8, f*`; a lone `*` means all Python scalars."""
         words = once(map(str.strip, said.split(",")))
         each = (every for word in words for every in (SCALARS if word == EVERY_SCALAR else (word,)))
         return tuple(map(self._sort, each))

@@ -71,12 +71,12 @@ class Drawing:
             "nodes": [
                 {
                     "id": n.vertex.id, "label": n.vertex.label, "kind": n.vertex.kind,
-                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect(n.at),
+                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect_data(n.at),
                 }
                 for n in p.nodes
             ],
             "boxes": [
-                {"id": f"box {i}", "members": list(b.members), "kind": b.kind, **_rect(b.at)}
+                {"id": f"box {i}", "members": list(b.members), "kind": b.kind, **_rect_data(b.at)}
                 for i, b in enumerate(p.boxes)
             ],
             "edges": [
@@ -111,5 +111,5 @@ class Drawing:
         return f'<div style="overflow-x:auto">{svg(self.placed, within=True)}</div>'
 
 
-def _rect(at: Rect) -> dict[str, float]:
+def _rect_data(at: Rect) -> dict[str, float]:
     return {"x": at.x, "y": at.y, "width": at.width, "height": at.height}

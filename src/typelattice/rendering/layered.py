@@ -171,9 +171,10 @@ def _apart(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]
 def _members(
     vertices: Sequence[Vertex], tall: int
 ) -> tuple[float, float, list[tuple[float, float, float, float]]]:
-    """The width and height of a box, and of each member: its middle from that of the box, width, height.
+    """Return the size of a box, and for each member its centre x, centre y, width and height.
 
-    At most `tall` members stand below each other, as long as the box is not too wide.
+    Centres are relative to that of the box. At most `tall` members stand in a column, unless the box gets
+    too wide.
     """
     lines = [[printable(line) for line in v.label.split("\n")] for v in vertices]
     letters = max((len(line) for each in lines for line in each), default=0)

@@ -39,7 +39,7 @@ class Closure:
 
 
 def closure(system: System, asked: Sequence[Operand]) -> Closure:
-    """Compute the closure of some operands of a system."""
+    """Compute all operands that promotion can reach from some operands, and the table of their promotions."""
     python = len({o.tier for o in asked}) > 1
     members: list[Operand | None] = [None, *asked]
     number = {o: i for i, o in enumerate(members)}

@@ -101,7 +101,7 @@ class Count:
 
 
 class Row:
-    """Numbers, one for each operand over which the last place of an equation ranges."""
+    """The numbers of the operands that the last place of an equation runs through, checked all at once."""
 
     __slots__ = ("_pick", "kept_after", "kept_before", "numbers")
 

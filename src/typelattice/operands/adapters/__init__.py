@@ -36,7 +36,8 @@ def reader_of(root: str) -> ObjectReader | None:
         return None
     from typelattice.facts.libraries import library_of  # not needed as long as operands are strings
 
-    return ObjectReader(found.read, found.mark_of, library_of(root) or "", getattr(found, "OWN_SCALARS", ()))
+    own_scalars = getattr(found, "OWN_SCALARS", ())
+    return ObjectReader(found.read, found.cache_key_of, library_of(root) or "", own_scalars)
 
 
 @lru_cache(maxsize=256)

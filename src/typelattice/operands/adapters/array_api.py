@@ -24,7 +24,7 @@ def named(xp: Any, own: Any) -> DType:
         return _known.__wrapped__(xp, own)
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks an array by its dtype and its number of dimensions."""
     return attrgetter("dtype", "ndim")
 

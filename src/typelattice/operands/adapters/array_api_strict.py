@@ -15,7 +15,7 @@ def read(x: Any) -> Operand | None:
     return operand_of(array_api.named(xp, x)) if isinstance(x, type(xp.bool)) else None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks an object by class, dtype and, for an array, number of dimensions.
 
     The class prevents a comparison with a mark of NumPy's. A dtype here has the same hash as NumPy's, and

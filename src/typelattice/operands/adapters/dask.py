@@ -15,6 +15,6 @@ def read(x: Any) -> Operand | None:
     return operand_of(known(d.name, "Dask"), tier="0d" if x.ndim == 0 else "array") if d is not None else None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks an array by its dtype and its number of dimensions."""
     return attrgetter("dtype", "ndim")

@@ -17,7 +17,7 @@ def read(x: Any) -> Operand | None:
     return operand_of(known(x.dtype, "Keras"), tier="0d" if len(x.shape) == 0 else "array")
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks a tensor by its dtype, and by whether it is 0-d."""
     return lambda x: (x.dtype, len(x.shape) == 0)
 

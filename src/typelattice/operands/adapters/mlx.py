@@ -22,8 +22,8 @@ def read(x: Any) -> Operand | None:
     return None
 
 
-def mark_of(cls: type) -> Any:
-    """Return a function that marks a dtype by itself, an array by dtype and number of dimensions."""
+def cache_key_of(cls: type) -> Any:
+    """Return a function that gives a cache key: a dtype itself, or an array's dtype and dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["mlx.core"].array) else lambda d: d
 
 

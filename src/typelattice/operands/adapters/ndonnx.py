@@ -16,7 +16,7 @@ def read(x: Any) -> Operand | None:
     return operand_of(array_api.named(ndx, x)) if isinstance(x, ndx.DType) else None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks a dtype by itself, an array by dtype and number of dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["ndonnx"].Array) else lambda d: d
 

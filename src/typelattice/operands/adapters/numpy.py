@@ -28,7 +28,7 @@ def read(x: Any) -> Operand | None:
     return None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """An array's mark is its dtype and its number of dimensions; a dtype is its own mark.
 
     A scalar is marked by its class, which says the dtype.

@@ -23,7 +23,7 @@ def read(x: Any) -> Operand | None:
     return numpy.read(getattr(d, "numpy_dtype", d)) or operand_of(known(str(d), "pandas"))
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks a data type by itself, and another object by its data type."""
     own = sys.modules["pandas"].api.extensions.ExtensionDtype
     return (lambda d: d) if issubclass(cls, own) else attrgetter("dtype") if hasattr(cls, "dtype") else None

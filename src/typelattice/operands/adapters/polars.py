@@ -37,7 +37,7 @@ def _literal(x: Any, pl: Any) -> Operand:
     return operand_of(found, tier="0d", value=value if type(value) in SCALARS else None)
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a marker: a data type by itself, a series by its data type; None for expressions."""
     pl = sys.modules["polars"]
     if issubclass(cls, pl.Expr):

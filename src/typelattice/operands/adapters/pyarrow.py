@@ -25,7 +25,7 @@ def read(x: Any) -> Operand | None:
     return None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a marker: a data type by itself, an array by its data type, a scalar by data type and `0d`."""
     pa = sys.modules["pyarrow"]
     if issubclass(cls, pa.Scalar):

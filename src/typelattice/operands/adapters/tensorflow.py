@@ -22,7 +22,7 @@ def read(x: Any) -> Operand | None:
     )
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """The class (weak tensors have their own), the dtype, and whether the rank is zero; of a dtype itself."""
     return lambda x: (cls, getattr(x, "dtype", x), getattr(getattr(x, "shape", None), "rank", None) == 0)
 

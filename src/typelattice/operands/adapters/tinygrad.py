@@ -34,7 +34,7 @@ def _own(name: str) -> str:
     return OWN.get(name, name.replace("float8_", "fp8"))
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks a dtype by itself, a tensor by dtype and number of dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["tinygrad"].Tensor) else lambda d: d
 

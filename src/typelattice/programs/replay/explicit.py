@@ -144,7 +144,11 @@ class _Writer:
         return moved
 
     def compared_in(self, step: Call, p: Promotion) -> DType | None:
-        """The dtype in which a number out of range is compared: one that holds it and all other values."""
+        """Return the first dtype that holds the array's values and an out-of-range number.
+
+        The two are compared in it. None if the step is no comparison, or no number is out of range.
+        Raises ProgramError if no dtype holds both.
+        """
         beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
         if not beyond or operation(p.op or "").of_class not in COMPARING or not isinstance(p.system, System):
             return None

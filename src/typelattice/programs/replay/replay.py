@@ -79,7 +79,7 @@ class Outcome:
         return observed(p) if p and self.refused == (p.dtype is None) else None
 
     @property
-    def departure(self) -> Observed | None:
+    def recorded_departure(self) -> Observed | None:
         """The recorded answer of the library if it contradicts the rule; later steps follow the rule."""
         return seen if (seen := self.observed) and seen.departs else None
 

@@ -68,7 +68,7 @@ def _at(e: BaseException) -> str:
 
 
 def _is_function(lines: Sequence[ast.stmt]) -> bool:
-    """Return True if a source is a function, after imports and other functions."""
+    """Return True if a source ends with the definition of a function."""
     return isinstance(lines[-1], ast.FunctionDef)
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from typelattice.calls.step import Call, Opaque
 from typelattice.facts.dtypes import DType
-from typelattice.programs.replay.changed_outcomes import replay_changed
 from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.replay_with_changes import replay_with_changes
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.widening_causes import Cause, narrow_parts
-from typelattice.tracing.run_data.widths import as_narrow, is_integer, narrowed, width, width_of
+from typelattice.tracing.run_data.float_widths import as_narrow, is_integer, narrowed, width, width_of
 
 ROUNDS = 8  # in which further casts are looked for
 
@@ -179,4 +179,4 @@ def _replayed(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> dict[in
         into = instead if c.at is None else taken.setdefault(c.at, {})
         into[c.of] = Outcome(as_narrow(checked.observed(c.of), cause.narrow))
     evaluate = checked.find_evaluator
-    return replay_changed(checked.steps, evaluate, checked.seen, instead, checked.made_into, taken)
+    return replay_with_changes(checked.steps, evaluate, checked.seen, instead, checked.made_into, taken)

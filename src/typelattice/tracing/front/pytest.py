@@ -116,7 +116,7 @@ def _budget(mark: pytest.Mark, least: int) -> Budget:
     """
     from typelattice.facts.dtypes import DTypeError, dtype
     from typelattice.tracing.front.width_budget import Budget
-    from typelattice.tracing.run_data.widths import width_of
+    from typelattice.tracing.run_data.float_widths import width_of
 
     options = dict(mark.kwargs)
     floor, results = options.pop("floor", least), options.pop("results", False)
@@ -295,7 +295,7 @@ class Collector(Baselined):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Takes what a process found when it ends."""
+        """Collect what a pytest-xdist worker found, when it ends."""
         from typelattice.tracing.front.pytest_session import from_data
 
         data = getattr(node, "workeroutput", {}).get(NAME)

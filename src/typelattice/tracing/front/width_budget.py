@@ -10,8 +10,8 @@ from typelattice.tracing.findings.checked_run import CheckedRun, check_run
 from typelattice.tracing.findings.widening_causes import responsible_steps
 from typelattice.tracing.report.sentences import deed
 from typelattice.tracing.report.words import counted, place
+from typelattice.tracing.run_data.float_widths import width, width_of
 from typelattice.tracing.run_data.run import Run
-from typelattice.tracing.run_data.widths import width, width_of
 
 NOTHING = (
     "the dtype budget {} checked nothing: the test computed with no array in what is followed; name the "

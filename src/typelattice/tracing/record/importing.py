@@ -70,7 +70,7 @@ class Compiler:
                 if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
                     found: Compiled = marshal.loads(stored[4:])
                     return found
-        from typelattice.tracing.rewrite.rewriting import Rewriter  # not needed for cached code
+        from typelattice.tracing.rewrite.syntax_tree import Rewriter  # not needed for cached code
 
         tree = ast.parse(data, path)
         rewriter = Rewriter(tree, data.decode("latin-1"))

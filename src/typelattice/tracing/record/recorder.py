@@ -45,7 +45,7 @@ from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.steps import build_step as making
 from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.calls import CallReader
-from typelattice.tracing.steps.own_casts import OwnCastError, check
+from typelattice.tracing.steps.library_casts import LibraryCastError, check
 
 MOST_RESULTS = 1000  # that are named
 MOST_KEYS = 256  # that identify the known steps of one place
@@ -214,7 +214,7 @@ class Recorder:
                     self.left_alone[f"{excerpt.text} ({excerpt.location})"] = why
                 steps = steps_of(parts)
                 if steps:
-                    name = f"{self.name_of(at, key)}{e.under if isinstance(e, OwnCastError) else ''}"
+                    name = f"{self.name_of(at, key)}{e.under if isinstance(e, LibraryCastError) else ''}"
                     made = self.builder.opaque(excerpt, name, operand, steps, None)
                 else:
                     made = self.builder.input(Excerpt(excerpt.text, excerpt.location), operand)

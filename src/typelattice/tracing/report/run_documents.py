@@ -18,7 +18,7 @@ from typelattice.operands.operand import WORDS
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.run_data import VERSION
 from typelattice.tracing.report.words import shown
-from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.run_data.float_widths import width_of
 
 MOST = 1 << 30  # bytes of a document
 LISTS = ("steps", "mismatches", "departures", "summarised")

@@ -18,7 +18,7 @@ from typelattice.tracing.findings.dtype_origin import dtype_origin
 from typelattice.tracing.findings.narrowing_casts import Casting, NarrowingCasts, stop
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.words import counted, place, size
-from typelattice.tracing.run_data.widths import narrowed
+from typelattice.tracing.run_data.float_widths import narrowed
 from typelattice.tracing.steps.called_name import name_in_source
 
 ASKED = ", as the code asks"
@@ -203,7 +203,10 @@ def _cast_line(checked: CheckedRun, c: Casting) -> str:
 
 
 def operand_text(checked: CheckedRun, i: int, at: Step) -> str:
-    """Return the text of an operand within the step that takes it, or else the text of the operand's step."""
+    """Return the text of step `i` as step `at`, which uses it, writes it.
+
+    If `at` is `x * y`, that is `x` or `y`. If it is no binary operator, it is the text of step `i` itself.
+    """
     try:
         written = parse(at.text, mode="eval").body
     except SyntaxError:  # it is a statement, or cut short

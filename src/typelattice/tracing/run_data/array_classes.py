@@ -87,7 +87,7 @@ def kind_of(cls: type) -> ArrayKind | None:
     if known is None:
         return None
     read = _first(own.read, general.read) if own is not None and general is not None else known.read
-    mark = known.mark_of(base) or _read_mark(read)
+    mark = known.cache_key_of(base) or _read_mark(read)
     attribute: Callable[[str], Callable[[Any], Any]] = attrgetter
     size = _size(base)
     if base is not cls:
@@ -121,7 +121,7 @@ def library_class(cls: type) -> type | None:
 
 
 def own_attribute(base: type, name: str) -> Callable[[Any], Any]:
-    """Return a function that reads an attribute as the objects of `base` have it, past any subclass."""
+    """Return a getter of an attribute as `base` defines it; a subclass that overrides it is bypassed."""
     read: Callable[[Any], Any] = getattr(base, name).__get__
     return read
 

@@ -127,7 +127,9 @@ class CallReader:
         """
         if entries and isinstance(entries[0], str):  # which says along which axes
             entries = entries[1:]
-        found = [self.sliced(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries]
+        found = [
+            self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
+        ]
         if all(type(x) in SCALARS for x in found):
             return self.builder.array_of(excerpt, listed(found), None)
         found = [self.builder.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
@@ -136,7 +138,7 @@ class CallReader:
             found = [self.builder.cast(excerpt, x, common) if type(x) in SCALARS else x for x in found]
         return self.builder.call(excerpt, FUNCTIONS[name], found)
 
-    def sliced(self, excerpt: Excerpt, x: slice) -> Argument:
+    def range_of_slice(self, excerpt: Excerpt, x: slice) -> Argument:
         """The numbers that a slice stands for in `np.r_`: `1:5` for four; `0:1:5j` for five from 0 to 1."""
         bounds = [0 if x.start is None else x.start, x.stop, 1 if x.step is None else x.step]
         name = "linspace" if isinstance(bounds[2], complex) else "arange"

@@ -13,7 +13,7 @@ from typelattice.facts.dtypes import DType, Kind
 FEW = 3  # excluded dtypes that are always named
 
 
-def operation_words(p: Promotion) -> list[str]:
+def describe_operation(p: Promotion) -> list[str]:
     """Describe an operation: the operands it takes, how they join, and its result."""
     assert p.op
     rule = op_of(p.system, p.op)

@@ -32,7 +32,9 @@ class News:
         return bool(self.changes.changed or self.gone or self.new)
 
 
-def watch(asked: LibraryProcess, name: str, then: Recording, progress: Progress = in_silence) -> News:
+def changes_since_recording(
+    asked: LibraryProcess, name: str, then: Recording, progress: Progress = in_silence
+) -> News:
     """Compare a library with its recording `then`, which is called `name`.
 
     An older release was asked only for what the newest release has, so nothing counts as new in it.

@@ -182,7 +182,7 @@ def test_of_two_libraries_one_of_which_cannot_be_asked_nothing_is_told(
         return (False, None) if name == "numpy" else library(name)  # type: ignore[return-value]  # it raises
 
     monkeypatch.setattr("typelattice.cli.watch._news", news)
-    monkeypatch.setattr("typelattice.cli.watch._told", lambda name, found, proposed: [f"{name}: as it was"])
+    monkeypatch.setattr("typelattice.cli.watch._describe_news", lambda name, found, proposed: [f"{name}: as it was"])
     monkeypatch.setattr("typelattice.cli.watch._data", lambda name, found, proposed: {})
     assert main(["watch", "numpy"]) == 0
     assert capsys.readouterr().out == "numpy: as it was\n"
@@ -219,7 +219,7 @@ def test_what_is_left_out_is_one_bounded_line(
         raise MissingLibraryError("many\nlines\n" * 1_000)
 
     monkeypatch.setattr("typelattice.cli.watch._news", news)
-    monkeypatch.setattr("typelattice.cli.watch._installed", lambda: ("triton",))
+    monkeypatch.setattr("typelattice.cli.watch._find_installed", lambda: ("triton",))
     capsys.readouterr()
     assert main(["watch"]) == 2
     left_out, nothing = capsys.readouterr().err.splitlines()

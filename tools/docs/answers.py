@@ -14,7 +14,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.recorded_answer import UNKNOWN_REASON, given
+from typelattice.explanations.recorded_answer import UNKNOWN_REASON, answer_words
 from typelattice.explanations.sections import answer
 from typelattice.facts.releases import SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
@@ -107,7 +107,7 @@ def _given(question: Question, name: str, release: str, with_rule: bool = False)
     o = observed(p)
     call = "" if o is None else f"{o.library}: {o.call.question}"
     rule = str(p.rule) if with_rule and p.rule and not lacking_of(p) else ""
-    return Given(release, given(o) if o else answer(p), _status(p, o), call, _why(p, o), rule)
+    return Given(release, answer_words(o) if o else answer(p), _status(p, o), call, _why(p, o), rule)
 
 
 def _status(p: Promotion, o: Observed | None) -> str:

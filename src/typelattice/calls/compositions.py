@@ -39,7 +39,7 @@ class Composition:
     fields: tuple[str, ...] = ()
     is_exact: bool = False
 
-    def bound(
+    def bind_arguments(
         self, args: Sequence[Argument], given: Mapping[str, Argument]
     ) -> Mapping[str, Argument] | None:
         """The arguments of a call by parameter; None if they are not those of this row."""
@@ -72,7 +72,7 @@ def find_composition(
 ) -> tuple[Composition, Mapping[str, Argument]] | None:
     """Find the first row whose parameters a call has given, and the arguments by parameter; else None."""
     for row in _rows_of(name, library):
-        bound = row.bound(args, given)
+        bound = row.bind_arguments(args, given)
         if bound is not None:
             return row, bound
     return None
@@ -95,7 +95,7 @@ def compose(
         made = whole(node)
         return made[0] if isinstance(made, MultipleResults) else made
 
-    def marked(made: Argument | MultipleResults) -> Argument | MultipleResults:
+    def mark_inexact(made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
             builder.stand_for(made, (STANDS_FOR, row.name))
         return made
@@ -111,7 +111,7 @@ def compose(
             case ast.Tuple(elts=items):
                 return tuple(map(value, items))
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return marked(builder.operator(excerpt, "divide", [value(left), value(right)]))
+                return mark_inexact(builder.operator(excerpt, "divide", [value(left), value(right)]))
             case ast.Call(func=ast.Name(id="truth"), args=[of]):
                 known = scalar(Kind.BOOL)
                 return builder.opaque(excerpt, row.name, known, (builder.ref(excerpt, value(of)).step,), ())
@@ -124,7 +124,9 @@ def compose(
                 while taken and taken[-1] is None:
                     taken.pop()
                 named = {k.arg: value(k.value) for k in keywords if k.arg}
-                return marked((itself if name == row.name else call)(builder, excerpt, name, taken, named))
+                return mark_inexact(
+                    (itself if name == row.name else call)(builder, excerpt, name, taken, named)
+                )
         constant: Argument = ast.literal_eval(node)
         return constant
 
@@ -140,11 +142,11 @@ def compose(
     if len(row.results) == 1:
         return result(0)
 
-    def made(i: int) -> Ref:
+    def make_result(i: int) -> Ref:
         found = result(i)
         return builder.ref(excerpt, found[0] if isinstance(found, MultipleResults) else found)
 
-    return MultipleResults(row.name, len(row.results), row.fields, made, {})
+    return MultipleResults(row.name, len(row.results), row.fields, make_result, {})
 
 
 def _dtype_text(node: ast.expr) -> str:

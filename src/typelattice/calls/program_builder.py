@@ -39,7 +39,7 @@ from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation, OpError, operation
 from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape, ShapeError
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand, scalar
@@ -159,7 +159,11 @@ class ProgramBuilder:
         owner = library_of(type(given).__module__.partition(".")[0]) or excerpt.owner
         ref = self.add(
             Input(
-                what, text=clipped(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner
+                what,
+                text=clip_text(excerpt.text, LONGEST),
+                location=excerpt.location,
+                shape=shape,
+                owner=owner,
             )
         )
         value = what.value if isinstance(what, Operand) and what.tier == "scalar" else None
@@ -170,7 +174,7 @@ class ProgramBuilder:
     def number(self, excerpt: Excerpt, value: Value) -> Ref:
         """A Python number."""
         operand(value)  # which refuses one that is too wide
-        shown = clipped(str(value), LONGEST)
+        shown = clip_text(str(value), LONGEST)
         ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
         self.values[ref.step] = value
         return ref
@@ -185,16 +189,16 @@ class ProgramBuilder:
             return self.add(Input(read_input(x.name)[0], text=x.name, location=excerpt.location))
         if isinstance(x, tuple) and x:
             return self.array_of(self.site_of(excerpt, x), x, None)
-        raise excerpt.refuse(f"{_shown(x)} takes no part in promotion; give an array or a number")
+        raise excerpt.refuse(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
 
     def site_of(self, excerpt: Excerpt, x: Argument) -> Excerpt:
         """The place of an operand that is no step by itself, and its text."""
-        return Excerpt(clipped(self.written(x), LONGEST_LIST), excerpt.location, excerpt.owner)
+        return Excerpt(clip_text(self.operand_text(x), LONGEST_LIST), excerpt.location, excerpt.owner)
 
-    def written(self, x: Argument) -> str:
+    def operand_text(self, x: Argument) -> str:
         """The text of an operand: of a step, of a Python number, or of a list of them."""
         if isinstance(x, tuple):
-            return f"[{', '.join(map(self.written, x))}]"
+            return f"[{', '.join(map(self.operand_text, x))}]"
         return self.steps[x.step].text if isinstance(x, Ref) else str(x)
 
     # -- steps
@@ -231,7 +235,7 @@ class ProgramBuilder:
         rebinds = may_rebind and self.shape(left) == () and self._is_computed(left)
         return self.add(Call(
             IN_PLACE[name], (left, right), (), steps, lists=lists_of((x, y), steps), rebinds=rebinds,
-            text=clipped(excerpt.text, LONGEST), location=excerpt.location,
+            text=clip_text(excerpt.text, LONGEST), location=excerpt.location,
             shape=self.shape(left), owner=self.owner(excerpt, steps),
         ))  # fmt: skip
 
@@ -247,7 +251,7 @@ class ProgramBuilder:
             return step.name != "setitem" and (step.name not in WRITES or step.rebinds)
         return isinstance(step, Index)
 
-    def put(
+    def set_elements(
         self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, operator: bool = False,
         marks: Keywords = (),
     ) -> Ref:
@@ -261,7 +265,7 @@ class ProgramBuilder:
             Call(
                 "setitem", (left, right), (("key", key), *marks), steps, operator,
                 lists=lists_of((x, value), steps),
-                text=clipped(excerpt.text, LONGEST), location=excerpt.location,
+                text=clip_text(excerpt.text, LONGEST), location=excerpt.location,
                 shape=self.shape(left), owner=self.owner(excerpt, steps),
             )
         )  # fmt: skip
@@ -292,7 +296,7 @@ class ProgramBuilder:
             op.check(sum(x is not None for x in operands))
         except OpError as e:
             raise excerpt.refuse(str(e)) from None
-        operands = self.converted(excerpt, op, operands)
+        operands = self.convert_operands(excerpt, op, operands)
         given = [x for x in operands if x is not None]
         taken = tuple([None if x is None else self.ref(excerpt, x) for x in operands])
         steps = tuple([ref.step for ref in taken if ref is not None])
@@ -304,7 +308,7 @@ class ProgramBuilder:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DECIDING)
         whole: tuple[Argument, ...] = (taken, *args) if op.form == "list" else (*taken, *args)
         owner = self.owner(excerpt, steps)
-        text = clipped(excerpt.text, LONGEST)
+        text = clip_text(excerpt.text, LONGEST)
         return self.add(
             Call(
                 op.name, whole, keywords, steps, operator, dtype, lists_of(given, steps),
@@ -312,7 +316,9 @@ class ProgramBuilder:
             )
         )  # fmt: skip
 
-    def converted(self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]) -> Sequence[Argument]:
+    def convert_operands(
+        self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]
+    ) -> Sequence[Argument]:
         """Return the operands as the library converts them before the operation runs."""
         joined = op.form == "list" or op.name == "append" or op.of_class == "matmul"
         if not joined:
@@ -335,7 +341,7 @@ class ProgramBuilder:
             Cast(
                 source.step,
                 to,
-                text=clipped(excerpt.text, LONGEST),
+                text=clip_text(excerpt.text, LONGEST),
                 location=excerpt.location,
                 shape=shape,
                 owner=owner,
@@ -356,16 +362,16 @@ class ProgramBuilder:
         return self.add(
             Index(
                 x.step, key, lists,
-                text=clipped(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner,
+                text=clip_text(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner,
             )
         )  # fmt: skip
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """An element of an array as a Python number."""
-        text, owner = clipped(excerpt.text, LONGEST), self.owner(excerpt, (x.step,))
+        text, owner = clip_text(excerpt.text, LONGEST), self.owner(excerpt, (x.step,))
         return self.add(Item(x.step, text=text, location=excerpt.location, shape=(), owner=owner))
 
-    def created(
+    def create_array(
         self,
         excerpt: Excerpt,
         name: str,
@@ -380,14 +386,15 @@ class ProgramBuilder:
             args = ((), *args[1:]) if name == "full" else ()
         made = Created(
             name, tuple(args), tuple(keywords.items()), like, dtype,
-            text=clipped(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=excerpt.owner,
+            text=clip_text(excerpt.text, LONGEST), location=excerpt.location, shape=shape,
+            owner=excerpt.owner,
         )  # fmt: skip
         return self.add(made)
 
     def array_of_number(self, excerpt: Excerpt, x: Argument, dtype: AnyDType | None = None) -> Ref:
         """An array without dimensions of a Python number: of a dtype, else of the default one of its kind."""
         ref = self.ref(excerpt, x)
-        return self.created(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
+        return self.create_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
     def array_of(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
         """An array of a list: of Python numbers, or of arrays, which are stacked."""
@@ -396,7 +403,7 @@ class ProgramBuilder:
             kinds = [operand(self.static(i)).kind for i in flat]
             kind = max(kinds, key=lambda k: k.rank)
             like = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
-            return self.created(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
+            return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
         items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
         stacked = self.call(excerpt, operation("stack"), items)
         return stacked if dtype is None else self.cast(excerpt, stacked, dtype)
@@ -405,7 +412,7 @@ class ProgramBuilder:
         self, excerpt: Excerpt, name: str, given: Operand | str, made_of: Sequence[int], shape: Shape | None
     ) -> Ref:
         """Add a step that no rule decides; its result is `given`."""
-        text = clipped(excerpt.text, LONGEST)
+        text = clip_text(excerpt.text, LONGEST)
         owner = self.owner(excerpt, made_of)
         return self.add(
             Opaque(
@@ -425,7 +432,7 @@ def _lengths(x: Argument) -> Shape:
     return (len(x), *_lengths(x[0])) if isinstance(x, tuple) and x else ()
 
 
-def _shown(x: Argument) -> str:
+def _argument_text(x: Argument) -> str:
     match x:
         case DTypeOf() | NamedDType():
             return "a dtype"

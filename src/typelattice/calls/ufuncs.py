@@ -9,7 +9,7 @@ from typelattice.calls.call_tables import FUNCTIONS
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, Excerpt
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 
 REDUCED: Mapping[str, Mapping[str, str]] = {  # what a method is, by the function whose it is
     "reduce": {
@@ -67,7 +67,7 @@ def _outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[
     if shape is None:
         raise excerpt.refuse(f"the axes of {name}.outer are not known; give shapes, e.g. float32[3]")
     if shape:
-        text = clipped(
+        text = clip_text(
             f"{builder.steps[x.step].text}[..., {', '.join(['None'] * len(shape))}]", len(excerpt.text)
         )
         x = builder.index(Excerpt(text, excerpt.location, excerpt.owner), x, (..., *[None] * len(shape)))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clipped, short
+from typelattice.facts.suggestions import clip_text, short
 from typelattice.rendering.grid import printable
 
 FEW = 4  # examples shown where there are many of the same sort
@@ -58,7 +58,7 @@ def some(items: Sequence[str], most: int = FEW) -> str:
 
 def error_line(text: str) -> str:
     """Return a text of an error as one bounded line that can be printed."""
-    return clipped(f"typelattice: {printable(text)}", LONGEST)
+    return clip_text(f"typelattice: {printable(text)}", LONGEST)
 
 
 def count(text: str) -> int:

@@ -31,7 +31,7 @@ from typelattice.conformance.implementation_differences import (
     causes,
     differences,
     not_known,
-    shrunk,
+    shrink_known,
 )
 from typelattice.conformance.process import LibraryProcess
 from typelattice.disk.read import FileError, read_bytes
@@ -72,7 +72,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError(f"{what}; name a system or an implementation with --with")
     system = _system(other)
     known = _known(args.known)
-    with interrupts.raised(), ExitStack() as stack:
+    with interrupts.raise_on_interrupt(), ExitStack() as stack:
         asked = stack.enter_context(_process(args.implementation, args.limit))
         has = asked.catalogue
         if system is None:
@@ -99,7 +99,7 @@ def run(args: Namespace) -> Paragraphs:
             yield from _told(args.implementation, cause)
         yield from _sums(found, new)
     if args.update:
-        left = {c.name: len(c.differences) for c in found} if known is None else shrunk(found, known)
+        left = {c.name: len(c.differences) for c in found} if known is None else shrink_known(found, known)
         write_text(Path(args.known), json.dumps(left, indent=1, sort_keys=True) + "\n")
         new = [] if known is None else new
     if new:

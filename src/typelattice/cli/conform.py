@@ -58,10 +58,10 @@ def run(args: Namespace) -> Paragraphs:
         from typelattice.conformance.random_calls import compare_live
         from typelattice.conformance.registry import library
 
-        with interrupts.raised(), LibraryProcess(partial(library, args.library)) as asked:
+        with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, args.library)) as asked:
             name = installed_release(args.library, asked.catalogue.versions)
             found = tl.system(args.system or name)
-            listed = _listed(args, name, found)
+            listed = _read_departures(args, name, found)
             report = compare_live(asked, found, args.live, args.seed, listed, progress_bar())
         of = versions(asked.catalogue.versions)
         misnamed = _absent_otherwise(asked.catalogue.absent, name)
@@ -70,7 +70,7 @@ def run(args: Namespace) -> Paragraphs:
         misnamed = []
         recording = load_recording(args.recording or args.library)
         found = tl.system(args.system or args.library)
-        listed = _listed(args, args.library, found)
+        listed = _read_departures(args, args.library, found)
         report = compare(found, recording.calls(), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
     if not report.compared and not report.broken:
@@ -81,7 +81,7 @@ def run(args: Namespace) -> Paragraphs:
         yield document("conform", {**compared, **_data(report), "absent": misnamed})
     else:
         yield printable(f"{args.library} against the system {found.name}: {about}")
-        yield from _told(report)
+        yield from _describe_report(report)
         yield from map(printable, misnamed)
     if report.mismatches or misnamed:
         raise DifferencesFound
@@ -99,7 +99,7 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
     return [*([unlisted] if lacking else ()), *([wrong] if there else ())]
 
 
-def _listed(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:
+def _read_departures(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:
     """The departures to leave out: of a system, or of a list of one's own."""
     return departures(name, Path(args.departures), found.own_dtypes) if args.departures else departures(name)
 
@@ -123,7 +123,7 @@ def _mismatch_data(m: Mismatch) -> dict[str, object]:
     return {"op": call.op, "operands": list(call.operands), "library": call.answer, "system": m.ours}
 
 
-def _told(report: Report) -> Paragraphs:
+def _describe_report(report: Report) -> Paragraphs:
     """Write a report: causes with counts and examples, listed departures, and totals."""
     for cause, mismatches in report.groups().items():
         yield f"  {len(mismatches):6}  {printable(cause)}"

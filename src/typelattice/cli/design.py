@@ -58,7 +58,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.output is not None:
         _check_folder(Path(args.output))  # before the search, which may be long
     try:
-        with interrupts.raised():
+        with interrupts.raise_on_interrupt():
             found = _repairs(args) if args.repair else _completions(args)
     except ERRORS as e:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
@@ -71,7 +71,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.format == "json":
         yield document("repairs" if args.repair else "design", {**found.data(), "written": written})
     else:
-        yield from _told(args.order, found, written)
+        yield from _describe_designs(args.order, found, written)
 
 
 def _check_folder(folder: Path) -> None:
@@ -93,7 +93,7 @@ def _each(found: Design | Repairs) -> Sequence[Completion | Repair]:
 
 def _write(path: Path, text: str) -> str:
     """Writes a system file; returns its path."""
-    with interrupts.raised():
+    with interrupts.raise_on_interrupt():
         write_text(path, text)
     return str(path)
 
@@ -112,7 +112,7 @@ def _repairs(args: Namespace) -> Repairs:
     return repairs(args.order, args.limit, args.every, kept, args.seconds, _progress)
 
 
-def _told(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragraphs:
+def _describe_designs(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragraphs:
     """Describe each design, and name the file that it was written to."""
     page = layout()
     what = "completion" if isinstance(found, Design) else "smallest repair"
@@ -136,7 +136,9 @@ def _told(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragr
 
 def _changes(found: Repair) -> list[str]:
     """Count the answers that a repair changes, and show the first of them."""
-    changed = ((f"{code(a)} + {code(b)}", _joined(new), _joined(old)) for a, b, old, new in found.changed)
+    changed = (
+        (f"{code(a)} + {code(b)}", _join_text(new), _join_text(old)) for a, b, old, new in found.changed
+    )
     lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
     return [f"{len(lines)} answers change", *lines[:SHOWN], *(["..."] if len(lines) > SHOWN else [])]
 
@@ -148,7 +150,7 @@ def _heading(order: str, n: int, what: str, proven: bool, complete: bool) -> str
     return f"{order}: {n} {what}{'s' if n != 1 else ''}, {rest}"
 
 
-def _joined(node: Node | None) -> str:
+def _join_text(node: Node | None) -> str:
     return code(node) if node else "refused"
 
 

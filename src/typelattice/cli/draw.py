@@ -78,7 +78,7 @@ def run(args: Namespace) -> Paragraphs:
         yield text.rstrip("\n")
         return
     check_not_read(args.output, args.system, args.other, *map(file_of, args.program or ()))
-    with interrupts.raised():
+    with interrupts.raise_on_interrupt():
         content = _heat_content(args, format) if args.heat else _content(_drawn(args), format)
         write_bytes(Path(args.output), content)
     yield f"wrote {args.output}"

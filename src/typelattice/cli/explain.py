@@ -19,9 +19,9 @@ from typelattice.cli.command import (
     op_argument,
 )
 from typelattice.explanations.explanation import explanation
-from typelattice.explanations.grouped_answers import Answers, example, grouped, notes, own_dtypes
+from typelattice.explanations.grouped_answers import Answers, example, group_lines, notes, own_dtypes
 from typelattice.facts.operations import OPERATIONS, OPERATORS
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
@@ -48,7 +48,7 @@ def run(args: Namespace) -> Paragraphs:
     if len(args.operands) > MOST:
         raise UsageError(f"explain: {len(args.operands):,} operands; at most {MOST:,} are taken together")
     if len(args.operands) > 1 and any(x in OPERATORS for x in args.operands):
-        expression = quote(clipped(" ".join(args.operands), 60))
+        expression = quote(clip_text(" ".join(args.operands), 60))
         raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
     found = [tl.system(which) for which in args.system or tl.systems()]
     own = own_dtypes(found)
@@ -62,7 +62,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.format == "json":
         yield document("answers", answers.data())
     elif args.system:
-        yield from _compared(answers)
+        yield from _describe_named_systems(answers)
     else:
         yield answers.text(layout(), [f"Why? Add --system {example(answers)}"])
     if args.exit_code and not answers.agree:
@@ -105,13 +105,13 @@ def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
     return False
 
 
-def _compared(answers: Answers) -> Paragraphs:
+def _describe_named_systems(answers: Answers) -> Paragraphs:
     """The systems that were named: side by side if there are several, then each in full."""
     page = layout()
     if len(answers) > 1:
         yield page.bold(answers.question)
         yield ""
-        yield from grouped(answers, page)
+        yield from group_lines(answers, page)
         yield from map(page.dim, notes(answers))
         yield "\n"
     yield "\n\n\n".join(explanation(p, page) for p in answers)

@@ -12,7 +12,7 @@ import typelattice as tl
 from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
-from typelattice.explanations.recorded_answer import given, recorded_words
+from typelattice.explanations.recorded_answer import answer_words, recorded_words
 from typelattice.explanations.sections import cast_words, fit_words
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
@@ -96,7 +96,7 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
             continue
         groups: dict[str, list[str]] = {}
         for replayed in replays:
-            said, name = _said(replayed[i], replayed.name)
+            said, name = _result_text(replayed[i], replayed.name)
             groups.setdefault(said, []).append(name)
         stub = max(map(len, groups)) + 8
         ranked = sorted(groups.items(), key=lambda g: (g[0] in ("refused", "not reached"), -len(g[1])))
@@ -105,20 +105,20 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
             systems = ["every system" if len(names) == len(replays) else ", ".join(names)]
             lines.append(page.beside(f"  {answer.ljust(stub - 8)}{len(names):4}", systems, stub))
         paragraphs.append((_title(step), marks.get(i, ""), tuple(lines)))
-    for (title, mark, lines_), times in _repeated(paragraphs):
+    for (title, mark, lines_), times in _join_repeated(paragraphs):
         yield ""
-        yield page.folded(f"{title}{times}{mark}")
+        yield page.fold_line(f"{title}{times}{mark}")
         yield from lines_
     outcomes = [o for made in replays for o in made]
     if notes := [*_notes(outcomes)]:
         yield ""
-        yield from map(page.folded, notes)
+        yield from map(page.fold_line, notes)
 
 
-def _said(o: Outcome, name: str) -> tuple[str, str]:
+def _result_text(o: Outcome, name: str) -> tuple[str, str]:
     """The result of a step and its system's name; the observed result where the library departs."""
     if seen := o.recorded_departure:
-        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else given(seen)
+        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
         return answer, f"{name} (by rule {o})"
     return str(o), f"{name}{UNASKED}" if o.never_asked else name
 
@@ -150,10 +150,10 @@ def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragrap
     paragraphs = [
         (_title(step), o.marked, tuple(explain_outcome(o))) for step, o in steps if step.op is not None
     ]
-    for (title, marked, lines), times in _repeated(paragraphs):
-        yield page.folded(f"{title}{times}: {marked}")
+    for (title, marked, lines), times in _join_repeated(paragraphs):
+        yield page.fold_line(f"{title}{times}: {marked}")
         for line in lines:
-            yield page.folded(line, margin=2)
+            yield page.fold_line(line, margin=2)
 
 
 def explain_outcome(o: Outcome) -> Sequence[str]:
@@ -189,12 +189,12 @@ def _divergences(diverging: Divergences) -> Paragraphs:
         (_title(d.step), "" if d.inherited else " <- here", d.answers(diverging.systems))
         for d in diverging.differences
     ]
-    for (title, mark, answers), times in _repeated(paragraphs):
-        yield page.folded(f"{title}{times}{mark}")
-        yield page.folded(answers, margin=2)
+    for (title, mark, answers), times in _join_repeated(paragraphs):
+        yield page.fold_line(f"{title}{times}{mark}")
+        yield page.fold_line(answers, margin=2)
     if diverging.never_asked:
         yield ""
-        yield page.folded(UNASKED_NOTE)
+        yield page.fold_line(UNASKED_NOTE)
 
 
 def _results(replays: Sequence[Replay]) -> Paragraphs:
@@ -214,7 +214,7 @@ def _results(replays: Sequence[Replay]) -> Paragraphs:
         yield page.beside(replayed.name, [result], stub)
 
 
-def _repeated(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[Paragraph, str]]:
+def _join_repeated(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[Paragraph, str]]:
     """Join equal paragraphs, such as those of a loop that was unrolled; say how often each occurs."""
     yield from (
         (paragraph, f" ({times} times)" if times > 1 else "")

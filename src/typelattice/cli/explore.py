@@ -80,7 +80,7 @@ def _edit(args: Namespace) -> Paragraphs:
         unopened = "" if found or args.no_browser else "no browser was found; open it yourself: "
         complain(f"{unopened}{address}\nediting {at.path}; Ctrl-C ends it")
 
-    with interrupts.raised():
+    with interrupts.raise_on_interrupt():
         serve(at, args.port, ready)
     yield f"{at.path} is no longer served"
 

@@ -11,7 +11,7 @@ from typelattice.cli.command import FEW, Command, DifferencesFound, Paragraphs, 
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import counted, layout
+from typelattice.rendering.terminal import layout, show_progress_of
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 from typelattice.study.survey import survey
 
@@ -36,7 +36,7 @@ def run(args: Namespace) -> Paragraphs:
     """One system's verdicts in words, or those of several in a grid."""
     found = [tl.system(which) for which in args.systems or tl.systems()]
     dtypes = _dtypes(args, found)
-    for system in counted(found, lambda s: s.name):  # judgements made here are remembered
+    for system in show_progress_of(found, lambda s: s.name):  # judgements made here are remembered
         with suppress(tl.DTypeError):
             tl.laws(system, args.tier, dtypes)
             tl.criteria(system, args.tier, dtypes)

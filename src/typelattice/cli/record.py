@@ -46,7 +46,7 @@ def run(args: Namespace) -> Paragraphs:
     output = Path(args.output or f"{args.library}{ENDING}")
     newest, _, older = args.library.partition(SIGN)
     base = newest if older and newest in recording_names() else None
-    with interrupts.raised():
+    with interrupts.raise_on_interrupt():
         check_writable(output, ROOM)  # before the questions, which take minutes
         like = load_recording(base) if base else None
         earlier = load_recording(args.earlier) if args.earlier else None

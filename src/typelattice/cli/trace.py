@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, ScriptInterrupted, UsageError
-from typelattice.cli.interrupts import raised
+from typelattice.cli.interrupts import raise_on_interrupt
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
 from typelattice.facts.gc_pause import gc_paused
@@ -136,7 +136,7 @@ def run(args: Namespace) -> Paragraphs:
                 with suppress(OutputError):
                     show(lines, output)
 
-    with raised():
+    with raise_on_interrupt():
         ended = run_script(
             target, argv, packages, args.module is not None, cache and Path(cache), tell,
             ends_process=args.ends_process, values=args.values or settings.values,

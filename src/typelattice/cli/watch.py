@@ -61,7 +61,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.output is not None:
         check_writable(Path(args.output) / "any.jsonl", ROOM)  # before the questions, which take minutes
     changed, lines, told = False, list[str](), list[dict[str, object]]()
-    for name in args.libraries or _installed():
+    for name in args.libraries or _find_installed():
         try:
             found, proposed = _news(name, args)
         except MissingLibraryError as e:
@@ -72,7 +72,7 @@ def run(args: Namespace) -> Paragraphs:
         changed = changed or bool(found)
         told.append(_data(name, found, proposed))
         if args.format == "text":
-            lines += _told(name, found, proposed)
+            lines += _describe_news(name, found, proposed)
     if not told:
         what = "watch: no library that was recorded is installed, so nothing was asked"
         raise UsageError(f"{what}; install one, such as numpy, or run watch in its environment")
@@ -82,7 +82,7 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _installed() -> Iterator[str]:
+def _find_installed() -> Iterator[str]:
     """Return the recordings whose library is installed; nothing is imported."""
     for name in recording_names():
         entry = recordings().get(name)
@@ -93,7 +93,7 @@ def _installed() -> Iterator[str]:
 
 def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
     """Return the changes in one library, and the file of the proposed recording, if there is one."""
-    with interrupts.raised(), LibraryProcess(partial(library, name), args.limit) as asked:
+    with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
         if not args.recording and release not in recording_names():
             what = f"watch: {name} has no recording that comes along"
@@ -113,7 +113,7 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
         return found, path
 
 
-def _told(name: str, found: News, proposed: Path | None) -> Paragraphs:
+def _describe_news(name: str, found: News, proposed: Path | None) -> Paragraphs:
     """The news of one library in words."""
     then, now = versions(found.then.versions), versions(found.now.versions)
     if not found:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from typelattice.conformance.compare import REFUSAL, said
+from typelattice.conformance.compare import REFUSAL, answer_text
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import OperandString
 from typelattice.conformance.process import LibraryProcess
@@ -47,9 +47,9 @@ class Difference:
         """One of `SORTS`."""
         if self.found.answer in BROKEN:
             return BREAKS
-        if _refused(self.found.answer):
+        if _is_refusal(self.found.answer):
             return REFUSES
-        return ACCEPTS if _refused(self.expected.answer) else OTHER
+        return ACCEPTS if _is_refusal(self.expected.answer) else OTHER
 
     @property
     def cause(self) -> str:
@@ -126,14 +126,14 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
         return [call for call in load_recording(system.name).calls() if _has_array(call.operands)]
     read = cache(system.operand)
     return [
-        Call(op, operands, said(system.explain(*map(read, operands), op=op)))
-        for op, operands in _planned(has, has)
+        Call(op, operands, answer_text(system.explain(*map(read, operands), op=op)))
+        for op, operands in _plan_questions(has, has)
     ]
 
 
 def calls_of_implementation(reference: LibraryProcess, has: Catalogue) -> Iterator[Call]:
     """The calls to ask, with the answers of another implementation, as they come in."""
-    questions = list(_planned(reference.catalogue, has))
+    questions = list(_plan_questions(reference.catalogue, has))
     for (op, operands), (answer, message) in zip(questions, reference.answers(questions), strict=True):
         yield Call(op, operands, answer, message)
 
@@ -143,13 +143,13 @@ def not_known(found: Sequence[Cause], known: Mapping[str, int]) -> list[Cause]:
     return [cause for cause in found if len(cause.differences) > known.get(cause.name, 0)]
 
 
-def shrunk(found: Sequence[Cause], known: Mapping[str, int]) -> dict[str, int]:
+def shrink_known(found: Sequence[Cause], known: Mapping[str, int]) -> dict[str, int]:
     """The known differences that are left, never more than there were."""
     counts = {cause.name: len(cause.differences) for cause in found}
     return {name: min(count, counts[name]) for name, count in known.items() if name in counts}
 
 
-def _planned(one: Catalogue, other: Catalogue) -> Iterator[Question]:
+def _plan_questions(one: Catalogue, other: Catalogue) -> Iterator[Question]:
     """The calls of what both have."""
     operands = [operand for operand in one.operands if operand in other.operands]
     operations = [op for op in one.operations if op in other.operations]
@@ -162,14 +162,14 @@ def _has_array(operands: Sequence[str]) -> bool:
     return any(_tier(operand) != NUMBERS for operand in operands)
 
 
-def _refused(answer: str) -> bool:
+def _is_refusal(answer: str) -> bool:
     return answer == REFUSAL or answer.startswith(EXCEPTION)
 
 
 def _agree(expected: str, found: str) -> bool:
     if expected == REFUSAL:  # a rule's refusal covers whatever is no dtype of numbers
         return found.startswith(NO_NUMBERS) and found not in BROKEN
-    return expected == found or (_refused(expected) and _refused(found) and found not in BROKEN)
+    return expected == found or (_is_refusal(expected) and _is_refusal(found) and found not in BROKEN)
 
 
 @cache

@@ -92,7 +92,7 @@ class InProcessLibrary:
         except NoSuchOperandError:
             return False
         except Exception as error:  # the code of a library, which may raise anything
-            raise _raised(f"make({operand!r})", error) from None
+            raise _load_error(f"make({operand!r})", error) from None
         return True
 
     def ask(self, op: str, operands: tuple[str, ...]) -> Answer:
@@ -149,7 +149,7 @@ def _text(what: str, given: object) -> str:
     raise CannotAskError(f"the library cannot be asked: {what}")
 
 
-def _raised(what: str, error: BaseException) -> CannotAskError:
+def _load_error(what: str, error: BaseException) -> CannotAskError:
     """Return the error for a library whose own code fails before it is asked anything."""
     return CannotAskError(
         f"the library cannot be asked: {what} raises {type(error).__name__}: {_message(error)}"

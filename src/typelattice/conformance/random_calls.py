@@ -32,11 +32,15 @@ def compare_live(
     has = asked.catalogue
     questions = list(random_questions(has.operands, has.operations, has.several, calls, seed))
     report = compare(system, _calls(asked, questions, progress), listed)
-    small = {str(m): m for m in (shrunk(asked, system, m, listed) for m in report.mismatches[:SHRUNK])}
+    small = {
+        str(m): m for m in (shrink_mismatch(asked, system, m, listed) for m in report.mismatches[:SHRUNK])
+    }
     return replace(report, mismatches=(*small.values(), *report.mismatches[SHRUNK:]))
 
 
-def shrunk(asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()) -> Mismatch:
+def shrink_mismatch(
+    asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()
+) -> Mismatch:
     """The smallest call that is still a mismatch, and no listed one."""
     while True:
         questions = [

@@ -83,7 +83,7 @@ def _recording(
 ) -> Recording:
     """Ask the questions that no earlier recording answers, and record all answers."""
     has = asked.catalogue
-    known = _known(earlier, has)
+    known = _read_earlier(earlier, has)
     known |= {question: LACKED for question in questions if not _has(has, *question)}
     answers = asked.answers([question for question in questions if question not in known])
     messages = Messages()
@@ -110,7 +110,7 @@ def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
     return able and set(operands) <= {*catalogue.operands}
 
 
-def _known(earlier: Recording | None, has: Catalogue) -> dict[Question, Answer]:
+def _read_earlier(earlier: Recording | None, has: Catalogue) -> dict[Question, Answer]:
     """The answers of an earlier recording, by their question; none if it was of other versions."""
     if earlier is None or (dict(earlier.versions), earlier.python) != (dict(has.versions), has.python):
         return {}

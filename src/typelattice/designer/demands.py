@@ -65,7 +65,7 @@ def dtype_or_default(node: Node, system: System) -> DType | None:
     return node if isinstance(node, DType) else node.dtype or system.defaults.get(node.kind)
 
 
-def widened(a: Member, b: Member, c: Member) -> bool:
+def is_widened(a: Member, b: Member, c: Member) -> bool:
     """Return True if c is wider than a and b; False if a width is unknown."""
     return all(x.width is not None and c.width is not None and c.width > x.width for x in (a, b))
 
@@ -127,10 +127,10 @@ DEMANDS = {d.name: d for d in (
         "kind", "results of a higher kind than both operands'",
         lambda a, b, c: c.rank > max(a.rank, b.rank),
     ),
-    Demand("width", "results wider than both operands", widened),
+    Demand("width", "results wider than both operands", is_widened),
     Demand(
         "width64", "64-bit results without a 64-bit operand",
-        lambda a, b, c: widened(a, b, c) and (c.width or 0) >= WIDE,
+        lambda a, b, c: is_widened(a, b, c) and (c.width or 0) >= WIDE,
     ),
     Demand("narrow", "results narrower than an operand", _cast(_narrower)),
     Demand("weak", "inexact arrays that turn weak beside a weak operand", _submits),

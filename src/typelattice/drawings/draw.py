@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from typelattice.drawings.comparison import comparison_diagram
-from typelattice.drawings.highlighted_answer import highlighted
+from typelattice.drawings.highlighted_answer import draw_highlighted
 from typelattice.drawings.orders import ROWS, order_diagram, vertex
 from typelattice.drawings.programs import program_diagram, steps_diagram
 from typelattice.engine.answer import Promotion
@@ -17,7 +17,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex
 from typelattice.rendering.drawing import Drawing
-from typelattice.rendering.layered import Placed, layered
+from typelattice.rendering.layered import Placed, lay_out
 from typelattice.study.diffs import Diff
 from typelattice.study.table_labels import CODES
 
@@ -71,7 +71,7 @@ def draw(
             return _systems(x.a.system, x.b.system, small, codes)
         case Promotion():
             _alone(x, other, highlight)
-            return Drawing(repr(x)[1:-1], highlighted(x, small, codes))
+            return Drawing(repr(x)[1:-1], draw_highlighted(x, small, codes))
         case Order():
             _alone(x, other, highlight)
             return Drawing("an order", laid_out(_plain(x)))
@@ -87,7 +87,7 @@ def draw(
         return _systems(system, find_system(other), small, codes)
     if highlight:
         p = system.explain(*highlight, op=op)
-        return Drawing(repr(p)[1:-1], highlighted(p, small, codes))
+        return Drawing(repr(p)[1:-1], draw_highlighted(p, small, codes))
     if op is not None:
         raise DrawingError("an operation is shown with operands alone; name some to highlight")
     return Drawing(system.name, laid_out(order_diagram(system, small, codes)))
@@ -139,7 +139,7 @@ def _plain(order: Order[object]) -> Diagram:
 def laid_out(diagram: Diagram) -> Placed:
     """The diagram with coordinates. Raises DrawingError if it is too large to be read."""
     _check_size(len(diagram.vertices), len(diagram.arrows))
-    return layered(diagram)
+    return lay_out(diagram)
 
 
 def _check_size(nodes: int, arrows: int) -> None:

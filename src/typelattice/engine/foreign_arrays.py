@@ -33,11 +33,11 @@ def read_foreign_arrays(
     """Replace each foreign array by the operand that it counts as. Raise RefusalError."""
     own = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
     return tuple(
-        _counted(rules, o, own, op, i, trail) if o.foreign else o for i, o in enumerate(operands)
+        _count_operand_as(rules, o, own, op, i, trail) if o.foreign else o for i, o in enumerate(operands)
     )
 
 
-def _counted(
+def _count_operand_as(
     rules: Rules, o: Operand, own: DType | None, op: Op | None, place: int, trail: list[Decision]
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
@@ -49,7 +49,7 @@ def _counted(
         form = "left"
     elif known and place > 0 and known.of_class == "assignment":
         form = "assigned"
-    word = _said(rules, o, form)
+    word = _foreign_word(rules, o, form)
     if word not in WORDS:
         reason = word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own"
         step = Hosted((o.dtype,), None, library)
@@ -69,7 +69,7 @@ def _counted(
     return counts
 
 
-def _said(rules: Rules, o: Operand, form: str) -> str:
+def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
     """Return the file's most specific word or reason for a foreign array; an empty string if it has none.
 
     An array of the system's own library counts as an array. So does a list in a system of no library.

@@ -188,7 +188,7 @@ STANDARD = Later(_ROWS, _of_class)
 GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 
-def checked(op: str, operands: Sequence[Operand]) -> Operation:
+def check_operands(op: str, operands: Sequence[Operand]) -> Operation:
     """The operation of a name, which takes these operands.
 
     Raise OpError for an unknown operation, for more or fewer operands than it takes, and for indices that

@@ -67,7 +67,7 @@ class Rules:
             sorted({n for n in (*self.order.nodes, *self.before) if isinstance(n, DType)}, key=place)
         )
 
-    def made(self, d: DType) -> DType:
+    def dtype_of_new_array(self, d: DType) -> DType:
         """The dtype of an array that is asked to be of one: that very one, unless the library takes another.
 
         >>> from typelattice import dtype, system
@@ -76,7 +76,7 @@ class Rules:
         """
         return self.requested.get(d, d)
 
-    def placed(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
+    def dtypes_in_order(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
         """These dtypes, if each has a place in the order; none at all if one of them has not.
 
         >>> from typelattice import dtype, system

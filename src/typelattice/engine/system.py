@@ -115,7 +115,7 @@ class System(Rules, Viewed):
                         return self._arrays[cls][a.dtype][b.dtype]
                     if a.ndim:
                         return (self._arrays if b.ndim else self._beside_0d)[cls][a.dtype][b.dtype]
-                return self._seen(a, b)
+                return self._look_up_pair(a, b)
             except (KeyError, TypeError, AttributeError):
                 pass
         return self._first(tuple(x for x in (a, b, *more) if x is not _NOTHING))
@@ -126,7 +126,7 @@ class System(Rules, Viewed):
         self._remember(operands, found)
         return found
 
-    def _seen(self, a: Any, b: Any) -> DType:
+    def _look_up_pair(self, a: Any, b: Any) -> DType:
         """Look up the dtype of two operands whose like was seen before. Raise KeyError or such for others."""
         marks = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
         found = self._remembered.get(marks)

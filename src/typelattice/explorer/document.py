@@ -47,7 +47,7 @@ class Document:
         """The document as JSON, without spaces."""
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
 
-    def packed(self) -> str:
+    def pack(self) -> str:
         """The document as JSON, deflated, in base64: a page can hold it and a browser can unpack it."""
         return base64.b64encode(zlib.compress(self.json().encode(), 9)).decode("ascii")
 

@@ -55,11 +55,11 @@ def system(which: str | PathLike[str] | System) -> System:
         raise UnknownSystemError(f"{what}; give a name such as 'jax' or the path of a .toml file")
     if not isinstance(which, str) or which.endswith(".toml") or "/" in which or "\\" in which:
         return build(read(which))
-    return _shipped(which)
+    return _read_shipped(which)
 
 
 @cache
-def _shipped(name: str) -> System:
+def _read_shipped(name: str) -> System:
     """A system that comes with typelattice, read once."""
     if "@" in name:
         return _older(name)
@@ -79,7 +79,7 @@ def _older(name: str) -> System:
 
     at, plain = release(name), name.partition("@")[0]
     if at.is_newest(plain):
-        return _shipped(plain)
+        return _read_shipped(plain)
     return build(definition(text_of(name), at=at), shipped=True)
 
 

@@ -78,7 +78,7 @@ class RunInChild:
 def main(program: str, out: str) -> None:
     """Run a program that a file describes, and write the result into another file."""
     todo: Program = pickle.loads(Path(program).read_bytes())
-    sys.path[:] = [moved(entry, todo.original, todo.root) for entry in sys.path]
+    sys.path[:] = [path_in_copy(entry, todo.original, todo.root) for entry in sys.path]
     sys.dont_write_bytecode = True
     cache = Path(out).parent / "compiled"
 
@@ -126,7 +126,7 @@ def serve() -> None:
         answers.write(f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n")
 
 
-def moved(path: str, original: Path, root: Path) -> str:
+def path_in_copy(path: str, original: Path, root: Path) -> str:
     """Map a path in a folder to that of its copy."""
     whole = Path(os.path.abspath(path))
     return str(root / whole.relative_to(original)) if whole.is_relative_to(original) else path
@@ -143,7 +143,7 @@ def _function(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping
         found = getattr(found, name)
     args, named = pickle.loads(todo.args)
     if todo.widen:
-        args, named = [widened(x) for x in args], {key: widened(x) for key, x in named.items()}
+        args, named = [widen_array(x) for x in args], {key: widen_array(x) for key, x in named.items()}
     return found, args, named
 
 
@@ -167,7 +167,7 @@ def dict_as_module(names: Mapping[str, Any]) -> ModuleType:
     return module
 
 
-def widened(x: Any) -> Any:
+def widen_array(x: Any) -> Any:
     """Cast an array of narrower floats to float64; return anything else as it is."""
     if not str(getattr(x, "dtype", "")).rpartition(".")[2].startswith(("float", "bfloat")):
         return x

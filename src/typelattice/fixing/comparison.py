@@ -80,10 +80,10 @@ def _without_dtypes(text: str) -> str:
 
 def _numbers(text: str) -> Kept:
     plain = re.sub(r"(?:b?float|complex|u?int)\d+", "", text)
-    return Kept("float32", tuple(_parsed(plain)))
+    return Kept("float32", tuple(_parse_numbers(plain)))
 
 
-def _parsed(text: str) -> Iterator[float]:
+def _parse_numbers(text: str) -> Iterator[float]:
     for found in NUMBER.findall(text):
         yield float(found)
 

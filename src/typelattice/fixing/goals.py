@@ -14,7 +14,7 @@ from typelattice.fixing.child import Kept
 from typelattice.fixing.comparison import dtypes_differ
 from typelattice.fixing.source import FixError, Source
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.report.words import counted, size
+from typelattice.tracing.report.words import count_text, size
 from typelattice.tracing.run_data.float_widths import width_of
 from typelattice.tracing.run_data.run import Run
 
@@ -127,4 +127,4 @@ class SameDtypesAs(Goal):
         return f"{name} is {after[name].dtype}, not {before[name].dtype}" if name else ""
 
     def words(self, before: int, after: int) -> str:
-        return f"{counted(before, 'result')} would differ under {self.system} before, {after:,} after"
+        return f"{count_text(before, 'result')} would differ under {self.system} before, {after:,} after"

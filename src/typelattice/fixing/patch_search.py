@@ -24,7 +24,7 @@ from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.workspace import Result, Workspace, workspace
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.front.script import check_package
-from typelattice.tracing.report.words import counted, package_path
+from typelattice.tracing.report.words import count_text, package_path
 from typelattice.tracing.run_data.float_widths import width_of
 
 MOST = 1 << 24  # bytes of a source
@@ -43,7 +43,7 @@ class Fixed:
     after: str
 
     def __str__(self) -> str:
-        return f"{_shown(self.file)}:{self.line}: {self.after}"
+        return f"{_path_text(self.file)}:{self.line}: {self.after}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Unfixed:
     reason: str
 
     def __str__(self) -> str:
-        return f"{_shown(self.file)}:{self.line}: {self.code}: {self.reason}"
+        return f"{_path_text(self.file)}:{self.line}: {self.code}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Patch:
         return "".join(
             line
             for path, (before, after) in sorted(self.contents.items())
-            for line in _diff(_shown(path), before.decode("utf-8"), after.decode("utf-8"))
+            for line in _diff(_path_text(path), before.decode("utf-8"), after.decode("utf-8"))
         )
 
     def write(self) -> None:
@@ -116,11 +116,11 @@ class Patch:
         if self.fixed:
             yield self.diff
             yield f"{'safe' if self.safe else 'changes values'}: {self.difference}"
-            yield f"{counted(len(self.fixed), 'change')}: {self.progress}"
+            yield f"{count_text(len(self.fixed), 'change')}: {self.progress}"
         if self.asserts:
             yield f"its assertions failed before; with the changes: {self.asserts}"
         if self.unfixed:
-            yield f"not fixed: {counted(len(self.unfixed), 'place')}"
+            yield f"not fixed: {count_text(len(self.unfixed), 'place')}"
             yield from (f"  {each}" for each in self.unfixed)
 
 
@@ -235,10 +235,10 @@ class _Fixing:
 
     def check(self) -> Result:
         """Run the program twice. Raises FixError where it fails, or gives other values the second time."""
-        first = self.unchanged()
+        first = self.run_unchanged()
         if self.workspace.program.tests and "passed" not in first.tests.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
-        second = self.unchanged()
+        second = self.run_unchanged()
         again = difference(first.values, second.values, self.to)
         if not again.none or first.printed != second.printed or first.tests != second.tests:
             what = again.name or again.reason or ("its tests" if first.tests else "what it prints")
@@ -247,7 +247,7 @@ class _Fixing:
             )
         return first
 
-    def unchanged(self) -> Result:
+    def run_unchanged(self) -> Result:
         """Run the program as it is, without its assertions if one fails. Raises FixError where it fails."""
         ran = self.workspace.run()
         if isinstance(ran, str) and ran.startswith("AssertionError") and self.workspace.asserts:
@@ -299,13 +299,13 @@ class _Fixing:
             undone = _undone(source, each[1], later)
             if undone is None:
                 continue
-            self.workspace.put(each[1].file, undone)
+            self.workspace.put_content(each[1].file, undone)
             ran = self.workspace.run()
             if isinstance(ran, Result) and self.distance(ran) <= distance and not self.first_difference(ran):
                 self.sources[each[1].file], self.now = Source(source.path, undone), ran
                 kept.remove(each)
             else:
-                self.workspace.put(each[1].file, source.content)
+                self.workspace.put_content(each[1].file, source.content)
         return tuple(one for one, _ in kept)
 
     def distance(self, ran: Result) -> int:
@@ -348,13 +348,13 @@ class _Fixing:
         before = self.goal.lines(found)
         for change in islice(self.goal.changes(found, each, self.sources), TRIES):
             source = self.sources[change.file]
-            content = source.edited(change.edits)
+            content = source.apply_edits(change.edits)
             try:
                 patched = Source(source.path, content)
                 assert patched.tree
             except (SyntaxError, ValueError):
                 continue
-            self.workspace.put(change.file, content)
+            self.workspace.put_content(change.file, content)
             ran = self.workspace.run()
             refusal = ran if isinstance(ran, str) else self.refusal(ran, before, change)
             if not refusal and not isinstance(ran, str):
@@ -362,14 +362,14 @@ class _Fixing:
                 old, new = (_line(text, change.line) for text in (source.content, content))
                 return Fixed(self.origin(change.file), change.line, old, new), change
             reason = f"tried {_line(content, change.line)!r}: {refusal}"
-            self.workspace.put(change.file, source.content)
+            self.workspace.put_content(change.file, source.content)
         return Unfixed(path, line, code, reason or "no change of its source is known")
 
     def refusal(self, ran: Result, before: Lines, change: Change) -> str:
         """Say why a change is taken back; return "" where it is kept."""
         now = self.goal.lines(self.goal.findings(ran.run))
         new = [at for at in now if at not in before and at != (change.file, change.line)]
-        places = [f"{_shown(self.origin(file))}:{line}" for file, line in new]
+        places = [f"{_path_text(self.origin(file))}:{line}" for file, line in new]
         refused = self.goal.refusal(places, self.now.values, ran.values)
         if refused:
             return refused
@@ -404,7 +404,7 @@ class _Fixing:
             return f"with wide input {other} is {ran.values[other].dtype}"
         new = _narrow_lines(ran, self.to) - _narrow_lines(self.wide, self.to)
         for file, line in sorted(new):
-            return f"with wide input a narrow float comes up at {_shown(self.origin(file))}:{line}"
+            return f"with wide input a narrow float comes up at {_path_text(self.origin(file))}:{line}"
         worse = difference(self.wide.values, ran.values, dtype("float64"))
         return f"with wide input {worse.reason or worse}" if worse.reason or worse.relative > EXACT else ""
 
@@ -438,7 +438,7 @@ def _undone(source: Source, change: Change, later: Sequence[Change]) -> bytes | 
             grown = len(after.text.encode()) - (after.end - after.start)
             start, end = (start + grown, end + grown) if after.end <= start else (start, end)
         edits.append(Edit(start, end, edit.old))
-    return source.edited(edits)
+    return source.apply_edits(edits)
 
 
 def _line(content: bytes, line: int) -> str:
@@ -446,7 +446,7 @@ def _line(content: bytes, line: int) -> str:
     return lines[line - 1].decode("utf-8").strip() if line <= len(lines) else ""
 
 
-def _shown(path: Path) -> str:
+def _path_text(path: Path) -> str:
     here = Path(os.path.realpath(os.curdir))
     installed = package_path(str(path))
     if installed is not None:

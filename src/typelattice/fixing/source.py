@@ -151,14 +151,14 @@ class Source:
                 for alias in node.names:
                     yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
-    def edited(self, edits: Sequence[Edit]) -> bytes:
+    def apply_edits(self, edits: Sequence[Edit]) -> bytes:
         """The content with some edits."""
         content = self.content
         for edit in sorted(edits, reverse=True):
             content = content[: edit.start] + edit.text.encode("utf-8") + content[edit.end :]
         return content
 
-    def replaced(self, node: ast.expr, text: str) -> Edit:
+    def replace_expression(self, node: ast.expr, text: str) -> Edit:
         """The edit that puts a text in the place of an expression."""
         return Edit(*self.span(node), text, self.text(node))
 

@@ -86,7 +86,7 @@ class Workspace:
         said_out = "" if self.program.tests else printed.read_text(encoding="utf-8", errors="replace")
         return Result(ran.run, ran.values, said_out, ran.warnings or told, ran.tests, ran.failures)
 
-    def put(self, file: str, content: bytes) -> None:
+    def put_content(self, file: str, content: bytes) -> None:
         """Give a file another content: in the copy, or for the runs alone if it is not in the copy."""
         if Path(file).is_relative_to(self.program.root):
             Path(file).write_bytes(content)
@@ -166,7 +166,7 @@ def workspace(program: Program) -> Iterator[Workspace]:
             raise FixError(f"{what}, too much to copy for each try; run it from a folder that holds less")
     with TemporaryDirectory(prefix="typelattice-fix-") as folder:
         root = Path(os.path.realpath(folder)) / original.name
-        copytree(original, root, symlinks=True, ignore=_ignored, copy_function=_copied)
+        copytree(original, root, symlinks=True, ignore=_list_ignored, copy_function=_copy_file)
         target = (
             program.target
             if program.as_module or program.tests
@@ -179,7 +179,7 @@ def workspace(program: Program) -> Iterator[Workspace]:
             place.close()
 
 
-def _ignored(folder: str, names: list[str]) -> list[str]:
+def _list_ignored(folder: str, names: list[str]) -> list[str]:
     return [name for name in names if Path(folder, name).is_dir() and _left_out(Path(folder, name))]
 
 
@@ -188,7 +188,7 @@ def _left_out(folder: Path) -> bool:
     return folder.name.startswith(".") or folder.name in LEFT_OUT or (folder / "pyvenv.cfg").is_file()
 
 
-def _copied(source: str, target: str) -> None:
+def _copy_file(source: str, target: str) -> None:
     """Copy a regular file; leave out sockets, pipes and devices."""
     if os.path.isfile(source):
         copyfile(source, target)

@@ -45,7 +45,7 @@ class Array(Operators):
     # -- made
 
     @classmethod
-    def _made(cls, data: Any, array_type: ArrayType) -> Self:
+    def _wrap_typed(cls, data: Any, array_type: ArrayType) -> Self:
         """Make an array around one of the library's."""
         result = object.__new__(cls)
         result._data, result._type = data, array_type
@@ -55,7 +55,7 @@ class Array(Operators):
     def _wrap(cls, data: Any, d: DType | None = None, weak: bool = False) -> Self:
         """Wrap an array or a scalar of the library as an array of the namespace."""
         data = cls._recipes.library.array(data)
-        return cls._made(data, cls._recipes.of(data, d, weak))
+        return cls._wrap_typed(data, cls._recipes.of(data, d, weak))
 
     def _like(self, data: Any) -> Self:
         """An array of the same dtype and weakness."""

@@ -20,7 +20,7 @@ def elements(context: Context) -> dict[str, Callable[..., Any]]:
         return self._like(context.library.elements(self._data, context.bare(key)))
 
     def setitem(self: Array, key: Any, value: Any, /) -> None:
-        given = context.taken("assignment", value)
+        given = context.read_operand("assignment", value)
         p = context.recipes.promote("setitem", context.operands((self, given)))
         if context.recipes.own:  # then the library casts as it does by itself, and warns as it does
             element = given._data if isinstance(given, Array) else given
@@ -28,7 +28,7 @@ def elements(context: Context) -> dict[str, Callable[..., Any]]:
             element = context.library.stored(given._data, self.dtype)
         else:
             element = context.recipes.number(given, p, self._data)
-        self._data = context.carried(p, context.library.put, self._data, context.bare(key), element)
+        self._data = context.call_library(p, context.library.put, self._data, context.bare(key), element)
 
     return {"__getitem__": getitem, "__setitem__": setitem}
 
@@ -38,7 +38,7 @@ def into(context: Context, op: str, x: Array, other: Any) -> DType:
 
     Raises NamespaceError if the system refuses it.
     """
-    p = context.system.explain(*context.operands((x, context.taken(op, other))), op=op)
+    p = context.system.explain(*context.operands((x, context.read_operand(op, other))), op=op)
     if p.dtype is None:
         raise NamespaceError(f"{p.reason} under {context.system.name}: {p.remedy}")
     return p.dtype
@@ -59,7 +59,7 @@ def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callabl
 
     def written_by_library(self: Array, other: Any) -> bool:
         """Let the library write the result itself: where memory overlaps, its last bits differ otherwise."""
-        given = context.taken(op, other)
+        given = context.read_operand(op, other)
         if context.system.explain(*context.operands((self, given)), op=op).dtype is not self.dtype:
             return False
         try:

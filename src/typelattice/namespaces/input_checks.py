@@ -7,7 +7,7 @@ from typing import Any
 from typelattice.facts.dtypes import DType
 from typelattice.facts.range_checks import Value, represent
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.recipe import INTEGERS, RecipeMaker, number, shown
+from typelattice.namespaces.recipe import INTEGERS, RecipeMaker, number, number_text
 
 
 def refuse_masked(obj: Any) -> None:
@@ -44,7 +44,7 @@ def refuse_out_of_range(recipes: RecipeMaker, obj: Any, d: DType) -> None:
 
 def range_error(value: Value, d: DType) -> NamespaceError:
     """Build the error for a number that is out of an array's range."""
-    what = f"{shown(value)} is out of range for {d}"
+    what = f"{number_text(value)} is out of range for {d}"
     return NamespaceError(f"{what}; use a value within it, or make a wider array and cast it with astype")
 
 

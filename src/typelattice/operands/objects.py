@@ -119,7 +119,7 @@ def _readers(cls: type) -> tuple[ObjectReader, ...]:
     found = [_OWN[str]] if issubclass(cls, str) else [_OWN[cls]] if cls in _OWN else []
     found += _of_frameworks(cls)
     if hasattr(cls, STANDARD):
-        found += _found([STANDARD])
+        found += _find_readers([STANDARD])
     if issubclass(cls, (int, float, complex)) and cls not in SCALARS:
         found.append(ObjectReader(_read_number_subclass))
     if len(_OF_CLASS) >= MOST_CLASSES:
@@ -134,10 +134,10 @@ def _readers(cls: type) -> tuple[ObjectReader, ...]:
 def _of_frameworks(cls: type) -> list[ObjectReader]:
     """The readers of the frameworks that a class, or one of its ancestors, comes from."""
     roots = dict.fromkeys(ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__)
-    return _found(root for root in roots if root != "builtins")
+    return _find_readers(root for root in roots if root != "builtins")
 
 
-def _found(roots: Iterable[str]) -> list[ObjectReader]:
+def _find_readers(roots: Iterable[str]) -> list[ObjectReader]:
     readers = (find(root) for root in roots for find in FINDERS)
     return [reader for reader in readers if reader is not None]
 

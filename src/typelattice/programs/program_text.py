@@ -82,7 +82,7 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             yield f"{name} = {_argument(x, names)}"
             yield f"{name} {OPERATIONS[WRITES[op]].operator}= {_argument(y, names)}"
         case Call():
-            yield f"{name}{_annotation(step, names)} = {_called(step, names)}"
+            yield f"{name}{_annotation(step, names)} = {_call_text(step, names)}"
         case Cast(source=source, to=to):
             yield f"{name} = astype({names[source]}, {_argument(to, names)})"
         case Index(source=source, key=key, lists=lists):
@@ -106,7 +106,7 @@ def _annotation(step: Call, names: Sequence[str]) -> str:
     return f': "{_argument(step.dtype, names)}"'
 
 
-def _called(step: Call, names: Sequence[str]) -> str:
+def _call_text(step: Call, names: Sequence[str]) -> str:
     """A call of an operation, by Python's operator if it was so written."""
     op = OPERATIONS[step.name]
     taken, keywords, number = arguments(step)

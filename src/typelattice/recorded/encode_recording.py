@@ -51,7 +51,7 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
     """Return a recording as its differences from one that comes along. Raise RecordingError."""
     base = load_recording(name)
     operations, operands = _absent(recording)
-    reworded = _reworded(recording, base)
+    reworded = _find_reworded(recording, base)
     words = {**base.errors, **reworded}
     known = {split_message(kept, words): kept for kept in reversed(words)}
     errors: dict[str, str] = {}
@@ -145,7 +145,7 @@ def _differ(now: tuple[str, str], before: tuple[str, str]) -> bool:
     return bool(message and earlier) and message not in (earlier, outline(earlier))
 
 
-def _reworded(of: Recording, base: Recording) -> dict[str, str]:
+def _find_reworded(of: Recording, base: Recording) -> dict[str, str]:
     """Map the exceptions of a base to their commonest message in a release that words them otherwise."""
     said: dict[str, Counter[str]] = {}
     for op in base.operations:

@@ -101,7 +101,9 @@ class Observed:
     def _covering(self) -> Departure | None:
         from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
 
-        listed = _listed(self.recording.removeprefix(f"{FOREIGN}/"))  # these hold for foreign arrays too
+        listed = _list_departures(
+            self.recording.removeprefix(f"{FOREIGN}/")
+        )  # these hold for foreign arrays too
         return departure_of(self.call, [*map(parse, self.call.operands)], listed)
 
 
@@ -210,7 +212,7 @@ def _ordinary(value: Value, op: str) -> bool:
 
 
 @lru_cache(32)
-def _listed(name: str) -> Sequence[Departure]:
+def _list_departures(name: str) -> Sequence[Departure]:
     from typelattice.recorded.departures import departures
 
     return departures(name)

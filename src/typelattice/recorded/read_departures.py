@@ -8,7 +8,7 @@ from typelattice.engine.operations import GROUPS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
-from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.files.text import article
 from typelattice.files.vocabulary import Words, check_entry, items, once, text
 from typelattice.operands.notation import NUMBER, literal
@@ -61,7 +61,7 @@ class DepartureEntries:
             try:
                 return reader(entry[key])
             except (ValueError, OperandError) as e:
-                raise DepartureError(f"{at}, {key}: {printable(clipped(str(e), LIMIT_CAUSE))}") from None
+                raise DepartureError(f"{at}, {key}: {printable(clip_text(str(e), LIMIT_CAUSE))}") from None
 
         counts = read("count", _counts, NOT_COUNTED)
         found = Departure(

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import field, frozen
-from typelattice.facts.suggestions import clipped, short
+from typelattice.facts.suggestions import clip_text, short
 from typelattice.recorded.answers import LACKED, SEPARATOR, answer_of, split_message
 from typelattice.recorded.sections import NO_SECTION, REST, Answers, Call, Operands, Row, Section
 
@@ -119,18 +119,18 @@ class Recording:
         operations, of_operands = self.lacks
         return op in operations or not of_operands.isdisjoint(operands)
 
-    def kept(self, op: str, operands: Operands) -> str | None:
+    def find_answer(self, op: str, operands: Operands) -> str | None:
         """Find the answer to a call, with the name of its message; None if nobody asked."""
         if self.base and self.is_lacking(op, operands):
-            return None if self.base.kept(op, operands) is None else LACKED_NAME
+            return None if self.base.find_answer(op, operands) is None else LACKED_NAME
         section = decode_section(self, op, min(len(operands), MANY))
         found = section.find(operands)
         if found is not None:
             return found
         if section.like and len(operands) == 2:
             among = not section.among or {*operands} <= {*section.among}
-            return self.kept(section.like, operands) if among else None
-        return self.base.kept(op, operands) if self.base else None
+            return self.find_answer(section.like, operands) if among else None
+        return self.base.find_answer(op, operands) if self.base else None
 
     def answers(self, op: str) -> Mapping[Operands, str]:
         """Map the operands of every call of an operation to its answer, as `kept` gives it."""
@@ -138,7 +138,7 @@ class Recording:
 
     def call(self, op: str, operands: Operands) -> Call | None:
         """Find a call with its answer and message; None if nobody asked it."""
-        kept = self.kept(op, operands)
+        kept = self.find_answer(op, operands)
         return None if kept is None else Call(op, operands, *split_message(kept, self.errors))
 
     def calls(self, every: int = 1) -> Iterator[Call]:
@@ -158,7 +158,7 @@ class Recording:
 
     def answer(self, op: str, *operands: str) -> str:
         """Give the library's answer to one call; RecordingError if nobody asked it."""
-        kept = self.kept(op, operands)
+        kept = self.find_answer(op, operands)
         if kept is None:
             raise RecordingError(f"{self.library} was not asked {op}({', '.join(operands)})")
         return answer_of(kept)
@@ -195,7 +195,7 @@ def decode_section(recording: Recording, op: str, most: int = MANY) -> Section:
             break
         for text in (*before, *answers.values()):
             if not isinstance(text, str):
-                refuse_line(recording, number, f"{shown(text)} is not a string of operands")
+                refuse_line(recording, number, f"{short_text(text)} is not a string of operands")
         if len(before) < last:
             refuse_line(recording, number, "stands below calls of more operands")
         last = len(before)
@@ -235,5 +235,5 @@ def refuse_line(of: Recording, number: int, what: str) -> NoReturn:
     raise RecordingError(f"{path}: line {number}: {what}; {advice or 'record it again'}")
 
 
-def shown(value: object) -> str:
-    return short(value) if isinstance(value, str) else clipped(repr(value), 40)
+def short_text(value: object) -> str:
+    return short(value) if isinstance(value, str) else clip_text(repr(value), 40)

@@ -20,7 +20,7 @@ from typelattice.recorded.recording import (
     decode_section,
     parse_line,
     refuse_line,
-    shown,
+    short_text,
 )
 from typelattice.recorded.sections import Operands, Section
 
@@ -103,7 +103,7 @@ def _read(path: str, advice: str) -> Recording:
     if not isinstance(head, dict) or "format" not in head:
         refuse_line(draft, 1, "is no head of a recording, an object with a `format`")
     if head["format"] != FORMAT:
-        refuse_line(draft, 1, f"format is {shown(head['format'])}, this version reads {FORMAT}")
+        refuse_line(draft, 1, f"format is {short_text(head['format'])}, this version reads {FORMAT}")
     _check_head(head, draft)
     try:
         told = json.loads(f"[{','.join(above[1:])}]")
@@ -116,7 +116,7 @@ def _read(path: str, advice: str) -> Recording:
     if "base" in head:
         base = None if SIGN in head["base"] else open_recording(head["base"])
         if base is None:
-            refuse_line(draft, 1, f"base: {shown(head['base'])} is no recording that comes along")
+            refuse_line(draft, 1, f"base: {short_text(head['base'])} is no recording that comes along")
     del head["format"]
     if not text.endswith("\n"):
         refuse_line(draft, text.count("\n") + 1, "does not end: the file was cut")
@@ -127,12 +127,12 @@ def _check_head(head: Mapping[str, Any], of: Recording) -> None:
     """Refuse a head whose keys are missing or of other types."""
     for key, sort in (HEAD_ON_BASE if "base" in head else HEAD).items():
         if type(head.get(key)) is not sort:
-            what = f"{shown(head[key])} is not {WORDS[sort]}" if key in head else "is missing"
+            what = f"{short_text(head[key])} is not {WORDS[sort]}" if key in head else "is missing"
             refuse_line(of, 1, f"{key}: {what}")
     for key in ("versions", "reworded"):
         for name, value in head.get(key, {}).items():
             if not isinstance(value, str):
-                refuse_line(of, 1, f"{key}.{short(name)[1:-1]}: {shown(value)} is not a string")
+                refuse_line(of, 1, f"{key}.{short(name)[1:-1]}: {short_text(value)} is not a string")
     for key in ("operands", "lacks.operations", "lacks.operands"):
         _check_names(head, key, of)
 
@@ -152,7 +152,7 @@ def _check_names(head: Mapping[str, Any], key: str, of: Recording) -> None:
     for number, name in enumerate(value, 1):
         if not isinstance(name, str) or name in seen:
             what = "occurs twice" if isinstance(name, str) else "is not a string"
-            refuse_line(of, 1, f"{key}, entry {number}: {shown(name)} {what}")
+            refuse_line(of, 1, f"{key}, entry {number}: {short_text(name)} {what}")
         seen.add(name)
 
 
@@ -173,9 +173,9 @@ def _check(of: Recording) -> None:
     for op, number in of.sections_own().items():
         section = decode_section(of, op)
         if section.like and not chain[section.like]:
-            refuse_line(of, number, f"{shown(section.like)} is no operation above it")
+            refuse_line(of, number, f"{short_text(section.like)} is no operation above it")
         if of.base and op not in of.base.operations:
-            refuse_line(of, number, f"{shown(op)} is no operation of the recording that it rests on")
+            refuse_line(of, number, f"{short_text(op)} is no operation of the recording that it rests on")
         chain[op] = chain[section.like] + 1
         calls += sum(map(section.count, section.rows)) + (len(of.operands) ** 2 if section.like else 0)
         if calls > LIMIT_CALLS or chain[op] > LIMIT_CHAIN:
@@ -190,20 +190,20 @@ def _check_rows(of: Recording, op: str, section: Section, first: int) -> None:
     place = {id(row): number for number, row in enumerate(section.rows, first)}
     for name in section.among:
         if name not in of.known:
-            refuse_line(of, first - 1, f"there is no operand {shown(name)}")
+            refuse_line(of, first - 1, f"there is no operand {short_text(name)}")
     theirs = of.base.answers(op) if of.base else {}
     seen: set[Operands] = set()
     for row, operands, kept in section.calls():
         question = f"{op}({', '.join(operands)})"
         if not of.known.issuperset(operands):
             name = next(o for o in operands if o not in of.known)
-            refuse_line(of, place[id(row)], f"there is no operand {shown(name)}")
+            refuse_line(of, place[id(row)], f"there is no operand {short_text(name)}")
         if operands in seen:
             refuse_line(of, place[id(row)], f"{question} occurs twice")
         if of.base and operands not in theirs:
             refuse_line(of, place[id(row)], f"the base was not asked {question}")
         if SEPARATOR in kept and kept not in of.errors:
-            refuse_line(of, place[id(row)], f"there is no message {shown(kept)}")
+            refuse_line(of, place[id(row)], f"there is no message {short_text(kept)}")
         seen.add(operands)
 
 
@@ -213,6 +213,8 @@ def _check_head_on_base(of: Recording, base: Recording) -> None:
     for key, asked in (("operations", base.operations), ("operands", base.operands)):
         for number, name in enumerate(of.head["lacks"][key], 1):
             if name not in asked:
-                refuse_line(of, 1, f"lacks.{key}, entry {number}: the base was not asked of {shown(name)}")
+                refuse_line(
+                    of, 1, f"lacks.{key}, entry {number}: the base was not asked of {short_text(name)}"
+                )
     for kept in of.head["reworded"].keys() - base.errors.keys():
         refuse_line(of, 1, f"reworded.{short(kept)[1:-1]}: is no exception of the recording that it rests on")

@@ -9,7 +9,7 @@ from typelattice.rendering.dot import dot
 from typelattice.rendering.drawing_svg import path, svg
 from typelattice.rendering.json import document
 from typelattice.rendering.layered import Placed, Rect
-from typelattice.rendering.link_routes import routed
+from typelattice.rendering.link_routes import route_links
 from typelattice.rendering.mermaid import mermaid
 from typelattice.rendering.text_drawing import sketch
 
@@ -91,7 +91,7 @@ class Drawing:
                     "mark": link.mark, "nodes": list(link.nodes), "winner": link.winner, "title": link.title,
                     "path": " ".join(lines), "sign": list(sign),
                 }
-                for link, lines, sign in routed(p)
+                for link, lines, sign in route_links(p)
             ],
             "notes": list(p.diagram.notes),
         }  # fmt: skip

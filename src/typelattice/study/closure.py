@@ -75,7 +75,7 @@ def key(system: System, o: Operand | None) -> Key:
     return alone.dtype, alone.weak
 
 
-def answered(found: Key) -> str:
+def answer_words(found: Key) -> str:
     """Describe an answer in one or two words."""
     dtype, weak = found
     return "refused" if dtype is None else f"{dtype} (weak)" if weak else str(dtype)

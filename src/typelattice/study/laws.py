@@ -15,7 +15,7 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
-from typelattice.study.closure import Closure, answered, closure, key
+from typelattice.study.closure import Closure, answer_words, closure, key
 from typelattice.study.counterexample import Counterexample, written_out
 from typelattice.study.law_equations import ELEMENTS, EQUATIONS, Judge
 from typelattice.study.multi_operand_recordings import evidence
@@ -215,8 +215,8 @@ def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
         call = found.departing[0]
         departing, calls = len(found.departing), len(found.calls)
         counted = f"{departing} of {calls} recorded calls of several operands depart from the file"
-        example = f"{', '.join(map(str, call.operands))} is {answered(call.answer)} in {found.versions}"
-        note = f"{counted}; {example}, and {answered(call.ours)} by joining the set"
+        example = f"{', '.join(map(str, call.operands))} is {answer_words(call.answer)} in {found.versions}"
+        note = f"{counted}; {example}, and {answer_words(call.ours)} by joining the set"
         return Verdict(verdict.law, None, 0, verdict.asked, note=note)
     return verdict
 

@@ -5,14 +5,14 @@ import sys
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import array_api, attribute, imported
+from typelattice.operands.adapters import array_api, attribute, find_module
 from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
     """A dtype; an array is read as any array of the standard."""
     xp = sys.modules["array_api_strict"]
-    return operand_of(array_api.named(xp, x)) if isinstance(x, type(xp.bool)) else None
+    return operand_of(array_api.name_dtype(xp, x)) if isinstance(x, type(xp.bool)) else None
 
 
 def cache_key_of(cls: type) -> Any:
@@ -27,4 +27,4 @@ def cache_key_of(cls: type) -> Any:
 
 def native(d: DType) -> Any:
     """The dtype of that name."""
-    return attribute(d, imported("array_api_strict"))
+    return attribute(d, find_module("array_api_strict"))

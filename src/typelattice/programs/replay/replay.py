@@ -91,10 +91,10 @@ class Outcome:
         >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
         [False, True]
         """
-        from typelattice.recorded.unasked import unasked
+        from typelattice.recorded.unasked import is_unasked
 
         p = self.promotion
-        return p is not None and self.refused == (p.dtype is None) and unasked(p)
+        return p is not None and self.refused == (p.dtype is None) and is_unasked(p)
 
     @property
     def marked(self) -> str:
@@ -282,7 +282,7 @@ class _Evaluator:
             case Number(value=value):
                 return Outcome(self.system.operand(value))
             case Input(given=given) | Opaque(given=given):
-                return Outcome(_shaped(self.system.operand(given), step.shape))
+                return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
             case Index(source=source, lists=lists):
                 o = found[source].operand
                 assert o is not None
@@ -376,7 +376,7 @@ class _Evaluator:
             if asked is None:
                 return Outcome(None, p, p.reason)
             to = asked
-        to = self.system.made(to)
+        to = self.system.dtype_of_new_array(to)
         kept = (
             tier == "0d" and o.value is not None and o.kind.rank <= to.kind.rank and represent(o.value, to)[0]
         )
@@ -472,6 +472,6 @@ def _tier(step: Step, operands: Sequence[Operand]) -> Tier:
     return "array" if any(o.tier == "array" for o in operands) else "0d"
 
 
-def _shaped(o: Operand, shape: Shape | None) -> Operand:
+def _with_tier_of_shape(o: Operand, shape: Shape | None) -> Operand:
     """Return an operand, in the tier `0d` if its shape is `()` though a string described it as an array."""
     return replace(o, tier="0d") if shape == () and o.tier == "array" else o

@@ -50,7 +50,7 @@ class Compiler:
         with gc_paused():
             try:
                 check_release()
-                code, numbers, rows, alone = self.compiled(path, data)
+                code, numbers, rows, alone = self.compile_source(path, data)
             except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
                 self.recorder.left_alone[name] = _why(e)
                 return None
@@ -61,7 +61,7 @@ class Compiler:
             witnesses = {i: LazyWitness(module, i) for i in numbers}
             return with_witnesses(code, map(witnesses.__getitem__, numbers))
 
-    def compiled(self, path: str, data: bytes) -> Compiled:
+    def compile_source(self, path: str, data: bytes) -> Compiled:
         """Return rewritten code, from the cache if it is there."""
         kept = self.cache and self.cache / f"{_digest(path, data)}.traced"
         if kept:

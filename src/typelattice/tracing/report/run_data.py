@@ -43,7 +43,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         "version": VERSION,
         "steps": steps,
         "mismatches": [
-            {"step": m.number, "observed": dtype_text(m.seen.operand), "system": _said(m.outcome)}
+            {"step": m.number, "observed": dtype_text(m.seen.operand), "system": _dtype_text(m.outcome)}
             for m in otherwise
             if m.reason is None
         ],
@@ -51,7 +51,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
             {
                 "step": m.number,
                 "observed": dtype_text(m.seen.operand),
-                "system": _said(m.outcome),
+                "system": _dtype_text(m.outcome),
                 "reason": m.reason,
             }
             for m in otherwise
@@ -72,5 +72,5 @@ def dtype_text(o: Operand | None) -> str | None:
     return o.kind.word if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"
 
 
-def _said(outcome: Outcome) -> str | None:
+def _dtype_text(outcome: Outcome) -> str | None:
     return dtype_text(outcome.operand)

@@ -13,11 +13,11 @@ from typing import Any
 from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DTypeError, dtype
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import WORDS
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.run_data import VERSION
-from typelattice.tracing.report.words import shown
+from typelattice.tracing.report.words import file_text
 from typelattice.tracing.run_data.float_widths import width_of
 
 MOST = 1 << 30  # bytes of a document
@@ -77,12 +77,14 @@ def read_run(path: str) -> dict[str, Any]:
     try:
         found = json.loads(read_bytes(path, MOST))
     except (ValueError, RecursionError) as e:
-        raise RunFileError(f"{clipped(path, 200)} is no JSON ({clipped(str(e), 100)}); {MADE_BY}") from None
+        raise RunFileError(
+            f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}"
+        ) from None
     try:
         _check(found)
     except (KeyError, TypeError, ValueError, IndexError) as e:
-        why = clipped(f"{type(e).__name__}: {e}", 100)
-        raise RunFileError(f"{clipped(path, 200)} is no document of a run ({why}); {MADE_BY}") from None
+        why = clip_text(f"{type(e).__name__}: {e}", 100)
+        raise RunFileError(f"{clip_text(path, 200)} is no document of a run ({why}); {MADE_BY}") from None
     return dict(found)
 
 
@@ -143,7 +145,7 @@ def _upcasts(found: dict[str, Any]) -> list[tuple[str, Upcast]]:
         if narrower and step["file"]:
             narrow = max(narrower, key=_bits)
             upcast = Upcast(basename(step["file"]), step["code"], narrow, step["observed"])
-            places[printable(f"{shown(step['file'])}:{step['line']}"), upcast] = None
+            places[printable(f"{file_text(step['file'])}:{step['line']}"), upcast] = None
     return [*places]
 
 
@@ -160,7 +162,7 @@ def _bytes(found: dict[str, Any]) -> int:
     return sum(step["bytes"] for step in found["steps"])
 
 
-def combined(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Combine the runs of several processes: their steps one after the other, and all counts added up.
 
     Raises RunFileError if two of them give a library different systems.
@@ -172,7 +174,7 @@ def combined(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
             known = made["libraries"].setdefault(library, system)
             if known != system:
                 what = f"{library} has the rules of {known} in one run and of {system} in another"
-                raise RunFileError(f"{clipped(what, 200)}; combine runs of one environment")
+                raise RunFileError(f"{clip_text(what, 200)}; combine runs of one environment")
         start = len(made["steps"])
         made["steps"] += [s | {"operands": [p + start for p in s["operands"]]} for s in each["steps"]]
         for key in ("mismatches", "departures"):

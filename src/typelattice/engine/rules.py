@@ -71,7 +71,7 @@ class Rules:
         """The dtype of an array that is asked to be of one: that very one, unless the library takes another.
 
         >>> from typelattice import dtype, system
-        >>> system("jax-x32").made(dtype("float64")), system("jax").made(dtype("float64"))
+        >>> system("jax-x32").dtype_of_new_array(dtype("float64")), system("jax").dtype_of_new_array(dtype("float64"))
         (float32, float64)
         """
         return self.requested.get(d, d)
@@ -81,7 +81,7 @@ class Rules:
 
         >>> from typelattice import dtype, system
         >>> half, brain = dtype("float16"), dtype("bfloat16")
-        >>> system("numpy").placed([half, half]), system("numpy").placed([half, brain])
+        >>> system("numpy").dtypes_in_order([half, half]), system("numpy").dtypes_in_order([half, brain])
         ((float16, float16), ())
         """
         found = tuple(d for d in dtypes if d is not None and d in self.order)

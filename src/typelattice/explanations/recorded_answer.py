@@ -16,7 +16,7 @@ def answer_words(o: Observed) -> str:
     """A library's answer in two words, as `english.answer` has a system's.
 
     >>> from typelattice import system
-    >>> given(observed(system("jax").explain("int8", "float")))
+    >>> answer_words(observed(system("jax").explain("int8", "float")))
     'float64 (weak)'
     """
     if o.error:

@@ -26,11 +26,11 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
     A cover that the added ones imply goes as well, since a file does not state it twice. A node whose last
     cover is dropped stays, alone. Raises EditError; FormatError if the text is no system.
 
-    >>> print(edited('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", add=[("bf16", "f32")]))
+    >>> print(edit_covers('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", add=[("bf16", "f32")]))
     Traceback (most recent call last):
         ...
     typelattice.explorer.editing.EditError: mine has no node bf16; write it into the text first
-    >>> print(edited('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", drop=[("i8", "i16")]))
+    >>> print(edit_covers('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", drop=[("i8", "i16")]))
     name = "mine"
     order = \"""
     i8; i16 -> f32

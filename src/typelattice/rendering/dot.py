@@ -49,7 +49,7 @@ def _arrow(a: Arrow) -> str:
 def quote_text(text: str) -> str:
     """A string of DOT: a backslash and a quote stand for themselves, a line break stays one.
 
-    >>> print(quoted('a"b\\\\N'))
+    >>> print(quote_text('a"b\\\\N'))
     "a\\"b\\\\N"
     """
     lines = [printable(line).replace("\\", "\\\\").replace('"', '\\"') for line in text.split("\n")]

@@ -116,7 +116,7 @@ class Placed:
 def lay_out(diagram: Diagram) -> Placed:
     """A diagram with coordinates.
 
-    >>> drawn = layered(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
+    >>> drawn = lay_out(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
     >>> [(n.vertex.id, n.at.x, n.at.y) for n in drawn.nodes], drawn.crossings
     ([('a', 20.0, 13.0), ('b', 90.0, 13.0)], 0)
     """

@@ -46,7 +46,7 @@ def mermaid(diagram: Diagram) -> str:
 def escape_label(text: str) -> str:
     """Escape a label so that Mermaid finds no quotes, HTML or Markdown in it.
 
-    >>> escaped('a"<b>')
+    >>> escape_label('a"<b>')
     'a#34;#60;b#62;'
     """
     return PLAIN.sub(lambda found: f"#{ord(found[0])};", printable(text))

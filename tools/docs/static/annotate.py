@@ -142,7 +142,7 @@ def _counted(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _answer(o: Outcome) -> str:
     """Write the result of a step: what the library was seen to answer where it departs from its rule."""
-    if seen := o.departure:
+    if seen := o.recorded_departure:
         return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
     return f"{o}{UNASKED * o.never_asked}"
 

@@ -207,7 +207,7 @@ class Witness(WitnessBase):
             if self.kinds[type(a)] is not None and type(value) is not int and type(value) is not bool:
                 key = self.part(a, 0), self.part(value, 1)
                 if None not in key:
-                    note = self.known.get(key) or self.recorder.put(self, key, a)
+                    note = self.known.get(key) or self.recorder.record_put(self, key, a)
                     if note is not None:
                         note.count += 1
             return value

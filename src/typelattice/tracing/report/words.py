@@ -14,7 +14,7 @@ SIZES = ("bytes", "kB", "MB", "GB", "TB")
 def count_text(count: int, what: str, many: str = "") -> str:
     """Write a count with its noun, in the singular or plural.
 
-    >>> counted(1, "step"), counted(2129, "step"), counted(2, "byte more", "bytes more")
+    >>> count_text(1, "step"), count_text(2129, "step"), count_text(2, "byte more", "bytes more")
     ('1 step', '2,129 steps', '2 bytes more')
     """
     return f"{count:,} {what if count == 1 else many or f'{what}s'}"
@@ -37,7 +37,7 @@ def size(count: int) -> str:
 def file_text(file: str) -> str:
     """A file as a report names it: from the package on where it is installed, else from the current folder.
 
-    >>> shown("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py")
+    >>> file_text("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py")
     'skimage/color/colorconv.py'
     """
     path = PurePath(file)

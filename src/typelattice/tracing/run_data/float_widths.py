@@ -30,7 +30,7 @@ def narrow_to(d: DType, to: DType) -> DType:
     """Return a dtype at the width of another float: complex if the dtype is complex, else real.
 
     >>> from typelattice import dtype
-    >>> narrowed(dtype("float64"), dtype("complex64")), narrowed(dtype("complex128"), dtype("float32"))
+    >>> narrow_to(dtype("float64"), dtype("complex64")), narrow_to(dtype("complex128"), dtype("float32"))
     (float32, complex64)
     """
     return complex_of(part_of(to)) if d.kind is Kind.COMPLEX else part_of(to)

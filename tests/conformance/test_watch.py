@@ -182,7 +182,8 @@ def test_of_two_libraries_one_of_which_cannot_be_asked_nothing_is_told(
         return (False, None) if name == "numpy" else library(name)  # type: ignore[return-value]  # it raises
 
     monkeypatch.setattr("typelattice.cli.watch._news", news)
-    monkeypatch.setattr("typelattice.cli.watch._describe_news", lambda name, found, proposed: [f"{name}: as it was"])
+    as_it_was = lambda name, found, proposed: [f"{name}: as it was"]  # noqa: E731
+    monkeypatch.setattr("typelattice.cli.watch._describe_news", as_it_was)
     monkeypatch.setattr("typelattice.cli.watch._data", lambda name, found, proposed: {})
     assert main(["watch", "numpy"]) == 0
     assert capsys.readouterr().out == "numpy: as it was\n"

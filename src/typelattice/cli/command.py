@@ -39,7 +39,8 @@ def op_argument(parser: ArgumentParser) -> None:
 
 def format_argument(parser: ArgumentParser) -> None:
     """The option `--format` of commands that print paragraphs, or what programs read."""
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    how = "print text (default), or JSON for programs"
+    parser.add_argument("--format", choices=("text", "json"), default="text", help=how)
 
 
 def exit_code_argument(parser: ArgumentParser, found: str) -> None:

@@ -176,6 +176,6 @@ def _data(
 
 
 COMMAND = Command(
-    "A second implementation against what it imitates.", arguments, run,
+    "Compare an implementation with the library that it imitates.", arguments, run,
     ("torch-meta", "jax-jit --with jax-eager --calls 500", "mine:Mine --with numpy --known known.json"),
 )  # fmt: skip

@@ -144,6 +144,6 @@ def _describe_report(report: Report) -> Paragraphs:
 
 
 COMMAND = Command(
-    "A system against a library, recorded or installed.", arguments, run,
+    "Compare a system with its library, recorded or installed.", arguments, run,
     ("numpy", "numpy@2.4", "jax --live 10000 --seed 3", "numpy --system mine.toml"),
 )  # fmt: skip

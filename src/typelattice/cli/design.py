@@ -172,6 +172,6 @@ def _progress(seconds: float, least: tuple[int, ...], best: tuple[int, ...] | No
 
 
 COMMAND = Command(
-    "Completes a partial order at the least cost, or repairs one.", arguments, run,
+    "Complete a partial order at the least cost, or repair one.", arguments, run,
     ("jep9407-0", "mine.toml --rules lattice,overflow --costs width -o .", "numpy --repair"),
 )  # fmt: skip

@@ -149,7 +149,7 @@ def _drawn(args: Namespace) -> Drawing:
 
 
 COMMAND = Command(
-    "Draws a system's order, an answer in it, or what another changes.", arguments, run,
+    "Draw a system's order, an answer in it, or what another changes.", arguments, run,
     (
         "jax -o jax.svg", "numpy --highlight int8 uint8", "numpy jax -o both.svg",
         "mine.toml --format mermaid", "numpy --program 'a*2.0 + b' a=int8 b=float16 -o program.svg",

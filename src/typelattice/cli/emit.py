@@ -56,7 +56,7 @@ def _words(text: str | None) -> list[str]:
 
 
 COMMAND = Command(
-    "A system's tables as C, C++, Rust, Python, TypeScript or JSON.", arguments, run,
+    "Write a system's tables in C, C++, Rust, Python, TypeScript, JSON.", arguments, run,
     ("jax --lang cpp17 -o generated", "torch --lang rust -o generated --ops add,divide,sum",
      "mine.toml --lang c11 -o generated"),
 )  # fmt: skip

@@ -30,7 +30,7 @@ MOST = 1_000  # operands
 
 
 def arguments(parser: ArgumentParser) -> None:
-    operands = "an array: int8; another: int8:0d, int8:weak; a Python scalar: int, float, complex, 300, True"
+    operands = "an array: int8; a 0-d array: int8:0d; a weak array: int8:weak; a Python scalar: int, 300, 1.5"
     whole = "; or one program and its names: 'a*2.0 + b' a=int8:0d b=float16, FILE.py:function x=float32"
     parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
     parser.add_argument(

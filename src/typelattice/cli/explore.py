@@ -86,7 +86,7 @@ def _edit(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "A page on which to look at systems; --edit serves a workbench.", arguments, run,
+    "Write an HTML page that shows systems; --edit serves an editor.", arguments, run,
     (
         "--system numpy1 --system numpy --op add", "--system mine.toml --op add -o page.html",
         "--edit mine.toml",

@@ -23,13 +23,13 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--like", metavar="NAME|FILE",
-        help="instead: a system under which the program is to give the same dtypes as now, such as torch",
+        help="instead: write casts so that the program gives its present dtypes under this system",
     )  # fmt: skip
     parser.add_argument(
         "--tolerance",
         type=float,
         metavar="X",
-        help="take back a change if a value's relative error is larger",
+        help="undo a change if a value's relative error is larger",
     )
     parser.add_argument("--write", action="store_true", help="write the changes into the sources")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
@@ -77,7 +77,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Prints changes that keep a script's floats narrow; each was run.", arguments, run,
+    "Print changes that keep a script's floats narrow; each was run.", arguments, run,
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
     own_words,

@@ -95,6 +95,6 @@ def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
 
 
 COMMAND = Command(
-    "Which laws a system keeps, and what its casts lose.", arguments, run,
+    "Check which laws a system keeps, and what its casts lose.", arguments, run,
     ("numpy", "numpy jax torch --common", "--dtypes jep9407-3-bf16", "mine.toml --tier all"),
 )  # fmt: skip

@@ -76,6 +76,6 @@ def _read_allowed(path: str | None) -> dict[str, str]:
 
 
 COMMAND = Command(
-    "Compare a table that is kept by hand with a system.", arguments, run,
+    "Compare a hand-written table with a system.", arguments, run,
     ("ScalarType.cpp --form form.toml --against torch", "table.csv --form form.toml --against mine.toml"),
 )  # fmt: skip

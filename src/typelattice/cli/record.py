@@ -75,6 +75,6 @@ def versions(of: Mapping[str, str]) -> str:
 
 
 COMMAND = Command(
-    "Asks a library everything and writes down its answers.", arguments, run,
+    "Ask a library everything, and write down its answers.", arguments, run,
     ("numpy", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

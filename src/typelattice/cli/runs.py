@@ -53,6 +53,6 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Compares two runs by their upcasts, or combines runs of processes.", arguments, run,
+    "Compare two runs by their upcasts, or combine runs of processes.", arguments, run,
     ("diff before.json after.json", "combine part1.json part2.json -o run.json"),
 )  # fmt: skip

@@ -40,4 +40,6 @@ def _data(s: tl.System) -> dict[str, object]:
     }  # fmt: skip
 
 
-COMMAND = Command("The systems that come with typelattice.", arguments, run, ("", "--versions", "mine.toml"))
+COMMAND = Command(
+    "List the systems that come with typelattice.", arguments, run, ("", "--versions", "mine.toml")
+)

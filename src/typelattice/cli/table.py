@@ -68,7 +68,7 @@ def drawn(grid: Grid, format: str) -> str:
 
 
 COMMAND = Command(
-    "What a system answers to every pair of dtypes.", arguments, run,
+    "Show a system's answer to every pair of dtypes.", arguments, run,
     (
         "--system jax", "--op divide --codes names --dtypes int8,int32,float16,float",
         "--system mine.toml --format markdown",

@@ -35,7 +35,7 @@ def arguments(parser: ArgumentParser) -> None:
         help="report where this system differs from the run; may be given again",
     )  # fmt: skip
     parser.add_argument("--html", metavar="DIR", help="write annotated source pages into this folder")
-    parser.add_argument("--json", metavar="FILE", help="write the run into this file")
+    parser.add_argument("--json", metavar="FILE", help="write the recorded run into this file")
     parser.add_argument(
         "--format", choices=FORMATS, default="text",
         help="print the report as text (default), as JSON, as SARIF 2.1, or as GitHub's annotation lines",
@@ -173,7 +173,7 @@ def _report(run: Run, systems: Sequence[AnySystem], width: int, args: Namespace)
 
 
 COMMAND = Command(
-    "Run a script, and report its dtypes under this and other systems.", arguments, run,
+    "Run a script, and report where its floats widen.", arguments, run,
     (
         "script.py", "--system torch --system jax script.py --epochs 3", "--package mypkg -m mypkg.train",
         "--json run.json script.py",

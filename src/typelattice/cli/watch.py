@@ -148,6 +148,6 @@ def _data(name: str, found: News, proposed: Path | None) -> dict[str, object]:
 
 
 COMMAND = Command(
-    "What has changed in a library since it was recorded.", arguments, run,
+    "Report what has changed in a library since it was recorded.", arguments, run,
     ("numpy", "numpy@2.4 -o proposed", "mine:MyLibrary --recording mine.jsonl"),
 )  # fmt: skip

@@ -71,8 +71,8 @@ class Rules:
         """The dtype of an array that is asked to be of one: that very one, unless the library takes another.
 
         >>> from typelattice import dtype, system
-        >>> system("jax-x32").dtype_of_new_array(dtype("float64")), system("jax").dtype_of_new_array(dtype("float64"))
-        (float32, float64)
+        >>> system("jax-x32").dtype_of_new_array(dtype("float64"))
+        float32
         """
         return self.requested.get(d, d)
 

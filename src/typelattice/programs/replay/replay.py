@@ -38,7 +38,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range_checks import represent
+from typelattice.facts.range_checks import is_large_int, represent
 from typelattice.facts.releases import SIGN
 from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
@@ -409,7 +409,8 @@ class _Evaluator:
         if step.name == "linspace" and len(bounds) == 2:
             return self.system.explain(*bounds, op="linspace")
         fills = step.name == "full" or (like.tier == "scalar" and like.kind not in self.system.defaults)
-        return self.system.explain(like, op="full" if fills else None)
+        asked = "full" if fills else step.name if is_large_int(like.value) else None
+        return self.system.explain(like, op=asked)
 
     def outcome_of_call(
         self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None

@@ -1,0 +1,47 @@
+"""Single lines that once came out otherwise: each is run by its library, and read as a program."""
+
+from __future__ import annotations
+
+import contextlib
+from importlib import import_module
+
+import pytest
+
+import typelattice as tl
+
+pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
+
+MODULES = {
+    "np": "numpy", "torch": "torch", "jnp": "jax.numpy", "tf": "tensorflow", "mx": "mlx.core",
+    "da": "dask.array", "pl": "polars",
+}  # fmt: skip
+COMPARED = [f"np.ones(2, {d}) {sign} {n}" for d in ("bool", "np.uint8") for sign in ("==", ">", "<=")
+            for n in ("2", "2**63", "-2**64")]  # fmt: skip
+LARGE = ("1", "2**31", "2**63", "2**64", "-2**63 - 1")
+LINES = {
+    "numpy": COMPARED,
+    "torch": [f"torch.{f}" for n in LARGE for f in (f"asarray({n})", f"tensor([1, {n}])", f"full((2,), {n})")],
+    "jax-x32": [f"jnp.{f}" for n in LARGE for f in (f"asarray({n})", f"array([1, {n}])")],
+    "tensorflow": [f"tf.constant({x})" for n in LARGE for x in (n, f"[1, {n}]")],
+    "mlx": [f"mx.array({x})" for n in LARGE for x in (n, f"[1, {n}]")],
+}
+
+
+def real_answer(line: str) -> str:
+    """The dtype of a line that its library runs, or that it refuses."""
+    names = {}
+    for name, module in MODULES.items():
+        if f"{name}." in line:
+            names[name] = pytest.importorskip(module)
+    with contextlib.suppress(ImportError):
+        import_module("jax").config.update("jax_enable_x64", False)
+    try:
+        return str(tl.operand(eval(line, names)).dtype)
+    except (TypeError, ValueError, ArithmeticError, RuntimeError, LookupError):
+        return "refused"
+
+
+@pytest.mark.parametrize(("system", "line"), [(system, line) for system in LINES for line in LINES[system]])
+def test_a_line_is_read_as_its_library_runs_it(system: str, line: str) -> None:
+    found = tl.program(line).under(system)[-1].operand
+    assert str(found.dtype if found else "refused") == real_answer(line)

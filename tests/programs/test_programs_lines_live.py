@@ -15,20 +15,28 @@ MODULES = {
     "np": "numpy", "torch": "torch", "jnp": "jax.numpy", "tf": "tensorflow", "mx": "mlx.core",
     "da": "dask.array", "pl": "polars",
 }  # fmt: skip
-COMPARED = [f"np.ones(2, {d}) {sign} {n}" for d in ("bool", "np.uint8") for sign in ("==", ">", "<=")
-            for n in ("2", "2**63", "-2**64")]  # fmt: skip
+COMPARED = [
+    f"np.ones(2, {d}) {sign} {n}" for d in ("bool", "np.uint8") for sign in ("==", ">", "<=")
+    for n in ("2", "2**63", "-2**64")
+]  # fmt: skip
 LARGE = ("1", "2**31", "2**63", "2**64", "-2**63 - 1")
 SOLVED = [
     f"da.linalg.lstsq(da.ones((3, 2), dtype='{a}', chunks=3), da.ones(3, dtype='{b}', chunks=3))[{i}]"
-    for a in ("bool", "uint8", "float32", "complex64") for b in ("uint8", "float32", "float64") for i in range(4)
+    for a in ("bool", "uint8", "float32", "complex64") for b in ("uint8", "float32", "float64")
+    for i in range(4)
 ]  # fmt: skip
-LINES = {
+LINES = {  # of each system
     "dask": SOLVED,
     "numpy": COMPARED,
-    "torch": [f"torch.{f}" for n in LARGE for f in (f"asarray({n})", f"tensor([1, {n}])", f"full((2,), {n})")],
+    "torch": [
+        f"torch.{f}" for n in LARGE for f in (f"asarray({n})", f"tensor([1, {n}])", f"full((2,), {n})")
+    ],
     "jax-x32": [f"jnp.{f}" for n in LARGE for f in (f"asarray({n})", f"array([1, {n}])")],
     "tensorflow": [f"tf.constant({x})" for n in LARGE for x in (n, f"[1, {n}]")],
-    "mlx": [f"mx.array({x})" for n in LARGE for x in (n, f"[1, {n}]")],
+    "mlx": [f"mx.array({x})" for n in LARGE for x in (n, f"[1, {n}]")] + [
+        f"mx.array(np.ones(3, dtype='{d}')){then}" for then in ("", " * mx.ones(3, dtype=mx.float16)")
+        for d in ("bool", "int64", "float16", "float32", "float64", "complex64", "complex128")
+    ],
 }
 
 

@@ -31,7 +31,7 @@ from typelattice.calls.step import (
 )  # fmt: skip
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
-from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal
+from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operate import op_of, written_into
 from typelattice.engine.operations import COPY_CAST, SAME_DTYPE
 from typelattice.engine.system import System
@@ -292,9 +292,7 @@ class _Evaluator:
             case Cast(source=source, to=to):
                 o = found[source].operand
                 assert o is not None
-                # An array of another library that becomes one of this library promotes alone: Keras on JAX
-                # makes float32 of NumPy's float64.
-                alone = self.system.explain(o).dtype if to == DTypeOf(source) else None
+                alone = self.made_of_foreign(o, source) if to == DTypeOf(source) else None
                 return self.cast(o, alone or self.dtype(to, found), _tier(step, (o,)))
             case Item(source=source):
                 o = found[source].operand
@@ -303,6 +301,17 @@ class _Evaluator:
             case Created():
                 return self.outcome_of_creation(step, found)
         raise TypeError(f"a {type(step).__name__} is no step")
+
+    def made_of_foreign(self, o: Operand, source: int) -> DType | None:
+        """Return the dtype of the array that the library makes of another library's.
+
+        It promotes alone: Keras on JAX makes float32 of NumPy's float64. So does MLX, which has arrays of
+        float64 all the same.
+        """
+        owner = self.owners[source] if self.owners else None
+        library = (owner or YIELDING_LIBRARY).removesuffix(SCALAR)
+        made = made_dtype(self.system, library, o.dtype) if o.dtype else None
+        return dtype(made) if made else self.system.explain(o).dtype
 
     def refused_beside(self, step: Call, made: Sequence[Operand], found: EarlierOutcomes) -> str | None:
         """Return the reason why arrays handed on together need one dtype, as in PyTorch's meshgrid."""

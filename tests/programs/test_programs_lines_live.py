@@ -58,3 +58,17 @@ def real_answer(line: str) -> str:
 def test_a_line_is_read_as_its_library_runs_it(system: str, line: str) -> None:
     found = tl.program(line).under(system)[-1].operand
     assert str(found.dtype if found else "refused") == real_answer(line)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "uint64", "float32"])
+def test_a_number_in_a_case_of_polars_counts_as_in_polars(dtype: str) -> None:
+    pl = pytest.importorskip("polars")
+    own = {"bool": "Boolean", "uint8": "UInt8", "int16": "Int16", "uint64": "UInt64", "float32": "Float32"}
+    x = pl.Series("x", [1, 0]).cast(getattr(pl, own[dtype]))
+    frame = pl.DataFrame([pl.Series("c", [True, False]), x])
+    for number in ("1", "300", "-1", "2**40", "1.5", "pl.lit(1)", "pl.lit(1.5)"):
+        for chosen in (f"then({number}).otherwise(x)", f"then(x).otherwise({number})"):
+            line = f"pl.when(c).{chosen}"
+            real = frame.select(eval(line, {"pl": pl, "c": pl.col("c"), "x": pl.col("x")})).to_series()
+            said = tl.program(line, c="bool", x=dtype).under("polars")[-1].operand
+            assert said and said.dtype is tl.operand(real).dtype, line

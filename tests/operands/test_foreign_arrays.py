@@ -139,12 +139,22 @@ def test_an_explanation_says_what_a_foreign_array_counts_as() -> None:
         ("{ numpy = 3 }", "this should be a table, is a whole number"),
         ('{ numpy = { matrix = "array" } }', "unknown dtype 'matrix'"),
         ("{ numpy = { array = 1 } }", "this should be a string, is a whole number"),
+        ("{ numpy = { made = 1 } }", "this should be a table, is a whole number"),
+        ('{ numpy = { made = { f64 = "f23" } } }', "unknown dtype 'f23'"),
     ],
 )
 def test_what_a_file_cannot_say_of_foreign_arrays_is_refused(given: str, cause: str) -> None:
     with pytest.raises(FormatError) as caught:
         parse(f'name = "mine"\norder = "i8"\nforeign = {given}\n')
     assert cause in str(caught.value)
+
+
+@pytest.mark.parametrize(("system", "dtype"), [("mlx", "float32"), ("torch", "float64")])
+def test_a_library_may_make_an_array_of_another_dtype_of_a_foreign_one(system: str, dtype: str) -> None:
+    """MLX has arrays of float64, and makes none of NumPy's."""
+    for made in ("np.ones(3)", "np.arange(3) / 2"):
+        assert str(tl.program(f"mx.array({made})").under(system)[-1]) == dtype
+    assert str(tl.program("mx.array(x)", x="float64").under(system)[-1]) == "float64"
 
 
 class Foreign:

@@ -18,7 +18,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.operand import scalar
+from typelattice.operands.operand import SCALARS, scalar
 
 FILE = "compositions.txt"
 Call = Callable[
@@ -115,6 +115,11 @@ def compose(
             case ast.Call(func=ast.Name(id="truth"), args=[of]):
                 known = scalar(Kind.BOOL)
                 return builder.opaque(excerpt, row.name, known, (builder.ref(excerpt, value(of)).step,), ())
+            case ast.Call(func=ast.Name(id="literal"), args=[of]):
+                number = value(of)
+                if not isinstance(number, (bool, int, float, complex)):
+                    return number
+                return builder.opaque(excerpt, row.name, scalar(SCALARS[type(number)], number), (), ())
             case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
                 ref = builder.ref(excerpt, value(of))
                 builder.stand_for(ref, (STANDS_FOR, row.name), ())

@@ -34,10 +34,10 @@ from typelattice.calls.step import (
     map_argument,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDICES
-from typelattice.facts.dtypes import DTYPES, DType, DTypeError
+from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation, OpError, operation
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_checks import Value, is_large_int
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse
@@ -400,9 +400,12 @@ class ProgramBuilder:
         """An array of a list: of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
-            kinds = [operand(self.static(i)).kind for i in flat]
-            kind = max(kinds, key=lambda k: k.rank)
+            numbers = [operand(self.static(i)) for i in flat]
+            kind = max((x.kind for x in numbers), key=lambda k: k.rank)
             like = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
+            if kind is Kind.SIGNED:  # the largest int may have a dtype of its own, or be refused
+                large = [x for x in numbers if is_large_int(x.value)]
+                like = max(large, key=lambda x: abs(x.value or 0), default=like)
             return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
         items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
         stacked = self.call(excerpt, operation("stack"), items)

@@ -18,7 +18,7 @@ from typelattice.designer.repair import KEPT, Repair, Repairs, repairs
 from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.files.writer import code
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, overwrite_line
@@ -161,7 +161,8 @@ def _words(given: str | None) -> Sequence[str] | None:
 def _cap(given: str) -> tuple[str, int]:
     word, _, number = given.partition("=")
     if word not in DEMANDS or not re.fullmatch("[0-9]{1,9}", number):
-        raise PlanError(f"--at-most {short(given)}: write WORD=N with one of {', '.join(DEMANDS)}")
+        near = "" if word in DEMANDS else nearest(word, DEMANDS)
+        raise PlanError(f"--at-most {short(given)}{near}; write WORD=N with one of {', '.join(DEMANDS)}")
     return word, int(number)
 
 

@@ -111,7 +111,7 @@ def read_form(path: str) -> Form:
             near = nearest(key, KEYS)
             raise LintError(f"{path}: unknown key {short(key)}{near}; keys are {', '.join(KEYS)}")
     if str(found.get("kind")) not in KINDS:
-        raise LintError(f"{path}: kind is one of {', '.join(KINDS)}")
+        raise LintError(f"{path}: kind is one of {', '.join(KINDS)}{nearest(str(found.get('kind')), KINDS)}")
     for key in ("names", "before"):
         if not isinstance(found.get(key, {}), dict):
             raise LintError(f"{path}: {key} is a table, with lines such as u1 = \"uint8\"")
@@ -133,7 +133,7 @@ def _check_form(path: str, form: Form) -> None:
     if not all(isinstance(x, str) for x in (*texts, *(x for pair in pairs for x in pair))):
         raise LintError(f"{path}: every key but symmetric takes strings, or tables of strings")
     if form.comments not in COMMENTS:
-        raise LintError(f"{path}: comments is one of {', '.join(COMMENTS)}")
+        raise LintError(f"{path}: comments is one of {', '.join(COMMENTS)}{nearest(form.comments, COMMENTS)}")
     for name in form.names.values():
         if name not in DTYPES and not name.endswith("*"):
             raise LintError(f"{path}, names: unknown dtype {short(name)}{nearest(name, DTYPES)}")

@@ -26,6 +26,19 @@ FORMS = ("array", "scalar", "left", "assigned", *INDICES, MASK)
 """The foreign operands that a file tells apart, beside scalars of one dtype: arrays, scalars, the left
 operand of an operator, the right side of an assignment, and lists in an index."""
 
+MADE = "made"
+"""The dtypes of the arrays that the library makes of another's: `mx.array(np.ones(3))` is a float32."""
+
+
+def made_form(source: DType) -> str:
+    """Return the form under which a library's entry has the dtype made of an array of `source`."""
+    return f"{MADE} {source}"
+
+
+def made_dtype(rules: Rules, library: str, source: DType) -> str | None:
+    """Return the dtype of the array that is made of another library's array; None if it is the same."""
+    return rules.foreign.get(library, {}).get(made_form(source))
+
 
 def read_foreign_arrays(
     rules: Rules, op: Op | None, operands: Sequence[Operand], trail: list[Decision]

@@ -1,7 +1,7 @@
 """The range check of a rounded value in a dtype, and the result of wrapping or overflow beyond it."""
 from __future__ import annotations
 
-from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.dtypes import DTYPES, DType, Kind
 from typelattice.facts.finite_values import scale, values
 from typelattice.facts.loss import ends_kept
 
@@ -32,6 +32,15 @@ def represent(value: Value, target: DType) -> tuple[bool, Value | None]:
         return False, _wrap_integer(value, target) if isinstance(value, int) else None
     becomes = [_overflow_float(v, target) if out else v for v, out in zip(parts, beyond, strict=True)]
     return False, complex(*becomes) if len(parts) == 2 else becomes[0]
+
+
+def is_large_int(value: Value | None) -> bool:
+    """Return True for an int that int32 does not hold, the smallest default dtype of any library.
+
+    >>> is_large_int(2**31 - 1), is_large_int(-2**31 - 1), is_large_int(1e300)
+    (False, True, False)
+    """
+    return isinstance(value, int) and not represent(value, DTYPES["int32"])[0]
 
 
 def nearest(value: Value, target: DType) -> Value:

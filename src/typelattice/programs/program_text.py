@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from typelattice.calls.multiple_results import arguments
 from typelattice.calls.step import (
+    KIND_KEPT,
     WRITES,
     Argument,
     Call,
@@ -74,7 +75,8 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
     match step:
         case Call(name="setitem", args=(x, value), operator=False):
             key = _index(dict(step.keywords)["key"], names)
-            yield f"{name} = {_argument(x, names)}.at[{key}].set({_argument(value, names)})"
+            mark = ", {}={!r}".format(*KIND_KEPT) if KIND_KEPT in step.keywords else ""
+            yield f"{name} = {_argument(x, names)}.at[{key}].set({_argument(value, names)}{mark})"
         case Call(name="setitem", args=(x, value)):
             yield f"{name} = {_argument(x, names)}"
             yield f"{name}[{_index(dict(step.keywords)['key'], names)}] = {_argument(value, names)}"

@@ -123,7 +123,8 @@ class DepartureEntries:
             return Number(repr(literal(word)))
         name, colon, mark = word.partition(":")
         if colon and mark not in MARKS:
-            raise ValueError(f"unknown mark {short(mark)} in {short(word)}; these are {', '.join(MARKS)}")
+            near = f"{nearest(mark, MARKS)}; these are {', '.join(MARKS)}"
+            raise ValueError(f"unknown mark {short(mark)} in {short(word)}{near}")
         try:
             return Dtypes(frozenset(self.words.sources(name)), mark)
         except ValueError as e:

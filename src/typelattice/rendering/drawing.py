@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.dot import dot
 from typelattice.rendering.drawing_svg import path, svg
@@ -48,7 +48,8 @@ class Drawing:
                 return document("drawing", self.data())
             case "png":
                 raise DrawingError("a PNG is no text; to_png gives its bytes")
-        raise DrawingError(f"unknown format {short(str(format))}; these are {', '.join(FORMATS)}")
+        near = nearest(str(format), FORMATS)
+        raise DrawingError(f"unknown format {short(str(format))}{near}; these are {', '.join(FORMATS)}")
 
     def to_png(self, scale: float = 2.0) -> bytes:
         """The drawing as a PNG of so many pixels for each of its own.

@@ -8,6 +8,7 @@ from typelattice.explanations.recorded_answer import describe_answer
 from typelattice.explanations.sections import answer, cast_words, question
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
+from typelattice.facts.suggestions import nearest
 from typelattice.operands.operand import BOOL, Operand
 from typelattice.recorded.observed import Observed, observed
 from typelattice.rendering import Cell
@@ -62,7 +63,7 @@ def short(d: DType, codes: str) -> str:
     if codes == "names":
         return d.name
     if codes != "bytes":
-        raise ValueError(f"unknown codes {codes!r}; these are {', '.join(CODES)}")
+        raise ValueError(f"unknown codes {codes!r}{nearest(str(codes), CODES)}; these are {', '.join(CODES)}")
     in_bytes = f"{d.code[0]}{(d.bits or 0) // 8}"
     if numpy_reading(in_bytes) is d:
         return in_bytes

@@ -18,6 +18,7 @@ from typelattice.calls.methods import METHODS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import (
+    KIND_KEPT,
     LONGEST,
     WRITES,
     Argument,
@@ -419,12 +420,17 @@ class Reader:
         return of_dictionary(self.excerpt(node), of, method, [self.plain(x) for x in args])
 
     def read_at_method(self, node: ast.Call, to: Elements, method: str, args: Sequence[Argument]) -> Ref:
-        """The array that `x.at[key].set(y)` gives: with other elements, of its own dtype."""
+        """The array that `x.at[key].set(y)` gives: with other elements, of its own dtype.
+
+        `casting="same_kind"` is our own: a program writes it where the source has `out=`.
+        """
         excerpt, written = self.excerpt(node), {name: op for (_, name), op in names("element").items()}
         if method not in ("set", *written) or len(args) != 1:
             raise excerpt.refuse(f"elements are written by set, {', '.join(written)}, of one value")
         if method == "set":
-            return self.builder.set_elements(excerpt, to.of, to.key, args[0])
+            given = [(k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)]
+            marks = (KIND_KEPT,) if KIND_KEPT in given else ()
+            return self.builder.set_elements(excerpt, to.of, to.key, args[0], marks=marks)
         elements = self.builder.index(excerpt, to.of, to.key)
         made = self.builder.call(excerpt, operation(written[method]), [elements, args[0]])
         return self.builder.set_elements(excerpt, to.of, to.key, made)

@@ -150,11 +150,12 @@ LIBRARIES: Mapping[str, Callable[[], Asked]] = {
 
 
 def content(name: str) -> Any:
-    """The numbers of an operand: small ones, and matrices that have an inverse."""
+    """The numbers of an operand: small ones, no zero in what others are divided by, and matrices that have an
+    inverse."""
     shape = SHAPES[name]
     if name in ("a", "b"):
         return np.eye(4) * 2
-    return np.arange(1, math.prod(shape) + 1).reshape(shape) % 4
+    return np.arange(1, math.prod(shape) + 1).reshape(shape) % 4 + (name == "y")
 
 
 def operands(asked: Asked, text: str, dtype: str, other: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow
     "shape": lambda shape: None if None in shape else shape,
     "size": size,
 }
+DECIDED = ("shape", "size")  # those that the values of an array may decide
 ATTRIBUTES = (*VIEWS, *LENGTHS)
 
 
@@ -28,7 +29,17 @@ def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -
     if name in VIEWS:
         return builder.call(excerpt, FUNCTIONS[VIEWS[name]], [x])
     found = None if shape is None else LENGTHS[name](shape)
+    if found is None and name in DECIDED and (name == "size" or shape is not None):
+        found = _decided(builder, excerpt, name, x, shape or ())
     if found is None:
         what = clip_text(builder.steps[x.step].text, len(excerpt.text))
         raise excerpt.refuse(f"the shape of {what} is not known; {GIVE_SHAPE}")
     return found
+
+
+def _decided(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref, shape: Shape) -> Argument:
+    """The number of elements, or the lengths of the axes, of which the values of an array decide some."""
+    if name == "size":
+        return builder.length(excerpt, x)
+    found = tuple(builder.length(excerpt, x) if length is None else length for length in shape)
+    return None if None in found else found

@@ -28,6 +28,7 @@ from typelattice.calls.compositions import compose, find_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, asked_dtype, cast_to
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
 from typelattice.calls.program_builder import RESULT, ProgramBuilder
+from typelattice.calls.shapes import result_shape
 from typelattice.calls.step import KIND_KEPT, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
@@ -35,6 +36,7 @@ from typelattice.facts.suggestions import nearest, short
 from typelattice.operands.objects import operand
 
 COMPUTED_IN = ("arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo")
+CAST_AFTER = "absolute"  # the class whose result is of a dtype that is asked for, and not its operand
 NEED_FLOATS = ("maths", "divide")  # classes of which NumPy has no loop of integers
 ALL_ARE_OPERANDS = ("separate", "promotion", "cases")  # forms that take any number of operands
 ALL_TAKE_PART = (
@@ -215,6 +217,9 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
         made = builder.call(excerpt, op, operands, call.args, call.keywords)
     elif op.takes_dtype:
         made = builder.call(excerpt, op, operands, call.args, call.keywords, dtype)
+    elif op.of_class == CAST_AFTER:
+        _check_same_kind(builder, excerpt, op, operands, dtype)
+        made = builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
     elif op.of_class not in COMPUTED_IN:
         raise excerpt.refuse(f"{op.name} takes no dtype; cast with .astype(dtype)")
     else:
@@ -253,6 +258,7 @@ def _check_same_kind(
             lowered = kind.rank > to.kind.rank
         else:
             kind = to.kind if own is None else own.kind
+            kind = Kind.FLOAT if op.of_class == CAST_AFTER and kind is Kind.COMPLEX else kind
             lowered = kinds.index(kind) > kinds.index(to.kind)
         if lowered:
             what = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
@@ -439,8 +445,12 @@ def _each_its_own(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) ->
 
     def make_result(i: int) -> Ref:
         result: Result = results[i]
-        named = {**call.keywords, STANDS_FOR: call.op.name} if result.is_alike else call.keywords
-        return builder.call(excerpt, FUNCTIONS[result.call], refs, call.args, named)
+        ref = builder.call(excerpt, FUNCTIONS[result.call], refs, call.args, call.keywords)
+        if result.is_alike:
+            first = FUNCTIONS[results[0].call]
+            shape = result_shape(first, [builder.shape(x) for x in refs], call.args, call.keywords)
+            builder.stand_for(ref, (STANDS_FOR, call.op.name), shape)
+        return ref
 
     return MultipleResults(call.op.name, len(results), tuple(r.name for r in results), make_result, {})
 

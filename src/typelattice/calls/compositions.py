@@ -30,7 +30,8 @@ Call = Callable[
 class Composition:
     """A function, and an expression for each of its results.
 
-    `is_exact`: the results have the values of the function, too.
+    `is_exact`: the results have the values of the function, too. `keeps_shape`, for each result: the
+    expression has the shape of the result.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Composition:
     results: tuple[ast.expr, ...]
     fields: tuple[str, ...] = ()
     is_exact: bool = False
+    keeps_shape: tuple[bool, ...] = ()
 
     def bind_arguments(
         self, args: Sequence[Argument], given: Mapping[str, Argument]
@@ -95,9 +97,11 @@ def compose(
         made = whole(node)
         return made[0] if isinstance(made, MultipleResults) else made
 
+    keeps_shape = False
+
     def mark_inexact(made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
-            builder.stand_for(made, (STANDS_FOR, row.name))
+            builder.stand_for(made, (STANDS_FOR, row.name), builder.shape(made) if keeps_shape else None)
         return made
 
     def whole(node: ast.expr) -> Argument | MultipleResults:
@@ -129,14 +133,14 @@ def compose(
                 while taken and taken[-1] is None:
                     taken.pop()
                 named = {k.arg: value(k.value) for k in keywords if k.arg}
-                return mark_inexact(
-                    (itself if name == row.name else call)(builder, excerpt, name, taken, named)
-                )
+                found = (itself if name == row.name else call)(builder, excerpt, name, taken, named)
+                return mark_inexact(found[0] if isinstance(found, MultipleResults) and keeps_shape else found)
         constant: Argument = ast.literal_eval(node)
         return constant
 
     def result(i: int) -> Argument | MultipleResults:
-        node = row.results[i]
+        nonlocal keeps_shape
+        node, keeps_shape = row.results[i], row.keeps_shape[i]
         fixed = _dtype_text(node)
         if fixed:
             what, shape = read_input(fixed)
@@ -213,14 +217,15 @@ def _read(words: Sequence[str], number: int) -> Composition:
         plain, is_array = tuple(names.rstrip("?!").split("|")), names.endswith("!")
         optional = default if has_default else "None" if names.endswith("?") else None
         parameters.append(Parameter(plain, "operand", by_name=by_name, is_array=is_array, default=optional))
-    results, fields = [], []
+    results, fields, keeps = [], [], []
     for column, word in enumerate(words[1:], 3):
         field, _, expression = word.rpartition(":")
         fields.append(field)
+        keeps.append(expression.startswith("~"))
         try:
-            results.append(ast.parse(expression.removeprefix("="), mode="eval").body)
+            results.append(ast.parse(expression.removeprefix("=").removeprefix("~"), mode="eval").body)
         except SyntaxError:
             raise TableError(f"{FILE}, row {number}, column {column}: {word!r} is no expression") from None
     exact = all(word.startswith("=") for word in words[1:])
-    return Composition(name, Signature(tuple(parameters)), tuple(results), tuple(fields), exact)
+    return Composition(name, Signature(tuple(parameters)), tuple(results), tuple(fields), exact, tuple(keeps))
 

@@ -45,6 +45,8 @@ def bits_of(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, asked: Argument) 
     if builder.observed:
         raise excerpt.refuse("its bits are taken for those of another dtype")
     to = asked_dtype(excerpt, asked)
+    if to == DTypeOf(x.step):
+        return x
     d = None if to is None else builder.dtype(to)
     if d is None:
         raise excerpt.refuse("the dtype that the bits are taken for is not known; name one, e.g. int32")

@@ -19,7 +19,8 @@ from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape
 
 CASTING = ("to", "type", "type_as")  # methods that cast, to a dtype or to that of an array
-WRITTEN = ("fill", "zero", "copy")  # methods whose value is written into the array as it is
+WRITTEN = ("fill", "zero", "copy")  # methods with `_` whose value is written into the array as it is
+WRITING = ("fill",)  # such a method without `_`: NumPy's
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ def call_method(
     """
     if name in METHODS:
         return METHODS[name](MethodCall(builder, excerpt, x, args, given))
+    if name in WRITING and len(args) == 1 and not given:
+        return builder.set_elements(excerpt, x, ..., args[0])
     cast = dtype_named(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
     if cast is not None and name not in FUNCTIONS:
         return builder.cast(excerpt, x, cast)
@@ -137,7 +140,7 @@ def is_in_place(name: str) -> bool:
     """Tell whether a method writes its result into the array, and how is known: `x.add_(y)`, `x.zero_()`."""
     plain = name.removesuffix("_")
     if plain == name or name.endswith("__"):
-        return False
+        return name in WRITING
     return plain in WRITTEN or (plain in FUNCTIONS and FUNCTIONS[plain].name in WRITES.values())
 
 

@@ -35,6 +35,12 @@ class MultipleResults:
             self.known[i] = self.made(i)
         return self.known[i]
 
+    def part(self, numbers: slice) -> tuple[Ref, ...]:
+        """The results of a slice of numbers. Raises IndexError if it is not known how many there are."""
+        if self.count is None:
+            raise IndexError(f"it is not known how many arrays {self.name} gives")
+        return tuple(self[i] for i in range(self.count)[numbers])
+
 
 def count_of(op: Operation, operands: int, shape: Shape | None, rest: Sequence[Argument]) -> int | None:
     """Return the number of arrays that an operation gives; None if it is unknown.

@@ -36,17 +36,21 @@ from typelattice.calls.step import (
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
-from typelattice.facts.operations import Operation, OpError, operation
+from typelattice.facts.operations import OPERATIONS, Operation, OpError, operation
 from typelattice.facts.range_checks import Value, is_large_int
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand
-from typelattice.operands.operand import Operand, scalar
+from typelattice.operands.operand import SCALARS, Operand, scalar
 
 YIELDING_LIBRARY = "numpy"  # its arrays and scalars leave an operation to those of another library
 LONGEST_LIST = 48  # characters of the text of a list, which the source may have written in another way
 MOST = 1_000_000  # steps
+BITWISE = ("bitwise",)  # classes that give bools of bools
+MASKS = ("comparison", "ordering", "logical", "predicate", "truth", *BITWISE)  # classes that give bools
+POSITIONS = ("index", "search", "position", "count")  # classes that give integers
+LENGTH = "length"  # the name of a step that gives a length which no shape tells
 RESULT = "result"  # the keyword of a call that says which of its results is meant
 DECIDING = (RESULT, "kind")  # the keywords on which the dtype of a call's result depends
 
@@ -118,6 +122,26 @@ class ProgramBuilder:
     def shape(self, x: Argument) -> Shape | None:
         """The shape of a step's result; of a plain value that it has no dimensions."""
         return self.steps[x.step].shape if isinstance(x, Ref) else ()
+
+    def length(self, excerpt: Excerpt, x: Ref) -> Ref | None:
+        """Add the step of a length that values decide; None if an input has no shape and may be given one."""
+        before, seen = [x.step], set[int]()
+        while before:
+            i = before.pop()
+            if i in seen:
+                continue
+            seen.add(i)
+            step = self.steps[i]
+            if isinstance(step, Input) and step.shape is None and i not in self.scalars:
+                return None
+            before += step.inputs
+        number = Operand(None, SCALARS[int], True, "scalar")
+        return self.opaque(excerpt, LENGTH, number, (x.step,), ())
+
+    def is_length(self, x: Argument) -> bool:
+        """Return True if an argument is a length that the values of an array decide."""
+        step = self.steps[x.step] if isinstance(x, Ref) else None
+        return isinstance(step, Opaque) and step.name == LENGTH
 
     def dtype(self, x: AnyDType | Ref) -> DType | None:
         """The dtype that is named, or that an earlier step is stated to have; None where the system decides.
@@ -351,11 +375,12 @@ class ProgramBuilder:
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
         """Elements of an array; `lists` says how lists stand in the key, as of an Index."""
         key = self.static((key,) if lists == INDICES[0] else key)
-        shapes = {
-            k.step: self.shape(k) for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)
-        }
+        arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)]
+        kinds = {k: self._index_kind(k) for k in arrays}
+        shapes = {k.step: self.shape(k) if kinds[k] else None for k in arrays}
+        masks = [k for k in arrays if kinds[k] is Kind.BOOL]
         try:
-            shape = indexed_shape(self.shape(x), key, shapes, bool(lists))
+            shape = indexed_shape(self.shape(x), key, shapes, bool(lists), masks)
         except ShapeError as e:
             raise excerpt.refuse(f"{e}; give fewer") from None
         owner = self.owner(excerpt, (x.step,))
@@ -365,6 +390,20 @@ class ProgramBuilder:
                 text=clip_text(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner,
             )
         )  # fmt: skip
+
+    def _index_kind(self, x: Ref) -> Kind | None:
+        """The kind of an array among indices, bool or signed; None if a system decides that."""
+        own, step = self.dtype(x), self.steps[x.step]
+        if own is not None:
+            return Kind.BOOL if own.kind is Kind.BOOL else Kind.SIGNED
+        if isinstance(step, Created) and isinstance(step.like, Operand):
+            return Kind.BOOL if step.like.kind is Kind.BOOL else Kind.SIGNED
+        if not isinstance(step, Call) or step.name in WRITES:
+            return None
+        if OPERATIONS[step.name].of_class in MASKS:
+            is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]
+            return Kind.BOOL if all(is_mask) or OPERATIONS[step.name].of_class not in BITWISE else None
+        return Kind.SIGNED if OPERATIONS[step.name].of_class in POSITIONS else None
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """An element of an array as a Python number."""

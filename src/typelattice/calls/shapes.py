@@ -61,6 +61,8 @@ def result_shape(
             return _whole(op, operands, args, keywords)
         case "pair":
             return broadcast(operands)
+        case "cases":
+            return broadcast(operands) or None  # of numbers alone, the conditions have the shape
         case "multi-result":
             return _part(op.name, first, keywords.get("axis", args[0] if args else 0))
     return None
@@ -79,18 +81,26 @@ def _part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
 
 
 def indexed_shape(
-    shape: Shape | None, key: Argument, index_shapes: Mapping[int, Shape | None], listed: bool = False
+    shape: Shape | None,
+    key: Argument,
+    index_shapes: Mapping[int, Shape | None],
+    listed: bool = False,
+    masks: Sequence[Argument] = (),
 ) -> Shape | None:
     """The shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
 
     `listed`: a tuple among the indices is a list. One list of numbers leaves its axis as long as it is.
+    `masks` are the indices that are arrays of bools, which choose as many elements as are true.
     """
     if shape is None:
         return None
     keys = key if isinstance(key, tuple) else (key,)
     if any(isinstance(k, Ref) for k in keys):
-        only = keys[0] if len(keys) == 1 == len(shape) else None
-        return index_shapes[only.step] if isinstance(only, Ref) else None
+        only = keys[0] if len(keys) == 1 else None
+        found = index_shapes[only.step] if isinstance(only, Ref) else None
+        if found is None:
+            return None
+        return (None, *shape[len(found) :]) if only in masks else (*found, *shape[1:])
     lengths = [_length_of_indices(k) for k in keys if listed and isinstance(k, tuple)]
     if None in lengths or len(lengths) > 1 or (lengths and any(type(k) is int for k in keys)):
         return None
@@ -228,6 +238,12 @@ def _diagonal(x: _Whole) -> Shape | None:
     return (*x.shape[:-2], side)
 
 
+def _diag(x: _Whole) -> Shape | None:
+    if x.args or x.keywords:
+        return None
+    return (x.shape[0], x.shape[0]) if len(x.shape) == 1 else _diagonal(x)
+
+
 def _vecdot(x: _Whole) -> Shape | None:
     whole = broadcast([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
     return None if whole is None else whole[:-1]
@@ -248,6 +264,7 @@ def _expand_shape(x: _Whole) -> Shape | None:
 WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
     "cross": lambda x: broadcast([x.shape, x.other]),
     "det": lambda x: x.shape[:-2] if len(x.shape) > 1 else None,
+    "diag": _diag,
     "diagonal": _diagonal,
     "expand_dims": _expand_shape,
     "isin": lambda x: x.shape,

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from typelattice.calls.bind import call_function
 from typelattice.calls.call_tables import FUNCTIONS
-from typelattice.calls.multiple_results import MultipleResults
+from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import Argument, Excerpt
+from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.suggestions import clip_text
 
 REDUCED: Mapping[str, Mapping[str, str]] = {  # what a method is, by the function whose it is
@@ -17,9 +18,10 @@ REDUCED: Mapping[str, Mapping[str, str]] = {  # what a method is, by the functio
         "logical_or": "any", "fmax": "max", "fmin": "min",
     },
     "accumulate": {"add": "cumsum", "multiply": "cumprod"},
+    "reduceat": {"add": "cumsum", "multiply": "cumprod"},
 }  # fmt: skip
 POSITIONS = ("axis", "dtype", "out", "keepdims")  # what follows the array in the methods of REDUCED
-METHODS = (*REDUCED, "outer", "at", "reduceat")
+METHODS = (*REDUCED, "outer", "at")
 
 
 def is_ufunc_method(path: Sequence[str]) -> bool:
@@ -44,17 +46,63 @@ def ufunc_method(
     name = FUNCTIONS[function].name
     if method == "outer":
         return _outer(builder, excerpt, name, args)
-    known = REDUCED.get(method, {})
-    if name not in known:
-        others = ", ".join(f"{each}.{method}" for each in known)
-        there = f"there are {others}" if others else "write it with functions of whole arrays"
-        raise excerpt.refuse(
-            f"{function}.{method} is no operation; {'x[i] += y' if method == 'at' else there}"
-        )
+    if method == "at":
+        return _at(builder, excerpt, name, args, given)
     if not args or len(args) > 1 + len(POSITIONS):
         raise excerpt.refuse(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
+    if method == "reduceat":  # whose second argument has the indices
+        args = (*args[:1], *args[2:])
+    known = REDUCED.get(method, {})
+    if name not in known:
+        return _repeated(builder, excerpt, function, method, args, given)
     named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **given}
-    return call_function(builder, excerpt, known[name], args[:1], named)
+    made = call_function(builder, excerpt, known[name], args[:1], named)
+    if method == "reduceat" and isinstance(made, Ref):
+        builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"))
+    return made
+
+
+def _repeated(
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    function: str,
+    method: str,
+    args: Sequence[Argument],
+    given: Mapping[str, Argument],
+) -> Ref:
+    """The function of two elements, time and again: it has the dtype of the function of two such arrays."""
+    op = FUNCTIONS[function]
+    if op.least > 2 or op.most == 1:
+        raise excerpt.refuse(f"{function}.{method}: {function} takes one array; give a function of two")
+    typed = [x for x in (*args[1:], given.get("dtype")) if isinstance(x, (NamedDType, DTypeOf))]
+    if typed or "out" in given:
+        raise excerpt.refuse(f"{function}.{method} is read without dtype and out; cast with .astype(dtype)")
+    x = builder.ref(excerpt, args[0])
+    made = builder.call(excerpt, op, [x, x])
+    builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"))
+    if method == "accumulate":
+        builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"), builder.shape(x))
+    return made
+
+
+def _at(
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    name: str,
+    args: Sequence[Argument],
+    given: Mapping[str, Argument],
+) -> Ref:
+    """The array with elements that the function has computed with: it keeps its dtype."""
+    if len(args) not in (2, 3) or not isinstance(args[0], Ref) or {*given} - {"inplace"}:
+        raise excerpt.refuse(f"{name}.at takes an array, indices and values; give those")
+    x, key, values = args[0], args[1], args[2:]
+    elements = builder.index(excerpt, x, key, INDICES[0] if isinstance(key, tuple) else "")
+    return builder.set_elements(excerpt, x, key, builder.call(excerpt, FUNCTIONS[name], [elements, *values]))
+
+
+def changes_array(path: Sequence[str], given: Mapping[str, Argument]) -> bool:
+    """Return True if a method of an elementwise function writes into its array, as `np.add.at(x, i, y)`."""
+    return path[-1] == "at" and given.get("inplace") is not False
 
 
 def _outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:

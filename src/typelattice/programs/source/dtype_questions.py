@@ -8,8 +8,8 @@ from typing import Any
 
 from typelattice.calls.call_tables import meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.facts.dtypes import DType
+from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
+from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import operation
 from typelattice.facts.suggestions import nearest, short
@@ -40,6 +40,10 @@ OF_KINDS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that ask
     "isrealobj": ("bool", "integral", "real floating"),
 }
 QUESTIONS = ("isdtype", "issubdtype", *LIMITS, *OF_KINDS)
+SAME_DTYPE = "same dtype"  # the name of the step that compares dtypes of which a system decides one
+DECIDED = (
+    "a dtype that is another under each system, and the steps depend on it; cast first, e.g. .astype(float32)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,7 @@ def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType
     elif isinstance(x, str):
         found = builder.dtype(NamedDType(x))
     if found is None:
-        which = "a dtype that is another under each system, and the steps depend on it"
-        raise excerpt.refuse(f"it asks for {which}; cast first, e.g. .astype(float32)")
+        raise excerpt.refuse(f"it asks for {DECIDED}")
     return found
 
 
@@ -80,11 +83,21 @@ def is_kind(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, kinds: Argum
     return found is known_dtype(builder, excerpt, kinds)
 
 
-def same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argument) -> bool:
-    """Return True if two dtypes are the same. Raises ProgramError if a system decides that."""
+def same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argument) -> bool | Ref:
+    """Return True if two dtypes are the same; the step of a Python bool if a system decides that."""
     if isinstance(a, DTypeOf) and a == b:
         return True
+    decided = [x for x in (a, b) if isinstance(x, DTypeOf) and builder.dtype(x) is None]
+    if decided:
+        arrays = [x.step for x in (a, b) if isinstance(x, DTypeOf)]
+        return builder.opaque(excerpt, SAME_DTYPE, scalar(Kind.BOOL), arrays, ())
     return known_dtype(builder, excerpt, a) is known_dtype(builder, excerpt, b)
+
+
+def is_dtype_question(builder: ProgramBuilder, x: Argument) -> bool:
+    """Return True if a step compares dtypes of which a system decides one."""
+    step = builder.steps[x.step] if isinstance(x, Ref) else None
+    return isinstance(step, Opaque) and step.name == SAME_DTYPE
 
 
 def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> bool | Limits:

@@ -37,6 +37,8 @@ def of_python(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Seque
         found = OF_ARRAYS[name](builder, excerpt, name, known)
         if found is not PLAIN:
             return found
+    if name == "range" and any(builder.is_length(x) for x in known):
+        raise excerpt.refuse(NO_SHAPE)
     if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known):
         return UNKNOWN
     try:
@@ -51,9 +53,12 @@ def _len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[A
     if len(known) != 1 or not isinstance(known[0], Ref):
         return PLAIN
     shape = builder.shape(known[0])
-    if not shape or shape[0] is None:
+    length: Argument = shape[0] if shape else None
+    if length is None and shape != ():
+        length = builder.length(excerpt, known[0])
+    if length is None:
         raise excerpt.refuse(NO_SHAPE)
-    return shape[0]
+    return length
 
 
 def _abs(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:

@@ -30,7 +30,7 @@ from typelattice.calls.step import (
     Slice,
     SourceLocation,
 )
-from typelattice.calls.ufuncs import is_ufunc_method, ufunc_method
+from typelattice.calls.ufuncs import changes_array, is_ufunc_method, ufunc_method
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import OPERATIONS, operation
@@ -39,9 +39,11 @@ from typelattice.operands.notation import WIDEST
 from typelattice.programs.source.dictionary_literals import key_of, looked_up, of_dictionary
 from typelattice.programs.source.dtype_questions import (
     CLASSES,
+    DECIDED,
     QUESTIONS,
     Limits,
     dtype_attribute,
+    is_dtype_question,
     limit,
     question,
     same_dtype,
@@ -171,6 +173,8 @@ class Reader:
             return attribute_of(self.builder, self.excerpt(node), name, x)
         if name == "dtype":
             return DTypeOf(x.step)
+        if meaning("itself", name, self.builder.steps[x.step].owner):
+            return x
         return None if name == "device" else Method(x, name)
 
     def argument(self, node: ast.AST, x: Read) -> Argument:
@@ -202,6 +206,8 @@ class Reader:
     def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
         """Return True if a plain value is true. Raises ProgramError for an array."""
         value = self.plain(x)
+        if is_dtype_question(self.builder, value):
+            raise self.excerpt(node).refuse(f"it asks for {DECIDED}")
         if isinstance(value, (Ref, DTypeOf)):
             raise self.excerpt(node).refuse(f"it {ASKS}; {instead}")
         return bool(value)
@@ -238,16 +244,20 @@ class Reader:
             self.excerpt(node), OPERATORS[type(op)], [self.argument(node, x) for x in (a, b)]
         )
 
-    def dtypes_compared(self, node: ast.AST, op: ast.cmpop, left: Argument, right: Argument) -> bool:
+    def dtypes_compared(self, node: ast.AST, op: ast.cmpop, left: Argument, right: Argument) -> Argument:
         """Return the result of `==`, `is`, `in` or a negation of these, between dtypes."""
         excerpt = self.excerpt(node)
         match op:
             case ast.Eq() | ast.Is() | ast.NotEq() | ast.IsNot():
                 found = same_dtype(self.builder, excerpt, left, right)
             case ast.In() | ast.NotIn() if isinstance(right, tuple):
-                found = any(same_dtype(self.builder, excerpt, left, each) for each in right)
+                each_found = [same_dtype(self.builder, excerpt, left, each) for each in right]
+                decided = (x for x in each_found if isinstance(x, Ref))
+                found = True in each_found or next(decided, False)
             case _:
                 raise excerpt.refuse("dtypes have no order; ask for the kind with isdtype")
+        if isinstance(found, Ref):
+            return found
         return found is not isinstance(op, (ast.NotEq, ast.IsNot, ast.NotIn))
 
     def plain_test(self, node: ast.AST, op: ast.cmpop, left: Any, right: Any) -> bool:
@@ -260,10 +270,10 @@ class Reader:
     def subscript(self, node: ast.Subscript, x: Read, key: Read) -> Read:
         """Elements of an array, or of a list or a dictionary that is known."""
         at: Any = self.plain(key)
-        if isinstance(x, MultipleResults) and isinstance(at, int):
+        if isinstance(x, MultipleResults) and isinstance(at, (int, Slice)):
             try:
-                return x[at]
-            except IndexError as e:
+                return x[at] if isinstance(at, int) else x.part(slice(at.start, at.stop, at.step))
+            except (IndexError, TypeError) as e:
                 raise self.excerpt(node).refuse(f"{e}; give another index") from None
         if isinstance(x, Method) and x.name == "at":
             return Elements(x.of, self.argument(node, at))
@@ -380,8 +390,15 @@ class Reader:
             taken, said = self.arguments(node, "", args, named)
             *_, ufunc, method = function.path
             excerpt = Excerpt(self.excerpt(node).text, self.excerpt(node).location, owner)
-            return ufunc_method(self.builder, excerpt, ufunc, method, taken, said)
+            made = ufunc_method(self.builder, excerpt, ufunc, method, taken, said)
+            if changes_array(function.path, said) and isinstance(node.args[0], ast.Name):
+                scope[node.args[0].id] = made
+            return made
         name, owner, module = self.function_name(node, function, owner)
+        if name == "apply_along_axis" and len(args) == 3 and not named:
+            function, axis, x = args
+            name, owner, module = self.function_name(node, function, owner)
+            return self.named_function(node, name, owner, module, [x], {"axis": axis})
         if meaning("column", name, owner) and len(args) == 1 and isinstance(args[0], str):
             return self.argument(node, self.name(node, args[0], scope))
         if meaning("columns", name, owner):
@@ -425,6 +442,8 @@ class Reader:
         `casting="same_kind"` is our own: a program writes it where the source has `out=`.
         """
         excerpt, written = self.excerpt(node), {name: op for (_, name), op in names("element").items()}
+        if method == "get" and not args:
+            return self.builder.index(excerpt, to.of, to.key)
         if method not in ("set", *written) or len(args) != 1:
             raise excerpt.refuse(f"elements are written by set, {', '.join(written)}, of one value")
         if method == "set":
@@ -500,6 +519,10 @@ class Reader:
             found: Read = of_python(self.builder, excerpt, name, known)
             if found is not UNKNOWN:
                 return found
+        if isinstance(node.func, ast.Name):
+            of_arrays = self.builder.owner(excerpt, [x.step for x in known if isinstance(x, Ref)])
+            if instead := meaning("lacks", name, of_arrays):
+                raise excerpt.refuse(f"arrays of {of_arrays} have no {name}; write {instead}")
         if name in ("filter", "map"):
             raise excerpt.refuse(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
         if name.startswith("math."):

@@ -13,7 +13,7 @@ from typelattice.calls.methods import call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
-from typelattice.calls.ufuncs import is_ufunc_method, ufunc_method
+from typelattice.calls.ufuncs import changes_array, is_ufunc_method, ufunc_method
 from typelattice.facts.dtypes import dtype
 from typelattice.programs.program import Program
 from typelattice.programs.source.dtype_questions import LIMITS, is_kind, limit, limits_of
@@ -119,7 +119,11 @@ class Symbols:
         taken = [argument(self, x) for x in args]
         said = {key: argument(self, x) for key, x in named.items()}
         where = Excerpt(excerpt.text, excerpt.location, "numpy")
-        return self._wrap_result(excerpt, ufunc_method(self.builder, where, function, method, taken, said))
+        found = ufunc_method(self.builder, where, function, method, taken, said)
+        if changes_array((function, method), said) and isinstance(args[0], Symbol) and isinstance(found, Ref):
+            args[0]._ref = found
+            return None
+        return self._wrap_result(excerpt, found)
 
     def _wrap_result(self, excerpt: Excerpt, found: Argument | MultipleResults) -> Any:
         """Return a result as the calling code gets it: a symbol for a step, a plain value as it is."""

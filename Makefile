@@ -22,7 +22,7 @@ PROGRAMS = 100
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot lint package docs pages tools browser environments \
-	emitted conform everyday patches releases fuzz bench array-api-tests programs mutants clean
+	emitted conform everyday patches widenings releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -86,6 +86,9 @@ conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 
 patches: $(VENV)/test.stamp  ## patches calls of installed packages: SciPy, scikit-image, scikit-learn
 	$(VENV)/bin/python tools/patches.py
+
+widenings: $(VENV)/test.stamp  ## plants widenings in 200 random programs, and fixes each
+	$(VENV)/bin/python tools/widenings.py
 
 everyday: $(VENV)/test.stamp  ## how often each rule is right of calls with dtypes that most programs have
 	$(VENV)/bin/python tools/everyday.py

@@ -10,8 +10,8 @@ from typing import Any
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.files.reader import system
 from typelattice.fixing.changes import Change, agreeing_changes, changes
-from typelattice.fixing.child import Kept
 from typelattice.fixing.comparison import dtypes_differ
+from typelattice.fixing.kept_values import Kept
 from typelattice.fixing.source import FixError, Source
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.words import count_text, size

@@ -17,20 +17,31 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import check_writable, write_bytes
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.fixing.changes import Change
-from typelattice.fixing.child import Program, has_wide_form
-from typelattice.fixing.comparison import Difference, difference, dtypes_differ, printed_difference
+from typelattice.fixing.child import has_wide_form
+from typelattice.fixing.comparison import (
+    Difference,
+    difference,
+    dtypes_differ,
+    larger,
+    printed_difference,
+)
 from typelattice.fixing.goals import Goal, Lines, Narrow, SameDtypesAs
+from typelattice.fixing.program import Program
 from typelattice.fixing.source import Edit, FixError, Source
-from typelattice.fixing.workspace import Result, Workspace, workspace
+from typelattice.fixing.workspace import Cost, Result, Workspace, workspace
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.front.script import check_package
-from typelattice.tracing.report.words import count_text, package_path
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.report.words import count_text, package_path, size
+from typelattice.tracing.run_data.widths import width_of
 
 MOST = 1 << 24  # bytes of a source
 TRIES = 24  # changes that are tried for one cause
 EXACT = 1e-12  # relative error that wide input may make more
 ROUNDS = 100  # causes that are fixed at most
+PLAIN_RUNS = 3  # of which the least time and memory count
+ASSERTIONS_HOLD = "they hold"
+UNVERIFIED = "the program binds, prints and saves no number; print its results, or bind them to names"
+LONG = 10.0  # seconds of a plain run; one that takes longer is not repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +71,34 @@ class Unfixed:
 
 
 @dataclass(frozen=True, slots=True)
+class Costs:
+    """The time and the peak memory of plain runs before and after a patch: the least of some runs each.
+
+    >>> print(Costs(Cost(1.5, 412_000_000), Cost(0.914, 221_000_000), 3))
+    peak memory 412.0 MB before, 221.0 MB after; time 1.50 s before, 0.91 s after (least of 3 plain runs each)
+    """
+
+    before: Cost
+    after: Cost
+    runs: int
+
+    def __str__(self) -> str:
+        before, after = self.before, self.after
+        memory = f"peak memory {size(before.peak)} before, {size(after.peak)} after; " if before.peak else ""
+        time = f"time {before.seconds:.2f} s before, {after.seconds:.2f} s after"
+        many = f"least of {self.runs} plain runs each" if self.runs > 1 else "1 plain run each"
+        return f"{memory}{time} ({many})"
+
+
+@dataclass(frozen=True, slots=True)
 class Patch:
     """The changes of a program after which it reaches a goal.
 
     `contents` has the bytes of each changed file before and after. `progress` says how far the run was from
     the goal before and after. `difference` compares the values of both runs. `asserts` says what
-    the changes do to assertions that failed before: "they hold", or the first that fails.
+    the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
+    time and memory of plain runs, without the tracer; None if one of them failed. `tests` is the number of
+    tests, if it is a pytest run.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", Difference()))
     nothing to do: no float is widened
@@ -77,11 +110,34 @@ class Patch:
     progress: str
     difference: Difference
     asserts: str = ""
+    costs: Costs | None = None
+    tests: int = 0
+
+    @property
+    def grade(self) -> str:
+        """The proof of the patch: "safe", "changes values", "tested" or "unverified"."""
+        if not self.difference.none:
+            return "changes values"
+        if self.difference.compared:
+            return "safe"
+        return "tested" if self.tests or self.asserts == ASSERTIONS_HOLD else "unverified"
 
     @property
     def safe(self) -> bool:
-        """True if all values of the patched program equal those before."""
-        return self.difference.none
+        """True if the values of the patched program were compared, and all equal those before."""
+        return self.grade == "safe"
+
+    @property
+    def proof(self) -> str:
+        """The proof in words: the tests, the assertions, or the values that were compared."""
+        match self.grade:
+            case "tested" if self.tests:
+                return f"{counted(self.tests, 'test comes', 'tests come')} out as before"
+            case "tested":
+                return "its assertions hold"
+            case "unverified":
+                return UNVERIFIED
+        return str(self.difference)
 
     @property
     def diff(self) -> str:
@@ -94,6 +150,8 @@ class Patch:
 
     def write(self) -> None:
         """Write the changes. Raises FixError, FileError; then no file is written."""
+        if self.fixed and self.grade == "unverified":
+            raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED}")
         for path, (before, _) in self.contents.items():
             if read_bytes(path, MOST) != before:
                 raise FixError(f"{path} has changed since it was run; run typelattice fix again")
@@ -115,8 +173,9 @@ class Patch:
             return
         if self.fixed:
             yield self.diff
-            yield f"{'safe' if self.safe else 'changes values'}: {self.difference}"
+            yield f"{self.grade}: {self.proof}"
             yield f"{count_text(len(self.fixed), 'change')}: {self.progress}"
+            yield str(self.costs) if self.costs else "time and memory: a plain run of the program fails"
         if self.asserts:
             yield f"its assertions failed before; with the changes: {self.asserts}"
         if self.unfixed:
@@ -277,17 +336,36 @@ class _Fixing:
             if file in self.sources and self.sources[file].content != before
         }
         left = {self.key(found, i) for i, _ in self.goal.forbidden(found)}
+        costs = self.costs() if smallest else None
         asserts = ""
         if not self.workspace.asserts and fixed:
             self.workspace.make_asserts(True)
             ran = self.workspace.run()
-            asserts = ran if isinstance(ran, str) else "they hold"
+            asserts = ran if isinstance(ran, str) else ASSERTIONS_HOLD
         before, now = (self.distance(each) for each in (self.before, self.now))
         words = self.goal.words(before, now) if fixed or unfixed else self.goal.nothing
         rest = tuple(each for key, each in unfixed.items() if key in left)
         return Patch(
-            smallest, rest, contents, words, _worse(self.before, self.now, self.to), asserts,
+            smallest, rest, contents, words, _worse(self.before, self.now, self.to), asserts, costs,
+            len(self.before.tests),
         )  # fmt: skip
+
+    def costs(self) -> Costs | None:
+        """Run the program plainly, as it was and with the changes in turn; return the least of each."""
+        now = {file: self.sources[file].content for file in self.contents if file in self.sources}
+        runs: list[list[Cost]] = [[], []]
+        for _ in range(PLAIN_RUNS):
+            for those, contents in zip(runs, (self.contents, now), strict=True):
+                for file in now:
+                    self.workspace.put(file, contents[file])
+                cost = self.workspace.cost()
+                if cost is None:
+                    return None
+                those.append(cost)
+            if max(cost.seconds for those in runs for cost in those) > LONG:
+                break
+        before, after = (Cost(min(c.seconds for c in those), min(c.peak for c in those)) for those in runs)
+        return Costs(before, after, len(runs[0]))
 
     def without_needless(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
         """Take back each change without which as little is wide: a later one did its work."""
@@ -319,8 +397,10 @@ class _Fixing:
     def read_sources(self, found: Findings) -> Findings:
         """Read the files that were followed: those of the program, and of the packages that were named."""
         for file in found.checked.run.sources:
-            known = file in self.sources or file in self.refused
-            if known or not Path(file).is_absolute() or not Path(file).is_file():
+            if file in self.sources or file in self.refused:
+                continue
+            if not Path(file).is_absolute() or not Path(file).is_file():
+                self.refused[file] = self.no_file(file)
                 continue
             try:
                 self.sources[file] = Source(self.origin(file), read_bytes(file, MOST))
@@ -331,10 +411,22 @@ class _Fixing:
                 self.refused[file] = str(e)
         return found
 
+    def no_file(self, file: str) -> str:
+        """Say why a followed source is no file: it is in an archive, was removed, or never was in a file."""
+        path = self.workspace.inside / file
+        archive = next((each for each in path.parents if each.is_file()), None)
+        if archive is not None:
+            where = _shown(self.origin(str(archive)))
+            return f"it is in the archive {where}; unpack it, and run it from there"
+        if Path(file).is_absolute():
+            return f"{_shown(self.origin(file))} is not there any more; run typelattice fix again"
+        return ""
+
     def origin(self, file: str) -> Path:
-        """Map a file of the copy to the user's; any other file is where it is."""
+        """Map a file of the copy to the user's, through links; any other file is where it is."""
         inside = Path(file).is_relative_to(self.root)
-        return self.original / Path(file).relative_to(self.root) if inside else Path(file)
+        whole = self.original / Path(file).relative_to(self.root) if inside else Path(file)
+        return Path(os.path.realpath(whole))
 
     def try_changes(self, found: Findings, i: int, each: Any) -> tuple[Fixed, Change] | Unfixed:
         """Try the changes of a cause one by one, and keep the first that passes."""
@@ -359,9 +451,10 @@ class _Fixing:
             refusal = ran if isinstance(ran, str) else self.refusal(ran, before, change)
             if not refusal and not isinstance(ran, str):
                 self.sources[change.file], self.now = patched, ran
-                old, new = (_line(text, change.line) for text in (source.content, content))
-                return Fixed(self.origin(change.file), change.line, old, new), change
-            reason = f"tried {_line(content, change.line)!r}: {refusal}"
+                line = source.line(change.edits[0].start)
+                old, new = (_line(text, line) for text in (source.content, content))
+                return Fixed(self.origin(change.file), line, old, new), change
+            reason = f"tried {_line(content, source.line(change.edits[0].start))!r}: {refusal}"
             self.workspace.put_content(change.file, source.content)
         return Unfixed(path, line, code, reason or "no change of its source is known")
 
@@ -423,8 +516,7 @@ def _narrow_lines(ran: Result, to: DType) -> set[tuple[str, int]]:
 def _worse(before: Result, after: Result, to: DType) -> Difference:
     """Compare the values and the prints of two runs; return the larger difference."""
     values = difference(before.values, after.values, to)
-    both = values, printed_difference(before.printed, after.printed, to)
-    return max(both, key=lambda each: (bool(each.reason), each.relative))
+    return larger(values, printed_difference(before.printed, after.printed, to))
 
 
 def _undone(source: Source, change: Change, later: Sequence[Change]) -> bytes | None:

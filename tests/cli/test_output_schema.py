@@ -39,6 +39,7 @@ LINES = {  # kind -> command lines
     "laws": ("laws numpy mine.toml", "laws python --dtypes int8"),
     "check": ("check mine.toml", "check numpy"),
     "design": ("design jep9407-0 --limit 1",), "repairs": ("design numpy --repair",),
+    "nodes": ("design numpy --nodes",),
     "conform": ("conform c", "conform c --system c-llp64"),
     "systems": ("systems --versions", "systems mine.toml"),
     "lint": ("lint table.csv --form form.toml --against numpy",),

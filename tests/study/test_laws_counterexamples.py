@@ -53,7 +53,7 @@ def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
     system = tl.system(name)
     for law, v in tl.laws(name).items():
         assert (v.holds is not False) == (v.failing == 0) == (v.counterexample is None), law
-        if v.counterexample and law != "unique bounds":
+        if v.counterexample and law not in ("unique bounds", "distributive"):
             if v.counterexample.note.startswith("as recorded"):
                 recording = kept(name)
                 told = [recording.answer("result_type", *map(str, term)) for term in v.counterexample.terms]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOT_ASKED = "-"
-HEADS = dict(zip(LAWS, ("idem", "comm", "assoc", "bounds", "free", "mono", "id", "top"), strict=True))
+HEADS = dict(zip(LAWS, ("idem", "comm", "assoc", "bounds", "free", "mono", "dist", "id", "top"), strict=True))
 
 
 def survey(

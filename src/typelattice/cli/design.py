@@ -62,7 +62,7 @@ def run(args: Namespace) -> Paragraphs:
         _check_folder(Path(args.output))  # before the search, which may be long
     try:
         with interrupts.raise_on_interrupt():
-            found = _find_readers(args)
+            found = _found(args)
     except ERRORS as e:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
     finally:

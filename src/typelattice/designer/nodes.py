@@ -15,13 +15,13 @@ from pathlib import Path
 from typelattice.designer.problem import mask
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
-from typelattice.facts.dtypes import DType, Kind, Node, define
+from typelattice.facts.dtypes import DType, Kind, Node, intern_dtype
 from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.writer import code, reduced, system_file
+from typelattice.files.writer import code, reduce_order, system_file
 from typelattice.study.study_scope import BeyondReachError
 
 MOST = 2000  # bounds in common that are looked at; an order may have exponentially many
@@ -94,7 +94,7 @@ def missing_nodes(order: str | Path | System) -> MissingNodes:
     place.update(zip(made, cuts, strict=True))
     nodes = [*old, *made]
     relations = [(a, b) for a in nodes for b in nodes if place[a] & place[b] == place[b] and a is not b]
-    completed = reduced(nodes, relations)
+    completed = reduce_order(nodes, relations)
     title = f"{partial.title[:100] or partial.name}, with the nodes that it lacks"
     text = system_file(_with_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
     found = tuple(_missing(completed, partial.order, x, set(made)) for x in made)
@@ -127,7 +127,7 @@ def _names(partial: System, count: int) -> list[str]:
 def _dtype(name: str, below: Sequence[Node]) -> DType:
     kind = max((node.kind for node in below), key=list(Kind).index)
     bits = 128 if kind is Kind.COMPLEX else None
-    return define(name, name, kind, bits, None, None, None, None, None, None, (), "sz")
+    return intern_dtype(name, name, kind, bits, None, None, None, None, None, None, (), "sz")
 
 
 def _with_dtypes(partial: System, made: Sequence[DType]) -> System:

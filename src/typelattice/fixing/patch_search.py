@@ -32,7 +32,7 @@ from typelattice.fixing.workspace import Cost, Result, Workspace, workspace
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.words import count_text, package_path, size
-from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.run_data.float_widths import width_of
 
 MOST = 1 << 24  # bytes of a source
 TRIES = 24  # changes that are tried for one cause
@@ -132,7 +132,7 @@ class Patch:
         """The proof in words: the tests, the assertions, or the values that were compared."""
         match self.grade:
             case "tested" if self.tests:
-                return f"{counted(self.tests, 'test comes', 'tests come')} out as before"
+                return f"{count_text(self.tests, 'test comes', 'tests come')} out as before"
             case "tested":
                 return "its assertions hold"
             case "unverified":
@@ -357,7 +357,7 @@ class _Fixing:
         for _ in range(PLAIN_RUNS):
             for those, contents in zip(runs, (self.contents, now), strict=True):
                 for file in now:
-                    self.workspace.put(file, contents[file])
+                    self.workspace.put_content(file, contents[file])
                 cost = self.workspace.cost()
                 if cost is None:
                     return None
@@ -416,10 +416,10 @@ class _Fixing:
         path = self.workspace.inside / file
         archive = next((each for each in path.parents if each.is_file()), None)
         if archive is not None:
-            where = _shown(self.origin(str(archive)))
+            where = _path_text(self.origin(str(archive)))
             return f"it is in the archive {where}; unpack it, and run it from there"
         if Path(file).is_absolute():
-            return f"{_shown(self.origin(file))} is not there any more; run typelattice fix again"
+            return f"{_path_text(self.origin(file))} is not there any more; run typelattice fix again"
         return ""
 
     def origin(self, file: str) -> Path:

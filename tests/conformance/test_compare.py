@@ -11,9 +11,10 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.conformance.differences import ACCEPTS, OTHER, REFUSES, Difference, calls_of_system, causes
-from typelattice.conformance.implementation import implementation, implementations, snippet
+from typelattice.conformance.implementation import implementation, implementations
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import MissingLibraryError
+from typelattice.conformance.snippet import snippet
 from typelattice.facts.libraries import libraries
 from typelattice.recorded.recording import Call
 
@@ -90,8 +91,8 @@ def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.Captur
         (["planted:Planted"], "planted:Planted imitates nothing that is known here; name a system"),
         (["planted:Nothing", "--with", "numpy"], "has neither the method ask nor those of a library"),
         (["planted:Planted", "--with", "nosystem"], "nosystem"),
-        (["planted:Planted", "--with", "torch-mota"], "'torch-mota'; did you mean torch-meta or torch-fake?"),
-        (["torch-mota"], "unknown implementation 'torch-mota'; did you mean torch-meta or torch-fake?"),
+        (["planted:Planted", "--with", "torch-mota"], "'torch-mota'; did you mean torch-meta or torch-aot?"),
+        (["torch-mota"], "unknown implementation 'torch-mota'; did you mean torch-meta or torch-aot?"),
         (["zzz"], "unknown implementation 'zzz'; these come along: torch-meta"),
         (["planted:Faithful", "--with", "numpy", "--update"], "name it with --known"),
         (["planted:Faithful", "--with", "numpy", "--known", "planted.py"], "cannot be read"),
@@ -137,13 +138,33 @@ def test_a_cause_is_named_without_dtypes_and_operations() -> None:
     assert (taken.sort, taken.cause) == (ACCEPTS, "by rule: arithmetic")
 
 
+FUNCTIONS = {"add": "space.add", "inv": "space.linalg.inv", "concat": "space.concatenate"}
+
+
 @pytest.mark.parametrize("name", implementations())
 def test_an_implementation_has_a_library_a_system_and_a_snippet(name: str) -> None:
     entry = implementations()[name]
     assert entry["library"] in libraries()
-    assert tl.system(entry["with"])
-    lines = snippet(name, Call("+", ("int8", "float32:0d"), "int8"), "float32").splitlines()
-    assert len(lines) == 4
-    compile("\n".join(lines), name, "exec")
-    assert snippet(name, Call("*=", ("int8", "int8"), "int8"), "int8") == ""
-    assert snippet("mine:Mine", Call("+", ("int8", "int8"), "int8"), "int8") == ""
+    assert entry["with"] in implementations() or tl.system(entry["with"])
+
+    def written(op: str, *operands: str) -> str:
+        difference = Difference(Call(op, operands, "int8"), Call(op, operands, "float32"))
+        return snippet(entry, difference, FUNCTIONS)
+
+    for op in ("+", "add", "concat"):
+        lines = written(op, "int8", "float32").splitlines()
+        assert len(lines) == 5
+        compile("\n".join(lines), name, "exec")
+        assert lines[3].endswith("  # int8, expected")
+        assert lines[4].endswith("  # float32, found")
+    assert written("*=", "int8", "int8") == written("multiply", "int8", "int8") == ""
+    assert bool(written("inv", "float32")) == ("matrix" in entry)
+
+
+def test_a_snippet_ends_with_the_refusal() -> None:
+    operands = ("int8", "float32")
+    refused = Difference(Call("+", operands, "!TypeError"), Call("+", operands, "float32"))
+    *_, first, last = snippet(implementations()["torch-meta"], refused, {}).splitlines()
+    assert first == "print((x.to('meta') + y.to('meta')).dtype)  # float32, found"
+    assert last == "print((x + y).dtype)  # TypeError, expected"
+    assert snippet({}, refused, {}) == ""

@@ -126,13 +126,21 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
     read = cache(system.operand)
     return [
         Call(op, operands, said(system.explain(*map(read, operands), op=op)))
-        for op, operands in _planned(has, has)
+        for op, operands in questions_of_both(has, has)
     ]
 
 
-def calls_of_implementation(reference: LibraryProcess, has: Catalogue) -> Iterator[Call]:
-    """The calls to ask, with the answers of another implementation, as they come in."""
-    questions = list(_planned(reference.catalogue, has))
+def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
+    """The calls to ask of what both have, but those of Python numbers alone."""
+    operands = [operand for operand in one.operands if operand in other.operands]
+    operations = [op for op in one.operations if op in other.operations]
+    several = [op for op in one.several if op in other.several]
+    planned = planned_calls(operands, operations, several, SEVERAL, seed=0)
+    return (question for question in planned.questions(operands) if _has_array(question[1]))
+
+
+def calls_of_implementation(reference: LibraryProcess, questions: Sequence[Question]) -> Iterator[Call]:
+    """Calls with the answers of another implementation, as they come in."""
     for (op, operands), (answer, message) in zip(questions, reference.answers(questions), strict=True):
         yield Call(op, operands, answer, message)
 
@@ -146,15 +154,6 @@ def shrunk(found: Sequence[Cause], known: Mapping[str, int]) -> dict[str, int]:
     """The known differences that are left, never more than there were."""
     counts = {cause.name: len(cause.differences) for cause in found}
     return {name: min(count, counts[name]) for name, count in known.items() if name in counts}
-
-
-def _planned(one: Catalogue, other: Catalogue) -> Iterator[Question]:
-    """The calls of what both have."""
-    operands = [operand for operand in one.operands if operand in other.operands]
-    operations = [op for op in one.operations if op in other.operations]
-    several = [op for op in one.several if op in other.several]
-    planned = planned_calls(operands, operations, several, SEVERAL, seed=0)
-    return (question for question in planned.questions(operands) if _has_array(question[1]))
 
 
 def _has_array(operands: Sequence[str]) -> bool:

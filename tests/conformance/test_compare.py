@@ -14,6 +14,7 @@ from typelattice.conformance.differences import ACCEPTS, OTHER, REFUSES, Differe
 from typelattice.conformance.implementation import implementation, implementations
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import MissingLibraryError
+from typelattice.conformance.pytest import imitation_tests
 from typelattice.conformance.snippet import snippet
 from typelattice.facts.libraries import libraries
 from typelattice.recorded.recording import Call
@@ -55,6 +56,28 @@ def test_every_planted_mistake_is_found_once_and_none_is_invented(capsys: pytest
     examples = [cause["example"] for cause in found["causes"]]
     assert ["+", ["int8", "uint8"]] in [[e["op"], e["operands"]] for e in examples]
     assert "+(int8, uint8) = int8, expected int16" in told
+
+
+def test_classes_that_read_one_table_have_one_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    found = reported(capsys, "compare", "planted:OneEntry", "--with", "numpy")
+    assert sorted(cause["cause"] for cause in found["causes"]) == [
+        "accumulate: unsigned for signed",
+        "arithmetic, extreme, merge: a narrower signed",
+    ]
+
+
+def test_a_test_of_an_imitation_fails_with_new_causes_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    imitation_tests("planted:Faithful", "numpy", calls=300)()
+    known = tmp_path / "known.json"
+    assert main(["compare", "planted:OneEntry", "--with", "numpy", "--known", str(known), "--update"]) == 0
+    imitation_tests("planted:OneEntry", "numpy", known)()
+    name = "another dtype: accumulate: unsigned for signed"
+    known.write_text(json.dumps({key: n for key, n in json.loads(known.read_text()).items() if key != name}))
+    with pytest.raises(AssertionError, match="unsigned for signed") as failed:
+        imitation_tests("planted:OneEntry", "numpy", known)()
+    assert "narrower" not in str(failed.value)
 
 
 def test_a_thousand_agreeing_calls_give_no_alarm(capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,7 +168,8 @@ FUNCTIONS = {"add": "space.add", "inv": "space.linalg.inv", "concat": "space.con
 def test_an_implementation_has_a_library_a_system_and_a_snippet(name: str) -> None:
     entry = implementations()[name]
     assert entry["library"] in libraries()
-    assert entry["with"] in implementations() or tl.system(entry["with"])
+    other = entry.get("with")
+    assert other is None or other in implementations() or tl.system(other)
 
     def written(op: str, *operands: str) -> str:
         difference = Difference(Call(op, operands, "int8"), Call(op, operands, "float32"))

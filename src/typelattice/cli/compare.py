@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,11 +20,11 @@ from typelattice.cli.command import (
 )
 from typelattice.conformance.comparison import (
     Comparison,
+    causes_in_words,
     compare_implementation,
     known_differences,
-    told,
 )
-from typelattice.conformance.differences import Cause, not_known, shrunk
+from typelattice.conformance.differences import Cause, counts_of, not_known, shrunk
 from typelattice.conformance.implementation import implementations
 from typelattice.disk.write import write_text
 from typelattice.rendering.grid import printable
@@ -60,22 +61,24 @@ def run(args: Namespace) -> Paragraphs:
         yield document("comparison", _data(found, new))
     else:
         yield printable(f"{found.about}: {found.compared:,} calls compared")
-        yield from map(printable, told(found, new))
-        yield from _sums(found.causes, new)
+        yield from map(printable, causes_in_words(found, new))
+        yield from _sums(found, new)
     if args.update:
-        counts = {cause.name: len(cause.differences) for cause in found.causes}
-        left = counts if known is None else shrunk(found.causes, known)
+        left = counts_of(found.causes) if known is None else shrunk(found.causes, known)
         write_text(Path(args.known), json.dumps(left, indent=1, sort_keys=True) + "\n")
         new = [] if known is None else new
     if new:
         raise DifferencesFound
 
 
-def _sums(found: Sequence[Cause], new: Sequence[Cause]) -> Paragraphs:
-    calls = sum(len(cause.differences) for cause in found)
-    yield f"{calls:,} calls differ, for {len(found)} causes"
-    if len(new) < len(found):
-        yield f"{len(found) - len(new)} of the causes are known"
+def _sums(found: Comparison, new: Sequence[Cause]) -> Paragraphs:
+    calls = sum(len(cause.differences) for cause in found.causes)
+    yield f"{calls:,} calls differ, for {len(found.causes)} causes"
+    if len(new) < len(found.causes):
+        yield f"{len(found.causes) - len(new)} of the causes are known"
+    if found.vague:
+        told = ", ".join(f"{number:,} {what}" for what, number in Counter(found.vague).most_common())
+        yield printable(f"{sum(found.vague.values()):,} answers are vague: {told}")
 
 
 def _data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:
@@ -97,7 +100,7 @@ def _data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:
         for cause in found.causes
         for example, code in [found.example(cause)]
     ]
-    return {"about": found.about, "compared": found.compared, "causes": causes}
+    return {"about": found.about, "compared": found.compared, "vague": found.vague, "causes": causes}
 
 
 COMMAND = Command(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from typelattice.conformance.differences import (
     ACCEPTS,
     BREAKS,
+    LEFT_OPEN,
     Cause,
     Difference,
     askable,
@@ -25,7 +27,9 @@ from typelattice.conformance.differences import (
 from typelattice.conformance.implementation import check_name, implementation, implementations
 from typelattice.conformance.library import UnknownLibraryError, versions
 from typelattice.conformance.process import LIMIT, LibraryProcess
+from typelattice.conformance.registry import library
 from typelattice.conformance.snippet import first_snippet
+from typelattice.conformance.stubs import Stubs
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.errors import TypelatticeError
@@ -43,12 +47,17 @@ class ComparisonError(TypelatticeError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The differences of an implementation by root cause, and how many calls were compared."""
+    """The differences of an implementation by root cause, and how many calls were compared.
+
+    `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they say. They
+    are no differences.
+    """
 
     name: str
     about: str
     compared: int
     causes: Sequence[Cause]
+    vague: Mapping[str, int]
     spellings: Mapping[str, str]
 
     def example(self, cause: Cause) -> tuple[Difference, str]:
@@ -93,9 +102,11 @@ def compare_implementation(
     answered = _broken_again(name, answered, limit)
     if not answered:
         raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")
-    differ = [each for each in answered if each and not (entry.get("lenient") and each.sort == ACCEPTS)]
+    ignored = {LEFT_OPEN, ACCEPTS} if entry.get("lenient") else {LEFT_OPEN}
+    differ = [each for each in answered if each and each.sort not in ignored]
+    vague = Counter(each.cause for each in answered if each and each.sort == LEFT_OPEN)
     about = f"{name} ({versions(has.versions)}) with {against}"
-    return Comparison(name, about, len(answered), causes(differ), has.spellings)
+    return Comparison(name, about, len(answered), causes(differ), vague, has.spellings)
 
 
 def known_differences(path: str | Path) -> Mapping[str, int]:
@@ -110,7 +121,7 @@ def known_differences(path: str | Path) -> Mapping[str, int]:
     return known  # type: ignore[no-any-return]
 
 
-def told(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
+def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
     """Causes in words: how many calls, an example, and the program that shows it."""
     for cause in new:
         example, code = found.example(cause)
@@ -134,8 +145,12 @@ def _broken_again(
         return [next(again, None) if each in broken else each for each in answered]
 
 
-def _process(name: str, limit: float) -> LibraryProcess:
-    return LibraryProcess(partial(implementation, name), limit)
+def _process(name: str, limit: float) -> LibraryProcess | Stubs:
+    """Start an implementation; stubs are read by a checker, and their library says what there is."""
+    entry = implementations().get(name, {})
+    if "checker" not in entry:
+        return LibraryProcess(partial(implementation, name), limit)
+    return Stubs(entry["checker"], LibraryProcess(partial(library, entry["stubs"]), limit), entry, limit)
 
 
 def _system(other: str) -> System | None:

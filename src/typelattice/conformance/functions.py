@@ -147,7 +147,9 @@ def _first_function(
 
 
 def _spelling(space: Any, main: Any) -> str:
-    """Return how code writes a namespace: `tensorflow.math`, which is a module of another name."""
+    """Return how code writes a namespace or a class: `tensorflow.math`, whose module is elsewhere."""
+    if isinstance(main, type):
+        return f"{main.__module__.partition('.')[0]}.{main.__qualname__}"
     name = str(getattr(main, "__name__", main))
     inside = (key for key, value in vars(main).items() if value is space) if hasattr(main, "__dict__") else ()
     return name if space is main else next((f"{name}.{key}" for key in inside), space.__name__)

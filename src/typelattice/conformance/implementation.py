@@ -114,4 +114,7 @@ def implementations() -> Mapping[str, Mapping[str, Any]]:
     'numpy@2.4'
     """
     read = tomllib.loads(TABLE.read_text(encoding="ascii"))
-    return {name: {**read.get(entry.get("like"), {}), **entry} for name, entry in read.items()}
+    whole: dict[str, Mapping[str, Any]] = {}
+    for name, entry in read.items():  # what is like another stands after it
+        whole[name] = {**whole.get(entry.get("like"), {}), **entry}
+    return whole

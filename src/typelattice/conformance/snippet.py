@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,9 +50,15 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
             lines.append(forms[read.tier].format(dtype=read.dtype, x=letter))
             names.append(Code(letter))
             made.append(letter)
-    inner = [Code(forms["argument"].format(x=x)) if repr(x) in made else x for x in names]
-    asked = _call(found.op, inner, spellings, forms)
-    real = _call(found.op, names, spellings, {**forms, "argument": "{x}"})
+    asked, real = (
+        written_call(
+            found.op,
+            [Code(form.format(x=x)) if repr(x) in made else x for x in names],
+            spellings,
+            {**forms, "argument": form},
+        )
+        for form in (forms["argument"], forms.get("real", "{x}"))
+    )
     if not asked or not real:
         return ""
     for module, imitated in forms.get("modules", {}).items():
@@ -83,8 +89,8 @@ def _shown(form: str, gives_dtype: bool) -> str:
     return form.replace(".dtype", "") if gives_dtype else form
 
 
-def _call(
-    op: str, operands: list[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
+def written_call(
+    op: str, operands: Sequence[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
 ) -> str:
     """Write one call; "" if an operator writes into its operand, or the function has no known name."""
     known = NAMES[op]
@@ -92,7 +98,7 @@ def _call(
         return "" if known.in_place else _with_operator(str(known.operator), operands)
     if op not in spellings:
         return ""
-    array = forms["array"].partition(" = ")[2].format(dtype="bool")
+    array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype="bool")
     condition = Code(forms["argument"].format(x=array))
     matrix: Callable[[object], object] | None = None
     if "matrix" in forms:
@@ -109,7 +115,7 @@ def _no_matrix(x: object) -> object:
     raise NotAskedError("the table has no words for a matrix")
 
 
-def _with_operator(sign: str, operands: list[Code]) -> str:
+def _with_operator(sign: str, operands: Sequence[Code]) -> str:
     if len(operands) > 1:
         return f" {sign} ".join(map(repr, operands))
     return sign.replace("x", repr(operands[0])) if "x" in sign else f"{sign}{operands[0]!r}"

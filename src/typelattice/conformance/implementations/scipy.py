@@ -15,8 +15,8 @@ os.environ["SCIPY_ARRAY_API"] = "1"  # read once, on import
 class SciPy(Library):
     """SciPy's functions on the arrays of another library."""
 
-    def __init__(self, arrays: Library, package: str) -> None:
-        self._arrays = arrays
+    def __init__(self, arrays: Library, package: str, diagonal: Callable[[Any], Any]) -> None:
+        self._arrays, self._diagonal = arrays, diagonal
         self.name = f"scipy-{package}"
         self.how = f"functions of scipy on arrays of {package}, SCIPY_ARRAY_API=1"
         self.versions = versions_of("scipy", package)
@@ -25,28 +25,34 @@ class SciPy(Library):
     def operations(self) -> Mapping[str, Callable[..., object]]:
         import scipy
 
-        spaces = (scipy, scipy.special, scipy.linalg, scipy.fft, scipy.signal, scipy.stats)
-        condition: Any = self._arrays.make("bool")
-        found = functions(spaces, condition, matrix=lambda x: x * condition[:, None])
-        return {op: function for op, function in found.items() if op not in operators()}
+        spaces = (scipy, scipy.special, scipy.linalg, scipy.fft, scipy.signal)
+        found = functions(spaces, self._arrays.make("bool"), matrix=self._diagonal)
+        # signal.square is a wave.
+        return {op: function for op, function in found.items() if op not in ("square", *operators())}
 
 
 def _numpy() -> Library:
+    import numpy
+
     from typelattice.conformance.libraries.numpy import NumPy
 
-    return SciPy(NumPy(), "numpy")
+    return SciPy(NumPy(), "numpy", numpy.diag)
 
 
 def _torch() -> Library:
+    import torch
+
     from typelattice.conformance.libraries.torch import Torch
 
-    return SciPy(Torch(), "torch")
+    return SciPy(Torch(), "torch", torch.diag)
 
 
 def _jax() -> Library:
+    import jax
+
     from typelattice.conformance.implementations.jax import Eager
 
-    return SciPy(Eager(), "jax")
+    return SciPy(Eager(), "jax", jax.numpy.diag)
 
 
 IMPLEMENTATIONS = {"scipy-numpy": _numpy, "scipy-torch": _torch, "scipy-jax": _jax}

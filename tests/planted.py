@@ -67,5 +67,17 @@ class OneEntry(Faithful):
         return super().ask(operation, operands, arguments)
 
 
+class LeftOperand(Faithful):
+    """One wrong rule: `/` has the dtype of the left operand."""
+
+    name = "left-operand"
+    operations = ("/", "add")
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        answer = super().ask(operation, operands, arguments)
+        left = operands[0].partition(":")[0]
+        return left if operation == "/" and left in self.dtypes() else answer
+
+
 class Nothing:
     """Neither the method `ask` nor those of a library."""

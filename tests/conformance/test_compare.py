@@ -66,6 +66,12 @@ def test_classes_that_read_one_table_have_one_cause(capsys: pytest.CaptureFixtur
     ]
 
 
+def test_differences_that_one_wrong_rule_explains_have_one_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    found = reported(capsys, "compare", "planted:LeftOperand", "--with", "numpy")
+    assert [cause["cause"] for cause in found["causes"]] == ["divide: the first operand's dtype"]
+    assert found["causes"][0]["calls"] > 20
+
+
 def test_a_test_of_an_imitation_fails_with_new_causes_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -134,13 +134,45 @@ def causes(found: Iterable[Difference]) -> list[Cause]:
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in found:
         groups.setdefault((each.sort, each.cause), []).append(each)
+    told, left = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
     merged: list[list[list[Difference]]] = []
-    for group in sorted(groups.values(), key=len, reverse=True):
+    for group in left:
         (like := next((m for m in merged if _same_cause(m[0], group)), [])).append(group)
         if len(like) == 1:
             merged.append(like)
-    told = [_cause(parts) for parts in merged]
+    told += [_cause(parts) for parts in merged]
     return sorted(told, key=lambda c: (SORTS.index(c.sort), -len(c.differences), c.cause))
+
+
+def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], list[list[Difference]]]:
+    """Join groups of one class that a wrong rule explains together, such as "the first operand's dtype".
+
+    Returns their causes, and the groups that are left.
+    """
+    like: dict[tuple[str, str], list[list[Difference]]] = {}
+    for group in groups:
+        if rule := _rule(group):
+            like.setdefault((NAMES[group[0].found.op].of_class, rule), []).append(group)
+    joined = {key: parts for key, parts in like.items() if len(parts) > 1}
+    told = [
+        Cause(OTHER, f"{of_class}: {rule}", _sorted(parts)) for (of_class, rule), parts in joined.items()
+    ]
+    return told, [group for group in groups if not any(group in parts for parts in joined.values())]
+
+
+def _rule(group: Sequence[Difference]) -> str | None:
+    """Return the simplest rule that gives every answer found; None if there is none."""
+    if group[0].sort != OTHER or len(group[0].found.operands) < 2:
+        return None
+    for position, word in ((0, "first"), (-1, "last")):
+        if all(d.found.answer == OperandString.parse(d.found.operands[position]).dtype for d in group):
+            return f"the {word} operand's dtype"
+    answers = {each.found.answer for each in group}
+    return f"always {answers.pop()}" if len(answers) == 1 else None
+
+
+def _sorted(parts: Iterable[Iterable[Difference]]) -> tuple[Difference, ...]:
+    return tuple(sorted((each for part in parts for each in part), key=_simplicity))
 
 
 def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
@@ -165,7 +197,7 @@ def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
     if others:
         of_class, _, how = cause.partition(":")
         cause = f"{', '.join([of_class, *others])}:{how}"
-    return Cause(sort, cause, tuple(sorted((each for part in parts for each in part), key=_simplicity)))
+    return Cause(sort, cause, _sorted(parts))
 
 
 def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:

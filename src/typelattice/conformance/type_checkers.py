@@ -19,6 +19,9 @@ REVEALED = re.compile(r'[Rr]evealed type is "(.*)"|Type of ".*" is "(.*)"', re.D
 OF_MYPY = re.compile(rf"{re.escape(EXPRESSIONS)}:(\d+): (error|note): (.*)")
 
 
+PREFIXES = re.compile(r"\b(?:builtins|stubs)\.")
+
+
 class Inferred(NamedTuple):
     """The type of an expression, or the error that refuses it; the other one is ""."""
 
@@ -32,18 +35,42 @@ class _Told(NamedTuple):
     message: str
 
 
+def check_stubs(
+    checker: str, text: str, names: Sequence[str], expected: Mapping[str, str], limit: float
+) -> list[str]:
+    """Ask a type checker each expression over a stub file; return those whose type is not as expected.
+
+    An expression is expected to be refused if its type is "". Raises what `infer` raises.
+    """
+    setup = "from stubs import *"
+    found = infer(checker, setup, names, [*expected], limit, {"stubs.pyi": text})
+    return [
+        f"{expression}: {one.error or shown or 'nothing'}, expected {type_ or 'an error'}"
+        for (expression, type_), one in zip(expected.items(), found, strict=True)
+        for shown in [PREFIXES.sub("", one.type)]
+        if shown != PREFIXES.sub("", type_) or bool(one.error) == bool(type_)
+    ]
+
+
 def infer(
-    checker: str, setup: str, names: Sequence[str], expressions: Sequence[str], limit: float
+    checker: str,
+    setup: str,
+    names: Sequence[str],
+    expressions: Sequence[str],
+    limit: float,
+    files: Mapping[str, str] = {},
 ) -> list[Inferred]:
     """Ask a type checker the types of expressions.
 
     `setup` is a line of imports, `names` the lines of a stub file that declares what the expressions name.
-    `limit` is in seconds.
+    `files` are further files beside these. `limit` is in seconds.
     Raises MissingLibraryError, CannotAskError.
     """
     if find_spec(checker) is None:
         raise MissingLibraryError(f"{checker} cannot be asked: it is not installed; pip install {checker}")
     with TemporaryDirectory() as folder:
+        for name, text in files.items():
+            Path(folder, name).write_text(text, encoding="utf-8")
         Path(folder, NAMES).write_text("\n".join([setup, *names]) + "\n", encoding="utf-8")
         lines = [f"{setup}; from operands import *"]
         lines += [f"def f{i}() -> None: reveal_type({each})" for i, each in enumerate(expressions)]
@@ -89,6 +116,7 @@ _TOLD: Mapping[str, Callable[[str], list[_Told]]] = {
     "mypy": _told_by_mypy,
     "basedpyright": _told_by_pyright,
 }
+CHECKERS = tuple(_TOLD)
 ARGUMENTS: Mapping[str, Sequence[str]] = {
     "mypy": (
         *("--no-error-summary", "--hide-error-context", "--no-color-output", "--no-pretty"),

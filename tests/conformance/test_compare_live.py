@@ -33,7 +33,7 @@ KNOWN = [
     ("tf-function", "pow", ("127", "int64"), "refuses what is accepted"),
     ("tf-function", "maximum", ("int", "int8"), "refuses what is accepted"),
     ("dask-computed", "select", ("float16", "float32", "complex128"), "another dtype"),
-    ("keras-torch-symbolic", "softmax", ("int32",), "another dtype"),
+    ("keras-torch-symbolic", "softmax", ("int32",), "accepts what is refused"),
     ("polars-schema", "&", ("float32", "float64"), "accepts what is refused"),
     ("scipy-torch", "erf", ("float16",), "another dtype"),
 ]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from typelattice.codegen.tables import EmitError
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation, operation
+from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation, operation
 
 
 class _Scalar(NamedTuple):
@@ -75,7 +75,7 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
     True
     """
     dtypes = tuple(str(dtype) for dtype in system.dtypes)
-    if bad := [d for d in dtypes if not d.isidentifier() or keyword.iskeyword(d) or d in ("Array", "D")]:
+    if bad := [d for d in dtypes if keyword.iskeyword(d) or d in NAMES or d in ("builtins", "overload")]:
         raise EmitError(f"stubs: {bad[0][:80]!r} is no name that a class can have; rename the dtype")
     if not dtypes:
         raise EmitError(f"stubs: {system.name} has no dtypes")
@@ -120,7 +120,8 @@ class _Writer:
             taken = "a checker takes it for a wider kind that is taken, so the result is Never"
             notes.append(f"- that a Python number is refused: in {self._never:,} calls {taken}")
         if self._compared:
-            notes.append(f"- that == and != refuse a number: {self._compared:,} calls are a bool, as of any object")
+            taken = "calls are a bool, as of any object"
+            notes.append(f"- that == and != refuse a Python number: {self._compared:,} {taken}")
         if self._by_value:
             notes.append(f"- {self._by_value:,} results that depend on a value: they are not written")
         if self._scalars:

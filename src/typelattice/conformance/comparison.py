@@ -84,10 +84,10 @@ def compare_implementation(
     system = _system(other)
     chosen = random.Random(seed)
     with ExitStack() as stack:
-        asked = stack.enter_context(_process(name, limit))
+        asked = stack.enter_context(start_implementation(name, limit))
         has = asked.catalogue
         if system is None:
-            reference = stack.enter_context(_process(other, limit))
+            reference = stack.enter_context(start_implementation(other, limit))
             questions = list(questions_of_both(reference.catalogue, has))
             if calls and calls < len(questions):
                 questions = chosen.sample(questions, calls)
@@ -140,12 +140,12 @@ def _broken_again(
     broken = [each for each in answered if each and each.sort == BREAKS]
     if not broken:
         return [*answered]
-    with _process(name, PATIENCE * limit) as asked:
+    with start_implementation(name, PATIENCE * limit) as asked:
         again = iter([*differences(asked, [each.expected for each in broken])])
         return [next(again, None) if each in broken else each for each in answered]
 
 
-def _process(name: str, limit: float) -> LibraryProcess | Stubs:
+def start_implementation(name: str, limit: float) -> LibraryProcess | Stubs:
     """Start an implementation; stubs are read by a checker, and their library says what there is."""
     entry = implementations().get(name, {})
     if "checker" not in entry:

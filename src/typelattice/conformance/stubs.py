@@ -133,6 +133,4 @@ def _dtype(part: str) -> str:
 def _name(operand: str) -> str:
     """Return the name of an operand in an expression, or a Python scalar as it is written."""
     read = OperandString.parse(operand)
-    if read.dtype is None:
-        return f"({read.value!r})"
-    return f"{read.tier}_{read.dtype}"
+    return repr(read.value) if read.dtype is None else f"{read.tier}_{read.dtype}"

@@ -53,7 +53,7 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
-	$(VENV)/bin/python -m pytest tests/namespaces/test_namespace_types.py
+	$(VENV)/bin/python -m pytest tests/namespaces/test_namespace_types.py tests/codegen/test_written_stubs.py
 
 package: $(VENV)/package.stamp  ## the source distribution and the wheel, in dist/, checked
 	rm -rf dist

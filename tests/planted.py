@@ -53,5 +53,31 @@ class Planted(Faithful):
         return super().ask(operation, operands, arguments)
 
 
+class OneEntry(Faithful):
+    """One wrong entry of a table that three classes of operations read, and another mistake for bools."""
+
+    name = "one-entry"
+    operations = ("add", "multiply", "maximum", "minimum", "concat", "sum")
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        if {operand.partition(":")[0] for operand in operands} == {"int8", "uint8"}:
+            return "int8"
+        if (operation, *operands) == ("sum", "bool"):
+            return "uint8"
+        return super().ask(operation, operands, arguments)
+
+
+class LeftOperand(Faithful):
+    """One wrong rule: `/` has the dtype of the left operand."""
+
+    name = "left-operand"
+    operations = ("/", "add")
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        answer = super().ask(operation, operands, arguments)
+        left = operands[0].partition(":")[0]
+        return left if operation == "/" and left in self.dtypes() else answer
+
+
 class Nothing:
     """Neither the method `ask` nor those of a library."""

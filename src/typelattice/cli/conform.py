@@ -18,8 +18,8 @@ from typelattice.cli.command import (
     seed,
     some,
 )
-from typelattice.cli.record import versions
 from typelattice.conformance.compare import Mismatch, Report, compare
+from typelattice.conformance.library import versions
 from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import absent
 from typelattice.facts.operations import OPERATIONS

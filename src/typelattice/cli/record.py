@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -38,6 +37,7 @@ def run(args: Namespace) -> Paragraphs:
 
     The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
+    from typelattice.conformance.library import versions
     from typelattice.conformance.recorder import record
     from typelattice.conformance.registry import library
 
@@ -67,11 +67,6 @@ def _save(found: Recording, output: Path, base: str | None) -> None:
             save_recording(kept, spare)
             raise RecordingError(f"{e}; the answers are in {spare}") from None
         raise
-
-
-def versions(of: Mapping[str, str]) -> str:
-    """`numpy 2.4.6, ml_dtypes 0.6.0`."""
-    return ", ".join(f"{name} {version}" for name, version in of.items())
 
 
 COMMAND = Command(

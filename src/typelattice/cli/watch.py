@@ -19,10 +19,9 @@ from typelattice.cli.command import (
     some,
 )
 from typelattice.cli.outputs import check_not_read
-from typelattice.cli.record import ROOM, versions
+from typelattice.cli.record import ROOM
 from typelattice.cli.table import drawn
-from typelattice.conformance.changes_since_recording import News, changes_since_recording
-from typelattice.conformance.library import BrokenLibraryError, MissingLibraryError
+from typelattice.conformance.library import BrokenLibraryError, MissingLibraryError, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import asked_everything
 from typelattice.conformance.registry import library

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from typelattice.conformance.absent import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
@@ -32,6 +32,7 @@ class Catalogue:
     """The operands and operations of a library. Those in `several` take three operands or more.
 
     `absent` has the operations that the library does not have; None if it does not say where to look.
+    `spellings` has the function by which the library's own code asks an operation, where that is known.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Catalogue:
     operations: tuple[str, ...]
     several: tuple[str, ...]
     absent: tuple[str, ...] | None
+    spellings: Mapping[str, str] = field(default_factory=dict)
 
 
 class InProcessLibrary:
@@ -74,6 +76,11 @@ class InProcessLibrary:
             operations=tuple(self._functions),
             several=tuple(op for op in self._functions if op in TAKE_SEVERAL and op not in two),
             absent=self._absent(),
+            spellings={
+                op: str(function.spelling)
+                for op, function in self._functions.items()
+                if hasattr(function, "spelling")
+            },
         )
 
     def _absent(self) -> tuple[str, ...] | None:

@@ -68,8 +68,8 @@ def document(
 ) -> Document:
     """Build the document of some systems, or of all that the package includes, for some operations.
 
-    A file that is not a valid system is shown with its error. With `processes`, many systems are divided among
-    so many. Raises UnknownSystemError, OpError.
+    A file that is not a valid system is shown with its error. Several `processes` divide many systems
+    among themselves. Raises UnknownSystemError, OpError.
 
     >>> found = document(["numpy", "jax"], ops=["add"]).data
     >>> [s["name"] for s in found["systems"]], [op["name"] for op in found["operations"]]
@@ -80,7 +80,7 @@ def document(
     for op in asked[1:]:
         operation(str(op)).check_table()
     pools = Pools()
-    entries = []
+    entries: list[dict[str, object]] = []
     groups = [[*alike] for _, alike in groupby(named, lambda one: str(one).partition(SIGN)[0])]
     for group, (found, theirs) in _built(groups, asked, processes):
         report(len(entries), len(named), str(group[0]))

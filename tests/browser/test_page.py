@@ -183,7 +183,8 @@ def test_a_wrong_address_is_said_to_be_wrong(visit: Visitor, some: str, address:
 
 @pytest.mark.parametrize(("query", "address"), [
     ("divide jax", "#system=jax&op=divide"), ("jax /", "#system=jax&op=divide"),
-    ("int8 unit8 jax", "#system=jax&pair=int8,uint8"), ("jaxx int8 / float16", "#system=jax&op=divide&pair=int8,float16"),
+    ("int8 unit8 jax", "#system=jax&pair=int8,uint8"),
+    ("jaxx int8 / float16", "#system=jax&op=divide&pair=int8,float16"),
     ("nmupy@2.4 jax", "#view=compare&system=numpy@2.4&with=jax"),
 ])  # fmt: skip
 def test_search_takes_operations_with_systems_and_forgives_mistakes(

@@ -18,6 +18,7 @@ LINES = 1000000
 SEED =
 PYODIDE =
 ADDRESS =
+REPOSITORY =
 PROGRAMS = 100
 
 .NOTPARALLEL:
@@ -62,7 +63,7 @@ package: $(VENV)/package.stamp  ## the source distribution and the wheel, in dis
 
 docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the API, a gallery of all systems
 	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)') \
-		--address '$(ADDRESS)'
+		--address '$(ADDRESS)' --repository '$(REPOSITORY)'
 
 pages: $(VENV)/test.stamp  ## write the outputs and pages that are generated and have changed
 	$(VENV)/bin/python tools/pages.py $(FLAGS)

@@ -45,7 +45,7 @@ LINES = {  # kind -> command lines
     "lint": ("lint table.csv --form form.toml --against numpy",),
     "run_difference": ("runs diff before.json after.json",),
     "drawing": ("draw numpy --highlight int8 uint8", "draw numpy jax", "draw mine.toml"),
-    "report": ("trace --system torch script.py",),
+    "report": ("trace --system torch script.py",), "patch": ("fix script.py",),
 }  # fmt: skip
 ASK = {"comparison", "news"}  # kinds for which a library has to be asked
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.facts.releases import SIGN, releases
-from typelattice.facts.system_headings import heading_of, headings
+from typelattice.facts.system_headings import heading_of, headings, known_first
 from typelattice.files.text import FOLDER
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording_files import load_recording, recording_names
@@ -80,7 +80,8 @@ def _listing() -> str:
     names = tl.systems()
     lines = [HEAD]
     for heading in headings():
-        cards = [_card(tl.system(name)) for name in names if heading_of(name) == heading]
+        listed = known_first([name for name in names if heading_of(name) == heading])
+        cards = [_card(tl.system(name)) for name in listed]
         lines += [f"## {heading.capitalize()}", "", "```{raw} html", '<ul class="cards">', *cards, "</ul>"]
         lines += ["```", ""]
     lines += ["```{toctree}", ":hidden:", "", *names, "```", ""]

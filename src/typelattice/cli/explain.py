@@ -18,6 +18,7 @@ from typelattice.cli.command import (
     format_argument,
     op_argument,
 )
+from typelattice.cli.site_address import link_argument, site_address
 from typelattice.explanations.explanation import explanation
 from typelattice.explanations.grouped_answers import Answers, example, group_lines, notes, own_dtypes
 from typelattice.facts.operations import OPERATIONS, OPERATORS
@@ -40,6 +41,7 @@ def arguments(parser: ArgumentParser) -> None:
     op_argument(parser)
     format_argument(parser)
     exit_code_argument(parser, "the systems differ, or one refuses")
+    link_argument(parser)
     parser.add_argument_group("operations", "\n".join(wrap(", ".join(OPERATIONS), 76)))
 
 
@@ -50,23 +52,34 @@ def run(args: Namespace) -> Paragraphs:
     if len(args.operands) > 1 and any(x in OPERATORS for x in args.operands):
         expression = quote(clip_text(" ".join(args.operands), 60))
         raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
+    site = None if args.link is None else site_address(args.link)
     found = [tl.system(which) for which in args.system or tl.systems()]
     own = own_dtypes(found)
     if any(BINDING.match(x) or _is_program(x, own[0]) for x in args.operands):
         from typelattice.cli.explain_program import explain_program
 
-        yield from explain_program(args, found, own)
+        yield from explain_program(args, found, own, site)
         return
     op, found = _of_module(args.op, found) if args.op else (None, found)
     answers = tl.explain(*args.operands, op=op, systems=found)
+    page = [] if site is None else [f"{site}/{_link(answers)}"]
     if args.format == "json":
-        yield document("answers", answers.data())
+        yield document("answers", answers.data() | ({"link": page[0]} if page else {}))
+        page = []
     elif args.system:
         yield from _describe_named_systems(answers)
     else:
         yield answers.text(layout(), [f"Why? Add --system {example(answers)}"])
+    if page:
+        yield f"\n{page[0]}"
     if args.exit_code and not answers.agree:
         raise DifferencesFound
+
+
+def _link(answers: Answers) -> str:
+    from typelattice.explorer.answer_pages import link  # few questions ask for a link
+
+    return link(next(iter(answers)))
 
 
 def _of_module(op: str, found: list[tl.System]) -> tuple[str, list[tl.System]]:
@@ -122,5 +135,6 @@ COMMAND = Command(
     (
         "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
         "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "'a*2.0 + b' a=int8:0d b=float16",
+        "int64 float16 --op divide --link https://example.org/typelattice",
     ),
 )  # fmt: skip

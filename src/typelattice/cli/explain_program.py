@@ -12,6 +12,7 @@ import typelattice as tl
 from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
+from typelattice.cli.site_address import program_link
 from typelattice.explanations.recorded_answer import answer_words, recorded_words
 from typelattice.explanations.sections import cast_words, fit_words
 from typelattice.facts.libraries import libraries
@@ -29,18 +30,23 @@ Paragraph = TypeVar("Paragraph", bound=tuple[object, ...])
 
 
 def explain_program(
-    args: Namespace, systems: Sequence[tl.System], own: Sequence[Mapping[str, tl.DType]]
+    args: Namespace, systems: Sequence[tl.System], own: Sequence[Mapping[str, tl.DType]], site: str | None
 ) -> Paragraphs:
-    """Print a program with its inputs: in full under named systems, or in brief under all."""
+    """Print a program with its inputs: in full under named systems, or in brief under all.
+
+    `site` is the address of the site to whose page that computes the program the output leads, if any.
+    """
     if args.op:
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
     text, bound = bindings(args.operands)
     p = tl.program(text, **bound)
+    page = [] if site is None else [f"{site}/{program_link(p.source, bound, args.system)}"]
     replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, own, strict=True)]
     if args.format == "json":
         answers = [replay_data(replay) for replay in replays]
         asked = {"program": p.source, "operands": bound, "steps": steps_data(p)}
-        yield document("replays", {**asked, "answers": answers})
+        yield document("replays", {**asked, "answers": answers, **({"link": page[0]} if page else {})})
+        page = []
     elif args.system:
         for i, replayed in enumerate(replays):
             yield from ["", ""] if i else []
@@ -50,6 +56,8 @@ def explain_program(
             yield from _results(replays)
     else:
         yield from _in_brief(p, bound, replays)
+    if page:
+        yield f"\n{page[0]}"
     if args.exit_code and _disagree(replays):
         raise DifferencesFound
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import webbrowser
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -59,7 +60,7 @@ def run(args: Namespace) -> Paragraphs:
     if output != PRINTED:
         check_not_read(output, *args.system)
         check_writable(output)
-    shown = document(args.system, args.op or USUAL, progress_bar())
+    shown = document(args.system, args.op or USUAL, progress_bar(), os.cpu_count() or 1)
     text = page(shown)
     if output == PRINTED:
         yield text

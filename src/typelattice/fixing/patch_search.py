@@ -148,6 +148,27 @@ class Patch:
             for line in _diff(_path_text(path), before.decode("utf-8"), after.decode("utf-8"))
         )
 
+    def data(self) -> dict[str, object]:
+        """Return the patch as JSON data: its changes, the diff, and each changed file as it becomes."""
+        return {
+            "fixed": [
+                {"file": str(f.file), "line": f.line, "before": f.before, "after": f.after}
+                for f in self.fixed
+            ],
+            "unfixed": [
+                {"file": str(u.file), "line": u.line, "code": u.code, "reason": u.reason}
+                for u in self.unfixed
+            ],
+            "safe": self.safe,
+            "progress": self.progress,
+            "difference": str(self.difference),
+            "diff": self.diff,
+            "files": {
+                str(path): {"before": before.decode("utf-8"), "after": after.decode("utf-8")}
+                for path, (before, after) in sorted(self.contents.items())
+            },
+        }
+
     def write(self) -> None:
         """Write the changes. Raises FixError, FileError; then no file is written."""
         if self.fixed and self.grade == "unverified":

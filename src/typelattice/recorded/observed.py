@@ -91,8 +91,13 @@ class Observed:
         >>> observed(system("dask").explain("int8", "int8", op="matmul")).caution.partition(":")[0]
         'several chunks along the contracted axis are summed'
         """
-        found = None if self.departs else self._covering()
+        found = None if self.departs or not self._may_vary() else self._covering()
         return found.reason if found and found.varies else None
+
+    def _may_vary(self) -> bool:
+        """Return True if some departure from the rule is listed that varies, in this operation."""
+        listed = _listed(self.recording.removeprefix(f"{FOREIGN}/"))
+        return any(departure.varies and self.call.op in departure.ops for departure in listed)
 
     @property
     def _departure(self) -> Departure | None:
@@ -180,18 +185,27 @@ def _recorded_call(name: str, op: str, operands: Sequence[Operand]) -> Call | No
     page = open_recording(name)
     if page is None:
         return None
-    # An operation may have been asked of the kind of a number, and not of that number.
-    texts = [[text for text in _texts(o, op) if text in page.known] for o in operands]
+    texts = [_known_texts(name, o, operation(op).function == "pow") for o in operands]
     call = next((call for asked in product(*texts) if (call := page.call(op, asked))), None)
     of_python = all(o.tier == "scalar" for o in operands)
     return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
 
 
-def _texts(o: Operand, op: str) -> Iterator[str]:
+@lru_cache(4096)  # tables ask of the same operands again and again
+def _known_texts(name: str, o: Operand, is_power: bool) -> Sequence[str]:
+    """List an operand as a recording writes it: the very operand first, then those that count alike.
+
+    An operation may have been asked of the kind of a number, and not of that number.
+    """
+    page = opened(name)
+    return [text for text in _texts(o, is_power) if page and text in page.known]
+
+
+def _texts(o: Operand, is_power: bool) -> Iterator[str]:
     """Yield an operand as recordings write it: first itself, then others that every library treats alike."""
     yield str(o)
     yield str(o).replace("e+", "e")  # Python writes 1e39 so
-    if o.value is not None and not _ordinary(o.value, op):
+    if o.value is not None and not _ordinary(o.value, is_power):
         return
     if o.tier == "scalar":
         yield "True" if isinstance(o.value, bool) else o.kind.word
@@ -201,11 +215,11 @@ def _texts(o: Operand, op: str) -> Iterator[str]:
             yield f"{o.dtype}:scalar"
 
 
-def _ordinary(value: Value, op: str) -> bool:
+def _ordinary(value: Value, is_power: bool) -> bool:
     """Return True if a number counts like any other of its kind in an operation."""
     if isinstance(value, bool):
         return True
-    if isinstance(value, float) and operation(op).function != "pow":
+    if isinstance(value, float) and not is_power:
         least, most = ORDINARY_FLOATS
         return value == 0 or least <= abs(value) <= most
     return abs(value) <= ORDINARY if isinstance(value, complex) else 1 <= value <= ORDINARY

@@ -21,13 +21,17 @@ from typelattice.tracing.report.words import file_text
 from typelattice.tracing.run_data.float_widths import width_of
 
 MOST = 1 << 30  # bytes of a document
-LISTS = ("steps", "mismatches", "departures", "summarised")
+LISTS = ("steps", "mismatches", "departures", "findings", "summarised")
 KEYS: dict[str, type] = dict.fromkeys(LISTS, list) | {
     "libraries": dict, "not_followed": dict, "opaque": int, "child_processes": int
 }  # fmt: skip
 STEP_KEYS: dict[str, type | tuple[type, ...]] = {
     "file": (str, type(None)), "line": (int, type(None)), "observed": (str, type(None)),
     "code": str, "operands": list, "bytes": int,
+}  # fmt: skip
+FINDING_KEYS: dict[str, type | tuple[type, ...]] = {
+    "file": (str, type(None)), "line": (int, type(None)), "step": (int, type(None)),
+    "rule": str, "code": str, "message": str, "sections": dict,
 }  # fmt: skip
 
 
@@ -77,9 +81,9 @@ def read_run(path: str) -> dict[str, Any]:
     try:
         found = json.loads(read_bytes(path, MOST))
     except (ValueError, RecursionError) as e:
-        raise RunFileError(
-            f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}"
-        ) from None
+        raise RunFileError(f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}") from None
+    if isinstance(found, dict):
+        found.setdefault("findings", [])  # documents of earlier releases have none
     try:
         _check(found)
     except (KeyError, TypeError, ValueError, IndexError) as e:
@@ -98,6 +102,9 @@ def _check(found: Any) -> None:
         _check_kind(found, key, kind)
     for each in (*found["mismatches"], *found["departures"]):
         _check_kind(each, "step", int)
+    for each in found["findings"]:
+        for name, kinds in FINDING_KEYS.items():
+            _check_kind(each, name, kinds)
     for value in (*found["libraries"].values(), *found["summarised"]):
         if not isinstance(value, str):
             raise TypeError(f"{value!r} is no text")
@@ -179,6 +186,9 @@ def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
         made["steps"] += [s | {"operands": [p + start for p in s["operands"]]} for s in each["steps"]]
         for key in ("mismatches", "departures"):
             made[key] += [m | {"step": m["step"] + start} for m in each[key]]
+        made["findings"] += [
+            f | {"step": None if f["step"] is None else f["step"] + start} for f in each["findings"]
+        ]
         made["not_followed"] |= each["not_followed"]
         made["opaque"] += each["opaque"]
         made["child_processes"] += each["child_processes"]

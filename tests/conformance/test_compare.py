@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typelattice.conformance.differences import ACCEPTS, OTHER, REFUSES, Difference, calls_of_system, causes
 
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.conformance.implementation import implementation, implementations
+from typelattice.conformance.implementation_differences import (
+    ACCEPTS,
+    OTHER,
+    REFUSES,
+    Difference,
+    calls_of_system,
+    causes,
+)
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.pytest import imitation_tests

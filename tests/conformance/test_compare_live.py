@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typelattice.conformance.differences import BREAKS, causes, differences
 
 from typelattice.cli.main import main
 from typelattice.conformance.comparison import Comparison, compare_implementation
 from typelattice.conformance.implementation import implementation, implementations
+from typelattice.conformance.implementation_differences import BREAKS, causes, differences
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.snippet import snippet
 from typelattice.recorded.recording import Call, Recording

@@ -7,7 +7,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from typelattice.conformance.differences import (
+
+import typelattice as tl
+from typelattice.conformance.comparison import start_implementation
+from typelattice.conformance.implementation import implementations
+from typelattice.conformance.implementation_differences import (
     OTHER,
     Difference,
     askable,
@@ -15,10 +19,6 @@ from typelattice.conformance.differences import (
     causes,
     differences,
 )
-
-import typelattice as tl
-from typelattice.conformance.comparison import start_implementation
-from typelattice.conformance.implementation import implementations
 from typelattice.conformance.snippet import snippet
 
 pytestmark = pytest.mark.live

@@ -24,8 +24,8 @@ from typelattice.conformance.comparison import (
     compare_implementation,
     known_differences,
 )
-from typelattice.conformance.differences import Cause, counts_of, not_known, shrink_known
 from typelattice.conformance.implementation import implementations
+from typelattice.conformance.implementation_differences import Cause, counts_of, not_known, shrink_known
 from typelattice.disk.write import write_text
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document

@@ -21,6 +21,7 @@ from typelattice.cli.command import (
 from typelattice.cli.outputs import check_not_read
 from typelattice.cli.record import ROOM
 from typelattice.cli.table import drawn
+from typelattice.conformance.changes_since_recording import News, changes_since_recording
 from typelattice.conformance.library import BrokenLibraryError, MissingLibraryError, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import asked_everything

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from typelattice.conformance.differences import (
+from typelattice.conformance.implementation import check_name, implementation, implementations
+from typelattice.conformance.implementation_differences import (
     ACCEPTS,
     BREAKS,
     LEFT_OPEN,
@@ -24,7 +25,6 @@ from typelattice.conformance.differences import (
     differences,
     questions_of_both,
 )
-from typelattice.conformance.implementation import check_name, implementation, implementations
 from typelattice.conformance.library import UnknownLibraryError, versions
 from typelattice.conformance.process import LIMIT, LibraryProcess
 from typelattice.conformance.registry import library

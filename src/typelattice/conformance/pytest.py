@@ -27,7 +27,7 @@ from typelattice.conformance.comparison import (
     compare_implementation,
     known_differences,
 )
-from typelattice.conformance.differences import not_known
+from typelattice.conformance.implementation_differences import not_known
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library, OperandString
 from typelattice.conformance.process import LIMIT

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from typelattice.conformance.differences import Difference
 from typelattice.conformance.functions import first, of_operands
+from typelattice.conformance.implementation_differences import Difference
 from typelattice.conformance.library import NotAskedError, OperandString
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, OF_PYTHON

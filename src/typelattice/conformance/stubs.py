@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from typelattice.conformance.differences import VAGUE
+from typelattice.conformance.implementation_differences import VAGUE
 from typelattice.conformance.in_process_library import Answer
 from typelattice.conformance.library import OperandString, versions_of
 from typelattice.conformance.process import STARTING, LibraryProcess

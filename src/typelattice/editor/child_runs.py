@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.tracing.report.run_documents import read_run
 
 MOST_SECONDS = 600  # of a run
@@ -53,4 +53,4 @@ def _run(path: Path, *words: str) -> str:
         raise ChildRunError(f"{path.name} could not be run: {e}") from None
     if words[0] == "fix" and ended.stdout:
         return ended.stdout
-    return clipped(" ".join(ended.stderr.split()[-60:]) or f"it ended with {ended.returncode}", 400)
+    return clip_text(" ".join(ended.stderr.split()[-60:]) or f"it ended with {ended.returncode}", 400)

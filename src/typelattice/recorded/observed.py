@@ -96,7 +96,7 @@ class Observed:
 
     def _may_vary(self) -> bool:
         """Return True if some departure from the rule is listed that varies, in this operation."""
-        listed = _listed(self.recording.removeprefix(f"{FOREIGN}/"))
+        listed = _list_departures(self.recording.removeprefix(f"{FOREIGN}/"))
         return any(departure.varies and self.call.op in departure.ops for departure in listed)
 
     @property
@@ -197,7 +197,7 @@ def _known_texts(name: str, o: Operand, is_power: bool) -> Sequence[str]:
 
     An operation may have been asked of the kind of a number, and not of that number.
     """
-    page = opened(name)
+    page = open_recording(name)
     return [text for text in _texts(o, is_power) if page and text in page.known]
 
 

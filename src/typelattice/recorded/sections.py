@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -58,13 +58,22 @@ class Section:
         """The operands that `*` stands for: those with calls in pairs in the rows."""
         return tuple(o for row in self.rows if len(row.before) == 1 for o in row.before[0].split(" "))
 
+    @cached_property
+    def _of_first(self) -> Mapping[str, Sequence[Row]]:
+        """Map the first operand of pairs to the rows with calls of it."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            for o in row.before[0].split(" ") if len(row.before) == 1 else ():
+                found.setdefault(o, []).append(row)
+        return found
+
     def find(self, operands: Operands) -> str | None:
         """Find the answer to a call among the rows."""
         *before, last = operands
-        for row in self.rows:
+        for row in self._of_first.get(before[0], ()) if len(before) == 1 else self.rows:
             if len(row.before) != len(before):
                 continue
-            if all(o in text and o in text.split(" ") for o, text in zip(before, row.before, strict=True)):
+            if len(before) == 1 or all(o in t.split(" ") for o, t in zip(before, row.before, strict=True)):
                 for kept, text in row.answers.items():
                     if last in text and last in text.split(" "):
                         return kept

@@ -81,7 +81,9 @@ def read_run(path: str) -> dict[str, Any]:
     try:
         found = json.loads(read_bytes(path, MOST))
     except (ValueError, RecursionError) as e:
-        raise RunFileError(f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}") from None
+        raise RunFileError(
+            f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}"
+        ) from None
     if isinstance(found, dict):
         found.setdefault("findings", [])  # documents of earlier releases have none
     try:

@@ -144,7 +144,10 @@ def _call_operation(
         return _stand_in(builder, excerpt, name, alike, args, given)
     known = "the array API standard's, by any name that a library has for them"
     near = nearest(name, (*FUNCTIONS, *MAKERS, *COMPOSED))
-    raise excerpt.refuse(f"unknown function {short(name)}{near}; functions are {known}")
+    raise excerpt.refuse(
+        f"unknown function {short(name)}{near}; functions are {known}; "
+        "`typelattice explain --help` lists them"
+    )
 
 
 def bind(

@@ -15,6 +15,10 @@ def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     from typelattice.calls.step import ProgramError  # most questions bind no names: a faster start
 
     texts = [x for x in arguments if not BINDING.match(x)]
+    option = next((x for x in texts if x.startswith("--")), None)
+    if option:
+        what = f"{short(option)} comes after `--`, so it was read as an operand"
+        raise ProgramError(f"{what}; put options before `--`")
     if len(texts) != 1:
         example = "explain 'a*2.0 + b' a=int8 b=float16"
         given = " and ".join(map(short, texts[:3]))

@@ -23,6 +23,7 @@ from typelattice.engine.operations import (
 )  # fmt: skip
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
+from typelattice.facts.loss import loss
 from typelattice.facts.operations import IN_PLACE, operation
 from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import BOOL, Operand
@@ -70,7 +71,10 @@ def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
 
 
 def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the operands") -> str:
-    """Say to which dtype to cast refused operands: the lowest above them that is taken, or else a default."""
+    """Say to which dtype to cast refused operands: the lowest taken one that holds all their values.
+
+    Else the lowest above them that is taken, or a default dtype.
+    """
 
     def is_taken(d: DType) -> bool:
         is_each = op.each is None or d in op.each
@@ -80,10 +84,20 @@ def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the op
     def lowest(found: Iterable[Node]) -> DType | None:
         return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=place, default=None)
 
+    def holding() -> DType | None:
+        """Find the lowest taken dtype that holds every value of the operands, of their kind or a higher one."""
+        dtypes = [node for node in nodes if isinstance(node, DType)]
+        if len(dtypes) < len(nodes):
+            return None
+        highest = max(d.kind.rank for d in dtypes)
+        own = sorted((d for d in rules.order.nodes if isinstance(d, DType) and is_taken(d)), key=place)
+        fitting = (d for d in own if d.kind.rank >= highest)
+        return next((d for d in fitting if not any(loss(x, d) for x in dtypes)), None)
+
     is_pair = len(nodes) == 2 and nodes[0] is nodes[1]  # refused though alike: of another dtype they may meet
     above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
     default = next((d for d in rules.defaults.values() if is_taken(d)), None)
-    found = lowest(above) or default or lowest(rules.order.nodes)
+    found = holding() or lowest(above) or default or lowest(rules.order.nodes)
     return f"cast {what}, e.g. to {found}" if found else WRITE_OTHERWISE
 
 

@@ -243,8 +243,18 @@ def dtype(name: object) -> DType:
         )
     if in_bits:
         return in_bits
-    hint = nearest(name, DTYPES) or "; a dtype is named as int8, float16 or bfloat16 are"
-    raise DTypeError(f"unknown dtype {short(name)}{hint}")
+    raise DTypeError(f"unknown dtype {short(name)}{_advice(name)}")
+
+
+def _advice(name: str) -> str:
+    """Say how to write a name that is no dtype's."""
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and all(part in DTYPES or part in CODES for part in parts):
+        return f"; separate operands by spaces: {' '.join(parts)}"
+    module, _, stem = name.rpartition(".")
+    if module and stem in DTYPES:
+        return f"; write {stem}, without the module"
+    return nearest(name, DTYPES) or "; dtypes have names such as int8, float16 and bfloat16"
 
 
 def place(node: Node) -> tuple[int, int, int, str]:

@@ -48,7 +48,8 @@ class Order(Viewed, Generic[N]):
         try:
             self._downward: tuple[N, ...] = tuple(TopologicalSorter(above).static_order())
         except CycleError as e:
-            raise OrderError(f"a cycle: {_spell_cycle(e.args[1][::-1])}; an order has none") from None
+            cycle = _spell_cycle(e.args[1][::-1])
+            raise OrderError(f"a cycle: {cycle}; leave out one of these arrows") from None
         self.nodes, self._above = tuple(above), above
         self._place = {a: i for i, a in enumerate(self.nodes)}
         self._bit = {a: 1 << i for i, a in enumerate(self._downward)}

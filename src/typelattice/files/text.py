@@ -236,6 +236,8 @@ class Text:
             line = int(at[1] or self.text.count("\n") + 1) if at else None
             column = int(at[2] or 0) if at else 0
             why = str(e)[: at.start()] if at else "a number of too many digits"
+        if why.startswith("Illegal character '\\n'"):
+            why += "; is a closing quotation mark missing?"
         if (twice := self.positions.repeated) and line and line >= twice[2].line:
             path, first, again = twice
             cause = (

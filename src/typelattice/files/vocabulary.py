@@ -20,6 +20,7 @@ from typelattice.operands.operand import SCALARS
 T = TypeVar("T", bound=Hashable)
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
 KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
+PYTHON_KINDS = {"int": "integer", "uint": "unsigned"}  # kinds of Python scalars, and those of dtypes
 TAKEN = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning of their own
 NAMED = dict.fromkeys((*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values()))  # by entries of `ops`
 # What a file may have at most. A question is answered within seconds up to there, the laws of its system too.
@@ -146,7 +147,9 @@ class Words:
             members = self.sets[word].split(",")[0].strip()
             cause = f"{short(word)} is a set, and one dtype is wanted here; name one, such as {members}"
             return UnknownWord(cause, word)
-        near = nearest(stem, {**self.known, **self.sets})
+        if re.search(r"[*/|&]", stem):
+            return UnknownWord(f'unknown dtype {short(word)}; write pairs as "f32 + i8"', word)
+        near = nearest(stem, {**self.known, **self.sets}) or "; no dtype and no set has this name"
         return UnknownWord(f"unknown dtype {short(word)}{near}", word)
 
     def check_broken(self, word: str) -> None:
@@ -178,6 +181,8 @@ class Words:
                 self.check_broken(word)
                 if not word:
                     raise ValueError("a kind is missing")
+                if word in PYTHON_KINDS:
+                    raise UnknownWord(f"unknown kind {short(word)}; did you mean {PYTHON_KINDS[word]}?", word)
                 raise unknown("kind or dtype", word, {**ops.KINDS, **self.known, **self.sets}, lists=False)
         return found
 

@@ -719,7 +719,7 @@ class Reader:
         name = clip_text(name, 40)
         some = f"; bound are {', '.join(names)}" if names else ""
         return ProgramError(
-            f"{name} is bound to nothing{nearest(name, names)}{some}: names need operands, e.g. {name}=int8"
+            f"{name} has no operand{nearest(name, names)}{some}; give it one, such as {name}=int8"
         )
 
     # -- lines

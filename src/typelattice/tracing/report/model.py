@@ -151,9 +151,12 @@ def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
         else:
             yield f"{counted(len(names), 'function or module', 'functions or modules')}: {reason}"
     if run.children:
+        shown = run.commands if everything else run.commands[:NAMED]
+        more = f" and {len(run.commands) - len(shown)} more" if len(run.commands) > len(shown) else ""
+        names = f": {', '.join(shown)}{more}" if shown else ""
         yield (
-            f"{counted(run.children, 'child process', 'child processes')} that the program started (run such "
-            "work in its own process)"
+            f"{counted(run.children, 'child process', 'child processes')} that the program started{names} "
+            "(run such work in its own process)"
         )
 
 

@@ -153,9 +153,9 @@ def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
     if run.children:
         shown = run.commands if everything else run.commands[:NAMED]
         more = f" and {len(run.commands) - len(shown)} more" if len(run.commands) > len(shown) else ""
-        names = f": {', '.join(shown)}{more}" if shown else ""
+        which = f": {', '.join(shown)}{more}" if shown else ""
         yield (
-            f"{counted(run.children, 'child process', 'child processes')} that the program started{names} "
+            f"{counted(run.children, 'child process', 'child processes')} that the program started{which} "
             "(run such work in its own process)"
         )
 

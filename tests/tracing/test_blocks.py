@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -62,3 +63,16 @@ def test_a_cell_of_a_notebook_shows_its_report() -> None:
     assert "floats were widened from 1 place" in str(shown) and "<h2" in shown._repr_html_()
     with pytest.raises(SyntaxError):
         magics["dtypes"]("", "x = (")
+
+
+def test_a_function_of_a_cell_is_followed_with_those_of_other_cells() -> None:
+    names: dict[str, Any] = {"np": np, "__name__": "__main__"}
+    cells = ("def doubled(x):\n    return x * np.float64(2)\n", "def both(x):\n    return doubled(x) + 1\n")
+    for i, cell in enumerate(cells):
+        file = f"<cell {i}>"
+        linecache.cache[file] = len(cell), None, cell.splitlines(keepends=True), file
+        exec(compile(cell, file, "exec"), names)
+    code = names["doubled"].__code__
+    traced = tl.trace(names["both"], np.ones(3, np.float32))
+    assert names["doubled"].__code__ is code and not traced.run.opaque
+    assert [step.text for step in traced.run.program.steps if step.op == "multiply"] == ["x * np.float64(2)"]

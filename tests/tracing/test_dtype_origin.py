@@ -33,6 +33,15 @@ def helper(a):
     return np.asarray(a, dtype=dtype)
 y = x + helper(x)
 """
+JOINED = """
+def arrays(*xs, dtype=None):
+    joined = dtype or np.result_type(*xs)
+    return [np.asarray(a, joined) for a in xs]
+def product(a, b):
+    a, b = arrays(a, b)
+    return a * b
+y = product(x, np.linspace(0, 1, 3))
+"""
 CONSTANT = """
 WIDE = np.float64
 y = x + np.asarray(x, WIDE)
@@ -55,6 +64,7 @@ y = x + x.astype(np.float64)
         (PASSED, ["6: helper(x, dtype=np.float64)"]),
         (POSITIONAL, ["4: dtype=None is the default in helper", "6: helper(x, np.float64)"]),
         (PROMOTED, ["6: dtype = np.result_type(a, np.float64)"]),
+        (JOINED, ["5: joined = dtype or np.result_type(*xs)", "8: arrays(a, b)"]),
         (CONSTANT, ["4: WIDE = np.float64"]),
         (GLOBAL, ["6: WIDE = np.dtype('float64')"]),
         (PLAIN, []),

@@ -210,11 +210,14 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    ("how", "many"),
-    [("none", 0), ("popen", 1), ("shell", 1), ("raw", 2), ("fork", 2), ("spawn", 2), ("forkserver", 2)],
-)
+    ("how", "many", "command"),
+    [
+        ("none", 0, ""), ("popen", 1, Path(sys.executable).name), ("shell", 1, "true"), ("raw", 2, "sh"),
+        ("fork", 2, ""), ("spawn", 2, ""), ("forkserver", 2, ""),
+    ],
+)  # fmt: skip
 def test_the_report_says_how_many_child_processes_were_not_followed(
-    tmp_path: Path, how: str, many: int
+    tmp_path: Path, how: str, many: int, command: str
 ) -> None:
     (tmp_path / "main.py").write_text(STARTS, encoding="utf-8")
     trace = "-m", "typelattice", "trace", "--json", "run.json", "--html", "pages", "main.py", how
@@ -222,6 +225,7 @@ def test_the_report_says_how_many_child_processes_were_not_followed(
     assert followed.returncode == 0, followed.stderr
     assert json.loads((tmp_path / "run.json").read_text())["child_processes"] == many
     said = f"not followed: {many} child process{'es' * (many > 1)} that the program started"
+    said += f": {command} (run" if command else " (run"
     for told in (followed.stderr, (tmp_path / "pages" / "index.html").read_text()):
         assert (said in " ".join(told.split())) is bool(many), told
         assert ("child process" in told) is bool(many)

@@ -53,13 +53,19 @@ def check_values(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | 
         if o.weak and o.tier == "scalar" and o.value is not None:
             # A scalar that counts as an array, because it comes first, is made one by itself.
             alone = (stands and to in rules.beside) or (first and i == 0)
-            alone = alone or _asks(policy, o.kind, DEFAULT)
-            others = (*operands[:i], *operands[i + 1 :])
-            highest = all(other.kind.rank < o.kind.rank for other in others)
-            alone = alone or (highest and _asks(policy, o.kind, TAKES_DEFAULT))
+            alone = alone or _has_to_fit_default(policy, i, operands)
             own = own_dtype(rules, o) if alone else None
             bounds = [[own] if own else [], held if o.kind is Kind.SIGNED else []]
             yield _bounded_fit(o.kind, o.value, to, policy, bounds)
+
+
+def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequence[Operand]) -> bool:
+    """Return True if the default dtype of a scalar, the operand at a place, has to hold its value."""
+    kind = operands[place].kind
+    if _asks(policy, kind, DEFAULT):
+        return True
+    others = (*operands[:place], *operands[place + 1 :])
+    return _asks(policy, kind, TAKES_DEFAULT) and all(o.kind.rank < kind.rank for o in others)
 
 
 def _bounded_fit(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from typelattice.calls.step import SourceLocation, Step
+from typelattice.facts.dtypes import DTYPES
 
 TAKE_A_DTYPE = {  # functions and methods, each with the position of a dtype among its arguments
     "asarray": 1, "asanyarray": 1, "ascontiguousarray": 1, "array": 1, "astype": 0, "zeros": 1, "ones": 1,
@@ -29,8 +30,9 @@ class Decision:
 def dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[Decision, ...]:
     """Find what gave the name that a step takes its dtype from; nothing if it names the dtype itself.
 
-    Within a function, that is the last assignment before. For a parameter it is its default, and the calls
-    that pass another value. The search is of the source text alone, so a call may be one that never ran.
+    Within a function, that is the last assignment before, with the calls that pass what it is computed from.
+    For a parameter it is its default, and the calls that pass another value. The search is of the source text
+    alone, so a call may be one that never ran.
     """
     at = step.location
     tree = _tree(sources.get(at.file, "")) if at else None
@@ -42,7 +44,7 @@ def dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[Decision, ...]
         return tuple(_find_assignments(tree.body, name, at.file, at.line))
     assigned = [*_find_assignments(function.body, name, at.file, at.line)]
     if assigned:
-        return (assigned[-1],)
+        return tuple(dict.fromkeys([assigned[-1], *_passed_for(function, assigned[-1].text, sources)]))
     if name in _parameters(function):
         return (*_default(function, name, at.file), *_find_passing_calls(function, name, sources))
     return tuple([*_find_assignments(tree.body, name, at.file, len(sources[at.file]))][-1:])
@@ -97,9 +99,20 @@ def _find_assignments(body: Sequence[ast.stmt], name: str, file: str, before: in
             yield Decision(SourceLocation(file, node.lineno), f"{name} = {ast.unparse(node.value)}")
 
 
+def _passed_for(function: Function, assignment: str, sources: Mapping[str, str]) -> Iterator[Decision]:
+    """Yield the calls that pass what an assignment computes a dtype from; none if it names a dtype itself."""
+    used = [node for node in ast.walk(ast.parse(assignment)) if isinstance(node, (ast.Name, ast.Attribute))]
+    if not any(isinstance(node, ast.Attribute) and node.attr in DTYPES for node in used):
+        names = {node.id for node in used if isinstance(node, ast.Name)}
+        for name in _parameters(function):
+            yield from _passed(function, name, sources) if name in names else ()
+
+
 def _parameters(function: Function) -> list[str]:
+    """Return the parameters; `*args` stands after those that are given by position."""
     given = function.args
-    return [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    starred = [given.vararg] if given.vararg else []
+    return [a.arg for a in (*given.posonlyargs, *given.args, *starred, *given.kwonlyargs)]
 
 
 def _default(function: Function, name: str, file: str) -> Iterator[Decision]:

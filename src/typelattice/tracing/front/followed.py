@@ -71,6 +71,17 @@ def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None
         yield
 
 
+def files_of_namespace(names: Mapping[str, Any], but: str) -> dict[str, str]:
+    """Map the files of functions that share their global names to their module, except one file.
+
+    In a notebook each cell is a file of its own, and all share the names of `__main__`.
+    """
+    functions = [x for x in [*names.values()] if type(x) is FunctionType and x.__globals__ is names]
+    files = {function.__code__.co_filename: function.__module__ or "__main__" for function in functions}
+    files.pop(but, None)
+    return files
+
+
 @contextmanager
 def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[None]:
     """Within, all functions of some source files have rewritten code. `files` maps each to its module."""

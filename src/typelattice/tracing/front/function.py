@@ -10,7 +10,13 @@ from typing import Any, overload
 
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import AnySystem
-from typelattice.tracing.front.followed import Traced, TraceError, follow_function
+from typelattice.tracing.front.followed import (
+    Traced,
+    TraceError,
+    files_of_namespace,
+    follow_function,
+    followed_files,
+)  # fmt: skip
 from typelattice.tracing.front.followed_block import FollowedBlock
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
@@ -38,7 +44,7 @@ def trace(
     systems: Sequence[AnySystem] = (),
     **named: Any,
 ) -> Traced | FollowedBlock:
-    """Call a function, follow it and the others of its source file, and replay the run under systems.
+    """Call a function, follow it and the others of its module, and replay the run under systems.
 
     Without a function it is a context: `with trace(package="mypkg") as run:` follows what the block calls.
 
@@ -72,7 +78,8 @@ def trace(
         what = f"{inner.__qualname__} is a coroutine, which runs after it was called"
         raise TraceError(f"{what}; give a function that runs it with asyncio.run")
     recorder, switches = Recorder(), Switches()
-    with follow_function(inner, recorder), switches, recorder.children:
+    cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)
+    with follow_function(inner, recorder), followed_files(cells, recorder), switches, recorder.children:
         assert function is not None  # else it had no inner function
         result = function(*args, **named)
         compiler = recorder.compiles[type(function)]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import linecache
 import shlex
 from collections.abc import Sequence
-from types import FunctionType
 from typing import Any
 from zlib import crc32
 
 from typelattice.files.reader import system as find_system
-from typelattice.tracing.front.followed import Traced, TraceError, followed_files
+from typelattice.tracing.front.followed import Traced, TraceError, files_of_namespace, followed_files
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
@@ -43,9 +42,7 @@ def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str] = ()) -
     code = Compiler(recorder).code("__main__", file, cell.encode())
     if code is None:
         raise TraceError(f"the cell cannot be followed: {recorder.left_alone['__main__']}; split it")
-    functions = (x for x in names.values() if type(x) is FunctionType and x.__globals__ is names)
-    files = {function.__code__.co_filename: "__main__" for function in functions}
-    files.pop(file, None)
+    files = files_of_namespace(names, file)
     with followed_files(files, recorder), switches, recorder.children:
         exec(code, names)
     recorder.name_results({name: x for name, x in names.items() if not name.startswith("_")})

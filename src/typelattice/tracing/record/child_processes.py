@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cache
 from itertools import count
@@ -11,16 +12,20 @@ from typing import Any
 FORKS = frozenset(("os.fork", "os.forkpty"))  # of Python's audit events
 OTHERS = frozenset(("os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"))
 
+SHELLS = ("/bin/sh", "/system/bin/sh")  # by which subprocess runs a command with shell=True
+
 
 class Children:
     """A context that counts the processes started within it, without wrapping anything of the program.
 
     Python reports most of them to audit hooks. It does not report a process that multiprocessing starts
-    without a fork, but multiprocessing numbers all its processes.
+    without a fork, but multiprocessing numbers all its processes. `commands` has the names of the programs
+    that ran in them, if Python reports them.
     """
 
     def __init__(self) -> None:
         self.forks = self.others = self.made = self.made_before = 0
+        self.commands: dict[str, None] = {}
 
     @property
     def started(self) -> int:
@@ -59,8 +64,22 @@ def _heard(event: str, given: Any) -> None:
         for each in [*LISTENING]:
             each.forks += 1
     elif event in OTHERS and not _told_before(event):
+        name = _command_name(event, given)
         for each in [*LISTENING]:
             each.others += 1
+            each.commands |= {name: None} if name else {}
+
+
+def _command_name(event: str, given: tuple[Any, ...]) -> str:
+    """Return the name of the program that an audit event starts, such as `lscpu`; "" if it has none."""
+    command = given[1] if event == "os.spawn" else given[0]
+    if event == "subprocess.Popen" and isinstance(given[1], list) and given[1][1:2] == ["-c"]:
+        command = given[1][2] if given[1][0] in SHELLS else command
+    try:
+        words = os.fsdecode(command).split()
+    except TypeError:
+        return ""
+    return os.path.basename(words[0]) if words else ""
 
 
 def _told_before(event: str) -> bool:

@@ -350,6 +350,7 @@ class Recorder:
                 self.children.started,
                 dict(self.results),
                 tuple(self.values.found.values()) if self.values else None,
+                tuple(self.children.commands),
             )
 
     def complete(self) -> None:

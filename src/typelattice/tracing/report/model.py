@@ -151,8 +151,13 @@ def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
         else:
             yield f"{count_text(len(names), 'function or module', 'functions or modules')}: {reason}"
     if run.children:
-        children = count_text(run.children, "child process", "child processes")
-        yield f"{children} that the program started (run such work in its own process)"
+        shown = run.commands if everything else run.commands[:NAMED]
+        more = f" and {len(run.commands) - len(shown)} more" if len(run.commands) > len(shown) else ""
+        which = f": {', '.join(shown)}{more}" if shown else ""
+        yield (
+            f"{count_text(run.children, 'child process', 'child processes')} that the program started{which} "
+            "(run such work in its own process)"
+        )
 
 
 def _chapters(found: Findings) -> Iterator[Chapter]:

@@ -18,11 +18,12 @@ LINES = 1000000
 SEED =
 PYODIDE =
 ADDRESS =
+REPOSITORY =
 PROGRAMS = 100
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot lint package docs pages tools browser environments \
-	emitted conform everyday patches releases fuzz bench array-api-tests programs mutants clean
+	emitted conform everyday patches widenings releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -53,7 +54,7 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-actions action.yml
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
-	$(VENV)/bin/python -m pytest tests/namespaces/test_namespace_types.py
+	$(VENV)/bin/python -m pytest tests/namespaces/test_namespace_types.py tests/codegen/test_written_stubs.py
 
 package: $(VENV)/package.stamp  ## the source distribution and the wheel, in dist/, checked
 	rm -rf dist
@@ -62,7 +63,7 @@ package: $(VENV)/package.stamp  ## the source distribution and the wheel, in dis
 
 docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the API, a gallery of all systems
 	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)') \
-		--address '$(ADDRESS)'
+		--address '$(ADDRESS)' --repository '$(REPOSITORY)'
 
 pages: $(VENV)/test.stamp  ## write the outputs and pages that are generated and have changed
 	$(VENV)/bin/python tools/pages.py $(FLAGS)
@@ -86,6 +87,9 @@ conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 
 patches: $(VENV)/test.stamp  ## patches calls of installed packages: SciPy, scikit-image, scikit-learn
 	$(VENV)/bin/python tools/patches.py
+
+widenings: $(VENV)/test.stamp  ## plants widenings in 200 random programs, and fixes each
+	$(VENV)/bin/python tools/widenings.py
 
 everyday: $(VENV)/test.stamp  ## how often each rule is right of calls with dtypes that most programs have
 	$(VENV)/bin/python tools/everyday.py

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from typelattice.recorded.recording import Call, Recording, opened, recorded
+from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import open_recording, recording_names
+from typelattice.recorded.sections import Call
 
 
 @cache  # a recording does not change, and one of an older release reads that of the newest, too
 def kept(name: str) -> Recording:
     """The recording of a name. That each line is right is for the one test that loads it."""
-    recording = opened(name)
+    recording = open_recording(name)
     assert recording is not None
     return recording
 
@@ -19,7 +21,7 @@ def kept(name: str) -> Recording:
 def some(name: str, operations: Iterable[str], every: int) -> list[str]:
     """One of so many operations, others for each recording: it takes seconds to decode the calls of all."""
     found = [*operations]
-    return found[recorded().index(name) % every :: every] or found
+    return found[recording_names().index(name) % every :: every] or found
 
 
 def calls_of(name: str, operations: Iterable[str], every: int) -> Iterator[Call]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.answers import EXCEPTION
-from typelattice.recorded.recording import opened
+from typelattice.recorded.recording_files import open_recording
 
 BREAKING = ("hypot", "int8", "float16")
 HANGING = ("hypot", "float16", "int8")
@@ -24,7 +24,7 @@ class Faithful:
         return ("bool", "uint8", "int8", "float16", "float32")
 
     def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
-        page = opened("numpy")
+        page = open_recording("numpy")
         call = page and page.call(operation, tuple(operands))
         assert call
         if call.answer.startswith(EXCEPTION):
@@ -51,6 +51,32 @@ class Planted(Faithful):
             case call if call == HANGING:
                 time.sleep(60)
         return super().ask(operation, operands, arguments)
+
+
+class OneEntry(Faithful):
+    """One wrong entry of a table that three classes of operations read, and another mistake for bools."""
+
+    name = "one-entry"
+    operations = ("add", "multiply", "maximum", "minimum", "concat", "sum")
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        if {operand.partition(":")[0] for operand in operands} == {"int8", "uint8"}:
+            return "int8"
+        if (operation, *operands) == ("sum", "bool"):
+            return "uint8"
+        return super().ask(operation, operands, arguments)
+
+
+class LeftOperand(Faithful):
+    """One wrong rule: `/` has the dtype of the left operand."""
+
+    name = "left-operand"
+    operations = ("/", "add")
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        answer = super().ask(operation, operands, arguments)
+        left = operands[0].partition(":")[0]
+        return left if operation == "/" and left in self.dtypes() else answer
 
 
 class Nothing:

@@ -21,7 +21,7 @@ from typelattice.facts.missing_operations import TABLE, absent
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import SIGN
 from typelattice.files.text import systems
-from typelattice.recorded.recording import opened
+from typelattice.recorded.recording_files import open_recording
 
 HEAD = """\
 # Operations that libraries do not have, a row each: the operation, and the systems whose libraries lack it.
@@ -48,7 +48,7 @@ def of_releases(known: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[s
     found = {}
     for name in recordings():
         plain, sign, _ = name.partition(SIGN)
-        page = opened(name) if sign else None
+        page = open_recording(name) if sign else None
         if page and plain in known:
             lacks, _ = page.lacks
             asked = {op for op in page.operations if op not in lacks and any(page.answers(op))}

@@ -19,7 +19,7 @@ from typelattice.conformance.compare import compare
 from typelattice.facts.releases import SIGN
 from typelattice.files.text import systems
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Recording, recorded
+from typelattice.recorded.recording_files import load_recording, recording_names
 
 DTYPES = ("bool", "uint8", "int32", "int64", "bfloat16", "float16", "float32", "float64")
 SCALARS = ("True", "int", "float", "-1", "1", "1.5")
@@ -28,7 +28,7 @@ EVERYDAY = frozenset([*SCALARS, *(dtype + tier for dtype in DTYPES for tier in (
 
 def counts(name: str) -> tuple[int, int, int]:
     """The everyday calls of a recording: all, those the rule gets right, those that are right or told."""
-    calls = (call for call in Recording.load(name).calls() if EVERYDAY.issuperset(call.operands))
+    calls = (call for call in load_recording(name).calls() if EVERYDAY.issuperset(call.operands))
     report = compare(tl.system(name), calls, departures(name))
     listed = sum(map(len, report.listed.values()))
     told = report.compared - len(report.mismatches)
@@ -41,7 +41,7 @@ def row(name: str, calls: int, right: int, told: int) -> str:
 
 
 def main(names: list[str]) -> int:
-    known = [name for name in recorded() if name.partition(SIGN)[0] in systems()]
+    known = [name for name in recording_names() if name.partition(SIGN)[0] in systems()]
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"there is no recording {unknown[0]!r}; there are {', '.join(known)}")
     every = [0, 0, 0]

@@ -14,6 +14,7 @@ from typelattice.engine.system import System
 from typelattice.operands.notation import parse
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import load_recording
 
 DOCS = Path(__file__).parents[1] / "docs"
 KINDS = {
@@ -65,7 +66,7 @@ def _sentence(text: str) -> str:
 
 
 def _rows(name: str, calls: list[str], recordings: dict[str, Recording]) -> list[str]:
-    recording = recordings.setdefault(name, Recording.load(name))
+    recording = recordings.setdefault(name, load_recording(name))
     version = ", ".join(f"{package} {v}" for package, v in recording.versions.items())
     rows = []
     for call in calls:

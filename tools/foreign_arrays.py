@@ -20,7 +20,7 @@ from typelattice.conformance.registry import library
 from typelattice.facts.libraries import recordings
 from typelattice.files.reader import system
 from typelattice.files.text import systems
-from typelattice.recorded.recording import FOREIGN, RECORDINGS
+from typelattice.recorded.recording_files import FOREIGN, RECORDINGS, save_recording
 
 OWNER = "numpy"
 NAMES = tuple(name for name in recordings() if name in systems() and OWNER in system(name).foreign)
@@ -30,7 +30,8 @@ def record(name: str) -> None:
     """Writes the recording of one library, asked in this process."""
     asked = library(name)
     if Host(asked, library(OWNER)).operations():  # some answer of promotion alone
-        record_foreign_arrays(asked, library(OWNER)).save(Path(RECORDINGS) / FOREIGN / f"{name}.jsonl")
+        path = Path(RECORDINGS) / FOREIGN / f"{name}.jsonl"
+        save_recording(record_foreign_arrays(asked, library(OWNER)), path)
 
 
 def main(names: tuple[str, ...]) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typelattice.engine.answer import Promotion, PromotionError
     from typelattice.engine.system import System
     from typelattice.explanations.grouped_answers import Answers, explain
+    from typelattice.facts.cast_chains import CastChain, cast_chain
     from typelattice.facts.dtypes import DType, DTypeError, Kind, dtype
     from typelattice.facts.errors import TypelatticeError
     from typelattice.facts.loss import Loss, loss
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from typelattice.operands.adapters import native
     from typelattice.operands.objects import operand
     from typelattice.operands.operand import Operand, OperandError
-    from typelattice.programs.compiler_casts import implicit_cast, implicit_cast_type
+    from typelattice.programs.implicit_casts import implicit_cast, implicit_cast_type
     from typelattice.programs.make_program import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.symbols.symbol_namespace import Symbols
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from typelattice.study.consensus import Consensus, consensus
     from typelattice.study.criteria import Criteria, criteria
     from typelattice.study.diffs import Diff, diff
+    from typelattice.study.foldable_casts import CastChains, cast_chains
     from typelattice.study.laws import Laws, laws
     from typelattice.study.study_scope import BeyondReachError
     from typelattice.study.tables import Table, table
@@ -60,6 +62,7 @@ _LATER = {
         "engine.answer": ("Promotion", "PromotionError"),
         "engine.system": ("System",),
         "explanations.grouped_answers": ("Answers", "explain"),
+        "facts.cast_chains": ("CastChain", "cast_chain"),
         "facts.dtypes": ("DType", "DTypeError", "Kind", "dtype"),
         "facts.errors": ("TypelatticeError",),
         "facts.loss": ("Loss", "loss"),
@@ -73,7 +76,7 @@ _LATER = {
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.objects": ("operand",),
-        "programs.compiler_casts": ("implicit_cast", "implicit_cast_type"),
+        "programs.implicit_casts": ("implicit_cast", "implicit_cast_type"),
         "programs.make_program": ("program",),
         "programs.program": ("Program", "Replay"),
         "calls.step": ("ProgramError",),
@@ -86,6 +89,7 @@ _LATER = {
         "study.consensus": ("Consensus", "consensus"),
         "study.criteria": ("Criteria", "criteria"),
         "study.diffs": ("Diff", "diff"),
+        "study.foldable_casts": ("CastChains", "cast_chains"),
         "study.laws": ("Laws", "laws"),
         "study.tables": ("Table", "table"),
         "tracing.report.why": ("ResultError", "Why"),
@@ -121,14 +125,14 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Answers", "Array", "BeyondReachError", "ConflictError", "Consensus", "Criteria", "DType",
-    "DTypeError", "Diff", "Drawing", "DrawingError", "FixError", "FormatError", "Kind", "Laws", "Loss",
-    "MissingSolverError", "Namespace", "NamespaceError", "Observed", "OpError", "Operand",
-    "OperandError", "Order", "OrderError", "Patch", "PlanError", "Program", "ProgramError", "Promotion",
-    "PromotionError", "Replay", "ResultError", "Symbols", "System", "Table", "TraceError", "Traced",
-    "TypelatticeError", "UnknownSystemError", "Why", "consensus", "criteria", "design", "diff", "draw",
-    "dtype", "explain", "fix", "heatmap", "implicit_cast", "implicit_cast_type", "laws", "loss",
-    "namespace", "native", "observed", "operand", "program", "render", "system", "systems", "table",
-    "trace", "why",
+    "Answers", "Array", "BeyondReachError", "CastChain", "CastChains", "ConflictError", "Consensus",
+    "Criteria", "DType", "DTypeError", "Diff", "Drawing", "DrawingError", "FixError", "FormatError",
+    "Kind", "Laws", "Loss", "MissingSolverError", "Namespace", "NamespaceError", "Observed", "OpError",
+    "Operand", "OperandError", "Order", "OrderError", "Patch", "PlanError", "Program", "ProgramError",
+    "Promotion", "PromotionError", "Replay", "ResultError", "Symbols", "System", "Table", "TraceError",
+    "Traced", "TypelatticeError", "UnknownSystemError", "Why", "cast_chain", "cast_chains", "consensus",
+    "criteria", "design", "diff", "draw", "dtype", "explain", "fix", "heatmap", "implicit_cast",
+    "implicit_cast_type", "laws", "loss", "namespace", "native", "observed", "operand", "program",
+    "render", "system", "systems", "table", "trace", "why",
 ]  # fmt: skip
 __version__ = "0.1.0"

@@ -151,7 +151,81 @@ def test_two_systems_differ_where_the_diff_says(visit: Visitor, some: str) -> No
 
 def test_all_answers_to_a_pair_are_grouped(visit: Visitor, some: str) -> None:
     page = visit.open(f"{some}#view=answers&pair=int64,float16")
-    assert page.locator("h3").all_inner_texts() == ["float64 (2)", "float16 (2)"]
+    assert page.locator("h3").all_inner_texts() == ["float64 (1)", "float16 (2)"]
+
+
+def test_releases_that_answer_alike_are_folded_and_refusals_have_their_reasons(
+    visit: Visitor, some: str, tmp_path: Path
+) -> None:
+    page = visit.open(f"{some}#view=answers&pair=int64,float16")
+    releases = page.locator(".group", has_text="float64").locator("li").all_inner_texts()
+    assert releases == ["numpy 2.5, 2.4"]
+    page = visit.open(f"{page_of(tmp_path, 'jax-strict', 'array-api')}#view=answers&pair=int64,float32")
+    reasons = page.locator(".reason").all_inner_texts()
+    told = {tl.system(name).explain("int64", "float32").reason for name in ("jax-strict", "array-api")}
+    assert {text.split(" ", 1)[-1] for text in reasons} <= {text.split(" ", 1)[-1] for text in told}
+    assert reasons
+
+
+@pytest.mark.parametrize(("address", "said"), [
+    ("view=tabel", "view: this page has no “tabel”"), ("system=nunpy", "system: this page has no “nunpy”"),
+    ("op=sqrtt", "op: this page has no “sqrtt”"), ("pair=int8,int9", "pair: no table here has “int9”"),
+    ("sytem=numpy", "“sytem” is nothing that an address can say"),
+])  # fmt: skip
+def test_a_wrong_address_is_said_to_be_wrong(visit: Visitor, some: str, address: str, said: str) -> None:
+    page = visit.open(f"{some}#{address}")
+    assert page.locator(".wrong li").all_inner_texts() == [said]
+    assert page.locator("table.grid").is_visible()
+    page.evaluate("location.hash = 'system=jax'")
+    wait_until_drawn(page)
+    assert page.locator(".wrong").count() == 0
+
+
+@pytest.mark.parametrize(("query", "address"), [
+    ("divide jax", "#system=jax&op=divide"), ("jax /", "#system=jax&op=divide"),
+    ("int8 unit8 jax", "#system=jax&pair=int8,uint8"),
+    ("jaxx int8 / float16", "#system=jax&op=divide&pair=int8,float16"),
+    ("nmupy@2.4 jax", "#view=compare&system=numpy@2.4&with=jax"),
+])  # fmt: skip
+def test_search_takes_operations_with_systems_and_forgives_mistakes(
+    visit: Visitor, some: str, query: str, address: str
+) -> None:
+    page = visit.open(some)
+    page.locator("#query").fill(query)
+    first = page.locator("#found a").first
+    assert first.get_attribute("href") == address
+
+
+def test_arrow_keys_walk_through_what_was_found(visit: Visitor, some: str) -> None:
+    page = visit.open(some)
+    page.keyboard.press("/")
+    page.keyboard.type("int8 uint8")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.textContent") == "int8 with uint8: every system"
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    wait_until_drawn(page)
+    assert page.evaluate("location.hash") == "#system=numpy&pair=int8,uint8"
+    assert page.locator("[name=rows]").input_value() == "array"
+
+
+def test_on_a_phone_the_answer_comes_to_the_tap(visit: Visitor, some: str) -> None:
+    page = visit.open(some, NARROW)
+    cell(page, "uint8", "int8").click()
+    answer = page.locator(".panel.answered")
+    box = answer.bounding_box()
+    assert 0 <= box["y"] < box["y"] + box["height"] <= NARROW["height"] + 1
+    assert "int16" in answer.locator(".answer").inner_text()
+    page.get_by_role("button", name="Close").click()
+    wait_until_drawn(page)
+    assert page.locator(".panel.answered").count() == 0
+
+
+def test_nothing_is_cut_at_1100_pixels(visit: Visitor, some: str) -> None:
+    page = visit.open(f"{some}#system=jax&rows=all&columns=all", {"width": 1100, "height": 900})
+    cut = page.locator(".scroll").evaluate_all("all => all.map(one => one.scrollWidth - one.clientWidth)")
+    assert max(cut) <= 1
 
 
 def test_an_expression_is_looked_up_step_by_step(visit: Visitor, some: str) -> None:

@@ -39,12 +39,13 @@ LINES = {  # kind -> command lines
     "laws": ("laws numpy mine.toml", "laws python --dtypes int8"),
     "check": ("check mine.toml", "check numpy"),
     "design": ("design jep9407-0 --limit 1",), "repairs": ("design numpy --repair",),
+    "nodes": ("design numpy --nodes",),
     "conform": ("conform c", "conform c --system c-llp64"),
     "systems": ("systems --versions", "systems mine.toml"),
     "lint": ("lint table.csv --form form.toml --against numpy",),
     "run_difference": ("runs diff before.json after.json",),
     "drawing": ("draw numpy --highlight int8 uint8", "draw numpy jax", "draw mine.toml"),
-    "report": ("trace --system torch script.py",),
+    "report": ("trace --system torch script.py",), "patch": ("fix script.py",),
 }  # fmt: skip
 ASK = {"comparison", "news"}  # kinds for which a library has to be asked
 

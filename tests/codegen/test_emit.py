@@ -80,7 +80,8 @@ def skip_without(lang: str) -> None:
 def test_emitted_code_compiles_and_its_own_test_passes(tmp_path: Path, lang: str, name: str) -> None:
     skip_without(lang)
     tiers = None if name == "chip" else ("array", "scalar")
-    write(tmp_path, emit(systems()[name], lang, ops=OPS if name == "chip" else (), tiers=tiers))
+    chip = name == "chip"
+    write(tmp_path, emit(systems()[name], lang, ops=OPS if chip else (), tiers=tiers, casts=chip))
     assert run_test(tmp_path, lang, name) == 0
 
 
@@ -136,6 +137,28 @@ def test_python_code_of_operations_answers_as_the_engine(op: str) -> None:
         assert answered(generated, f"{op}_result", str(a), str(b)) == (p.dtype and str(p.dtype))
         if p.dtype is not None:
             assert answered(generated, f"{op}_compute", str(a), str(b)) == (p.compute and str(p.compute))
+
+
+@pytest.mark.parametrize("lang", COMPILERS)
+def test_the_emitted_test_finds_a_wrong_fold_of_casts(tmp_path: Path, lang: str) -> None:
+    skip_without(lang)
+    files = emit(systems()["chip"], lang, casts=True)
+    (code,) = [name for name in files if name.startswith("chip") and not name.endswith(("json", "test.ts"))]
+    text = files[code]
+    start = text.index("= ", text.lower().index("table_casts"))
+    one, zero = ("true", "false") if lang in ("rust", "cpp17") else ("1", "0")
+    files[code] = text[:start] + text[start:].replace(f"{one}, {zero}", f"{zero}, {zero}", 1)
+    assert files[code] != text
+    write(tmp_path, files)
+    assert run_test(tmp_path, lang, "chip") != 0
+
+
+def test_emitted_code_folds_the_casts_that_are_exact() -> None:
+    system = tl.system("numpy")
+    generated = module(emit(system, "python", tiers=["array"], casts=True))
+    names = {d: getattr(generated.DType, str(d).upper()) for d in system.dtypes}
+    for a, b, c in product(system.dtypes, repeat=3):
+        assert generated.cast_folds(names[a], names[b], names[c]) == bool(tl.cast_chain(a, b, c))
 
 
 def test_several_operands_are_folded_only_where_that_is_exact() -> None:

@@ -16,7 +16,7 @@ from typelattice.conformance.compare import Mismatch, Report
 from typelattice.conformance.library import CannotAskError
 from typelattice.conformance.pytest import calls, compare_all, is_undefined, library_of, promotion_tests
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 AUTHOR = Path(__file__).parents[2] / "examples" / "author"
 

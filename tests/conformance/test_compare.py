@@ -10,12 +10,21 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.conformance.differences import ACCEPTS, OTHER, REFUSES, Difference, calls_of_system, causes
-from typelattice.conformance.implementation import implementation, implementations, snippet
+from typelattice.conformance.implementation import implementation, implementations
+from typelattice.conformance.implementation_differences import (
+    ACCEPTS,
+    OTHER,
+    REFUSES,
+    Difference,
+    calls_of_system,
+    causes,
+)
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import MissingLibraryError
+from typelattice.conformance.pytest import imitation_tests
+from typelattice.conformance.snippet import snippet
 from typelattice.facts.libraries import libraries
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 HERE = Path(__file__).parents[1]
 PLANTED = ["compare", "planted:Planted", "--with", "numpy", "--limit", "1"]
@@ -56,6 +65,34 @@ def test_every_planted_mistake_is_found_once_and_none_is_invented(capsys: pytest
     assert "+(int8, uint8) = int8, expected int16" in told
 
 
+def test_classes_that_read_one_table_have_one_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    found = reported(capsys, "compare", "planted:OneEntry", "--with", "numpy")
+    assert sorted(cause["cause"] for cause in found["causes"]) == [
+        "accumulate: unsigned for signed",
+        "arithmetic, extreme, merge: a narrower signed",
+    ]
+
+
+def test_differences_that_one_wrong_rule_explains_have_one_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    found = reported(capsys, "compare", "planted:LeftOperand", "--with", "numpy")
+    assert [cause["cause"] for cause in found["causes"]] == ["divide: the first operand's dtype"]
+    assert found["causes"][0]["calls"] > 20
+
+
+def test_a_test_of_an_imitation_fails_with_new_causes_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    imitation_tests("planted:Faithful", "numpy", calls=300)()
+    known = tmp_path / "known.json"
+    assert main(["compare", "planted:OneEntry", "--with", "numpy", "--known", str(known), "--update"]) == 0
+    imitation_tests("planted:OneEntry", "numpy", known)()
+    name = "another dtype: accumulate: unsigned for signed"
+    known.write_text(json.dumps({key: n for key, n in json.loads(known.read_text()).items() if key != name}))
+    with pytest.raises(AssertionError, match="unsigned for signed") as failed:
+        imitation_tests("planted:OneEntry", "numpy", known)()
+    assert "narrower" not in str(failed.value)
+
+
 def test_a_thousand_agreeing_calls_give_no_alarm(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "planted:Faithful", "--with", "numpy", "--calls", "1000", "--seed", "3"]
     assert main(words) == 0
@@ -90,8 +127,8 @@ def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.Captur
         (["planted:Planted"], "planted:Planted imitates nothing that is known here; name a system"),
         (["planted:Nothing", "--with", "numpy"], "has neither the method ask nor those of a library"),
         (["planted:Planted", "--with", "nosystem"], "nosystem"),
-        (["planted:Planted", "--with", "torch-mota"], "'torch-mota'; did you mean torch-meta or torch-fake?"),
-        (["torch-mota"], "unknown implementation 'torch-mota'; did you mean torch-meta or torch-fake?"),
+        (["planted:Planted", "--with", "torch-mota"], "'torch-mota'; did you mean torch-meta or torch-aot?"),
+        (["torch-mota"], "unknown implementation 'torch-mota'; did you mean torch-meta or torch-aot?"),
         (["zzz"], "unknown implementation 'zzz'; these come along: torch-meta"),
         (["planted:Faithful", "--with", "numpy", "--update"], "name it with --known"),
         (["planted:Faithful", "--with", "numpy", "--known", "planted.py"], "cannot be read"),
@@ -137,13 +174,34 @@ def test_a_cause_is_named_without_dtypes_and_operations() -> None:
     assert (taken.sort, taken.cause) == (ACCEPTS, "by rule: arithmetic")
 
 
+FUNCTIONS = {"add": "space.add", "inv": "space.linalg.inv", "concat": "space.concatenate"}
+
+
 @pytest.mark.parametrize("name", implementations())
 def test_an_implementation_has_a_library_a_system_and_a_snippet(name: str) -> None:
     entry = implementations()[name]
     assert entry["library"] in libraries()
-    assert tl.system(entry["with"])
-    lines = snippet(name, Call("+", ("int8", "float32:0d"), "int8"), "float32").splitlines()
-    assert len(lines) == 4
-    compile("\n".join(lines), name, "exec")
-    assert snippet(name, Call("*=", ("int8", "int8"), "int8"), "int8") == ""
-    assert snippet("mine:Mine", Call("+", ("int8", "int8"), "int8"), "int8") == ""
+    other = entry.get("with")
+    assert other is None or other in implementations() or tl.system(other)
+
+    def written(op: str, *operands: str) -> str:
+        difference = Difference(Call(op, operands, "int8"), Call(op, operands, "float32"))
+        return snippet(entry, difference, FUNCTIONS)
+
+    for op in ("+", "add", "concat"):
+        lines = written(op, "int8", "float32").splitlines()
+        assert len(lines) == 5
+        compile("\n".join(lines), name, "exec")
+        assert lines[3].endswith("  # int8, expected")
+        assert lines[4].endswith("  # float32, found")
+    assert written("*=", "int8", "int8") == written("multiply", "int8", "int8") == ""
+    assert bool(written("inv", "float32")) == ("matrix" in entry)
+
+
+def test_a_snippet_ends_with_the_refusal() -> None:
+    operands = ("int8", "float32")
+    refused = Difference(Call("+", operands, "!TypeError"), Call("+", operands, "float32"))
+    *_, first, last = snippet(implementations()["torch-meta"], refused, {}).splitlines()
+    assert first == "print((x.to('meta') + y.to('meta')).dtype)  # float32, found"
+    assert last == "print((x + y).dtype)  # TypeError, expected"
+    assert snippet({}, refused, {}) == ""

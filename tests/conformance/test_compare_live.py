@@ -2,19 +2,27 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from typelattice.cli.main import main
-from typelattice.conformance.differences import Difference, causes, differences
-from typelattice.conformance.implementation import implementation, implementations, snippet
+from typelattice.conformance.comparison import Comparison, compare_implementation
+from typelattice.conformance.implementation import implementation, implementations
+from typelattice.conformance.implementation_differences import BREAKS, causes, differences
 from typelattice.conformance.process import LibraryProcess
+from typelattice.conformance.snippet import snippet
 from typelattice.recorded.recording import Call, Recording
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
+
+RUNNER = Path(__file__).with_name("run_snippets.py")
+COMMENT = re.compile(r"  # (\S+), (?:expected|found)$")
 
 # Calls at which each is known to differ: operation, operands, what is found instead.
 KNOWN = [
@@ -23,44 +31,84 @@ KNOWN = [
     ("torch-numpy", "/", ("int64", "int8"), "another dtype"),
     ("torch-numpy", "**", ("int8", "-1"), "accepts what is refused"),
     ("tf-function", "pow", ("127", "int64"), "refuses what is accepted"),
+    ("tf-function", "maximum", ("int", "int8"), "refuses what is accepted"),
     ("dask-computed", "select", ("float16", "float32", "complex128"), "another dtype"),
+    ("keras-torch-symbolic", "softmax", ("int32",), "accepts what is refused"),
+    ("polars-schema", "&", ("float32", "float64"), "accepts what is refused"),
+    ("scipy-torch", "erf", ("float16",), "another dtype"),
 ]
-
-
-class Made:
-    """Makes an implementation in the process that is asked."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self) -> Any:
-        return implementation(self.name)
+COMPILERS = (
+    *("jax-jit", "jax-vmap", "jax-grad", "jax-eval-shape", "torch-compile", "torch-aot", "torch-inductor"),
+    *("torch-export", "torch-onnx", "tf-xla"),
+)
+"""Implementations that take a second or more for a call."""
 
 
 @pytest.mark.parametrize("name, op, operands, sort", KNOWN)
 def test_a_known_difference_is_found(name: str, op: str, operands: tuple[str, ...], sort: str) -> None:
-    answer = Recording.load(implementations()[name]["with"]).call(op, operands)
-    expected = answer or Call(op, operands, "float32")
-    with LibraryProcess(Made(name), 60) as asked:
+    other = implementations()[name]["with"]
+    expected = answer(other, op, operands)
+    with LibraryProcess(partial(implementation, name), 60) as asked:
         (found,) = causes(filter(None, differences(asked, [expected])))
+        spellings = asked.catalogue.spellings
     assert found.sort == sort, found.differences[0]
-    difference: Difference = found.differences[0]
-    code = snippet(name, difference.found, difference.expected.answer)
-    if code:  # it runs without typelattice, and shows the same
-        run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
-        shown = difference.found.answer
-        if shown.startswith("!"):
-            assert f"{shown[1:]}: " in run.stderr, run.stderr
-        else:
-            assert shown in run.stdout, run.stderr
+    check([snippet(implementations()[name], found.differences[0], spellings)])
 
 
-@pytest.mark.parametrize("name", ["torch-numpy", "dask-computed"])
-def test_most_calls_agree(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", name, "--calls", "500", "--limit", "60", "--format", "json"]) in (0, 1)
-    found = json.loads(capsys.readouterr().out)
-    assert found["compared"] > 450
-    assert sum(cause["calls"] for cause in found["causes"]) < 250
+def answer(other: str, op: str, operands: tuple[str, ...]) -> Call:
+    if other in implementations():
+        with LibraryProcess(partial(implementation, other), 60) as asked:
+            ((told, message),) = asked.answers([(op, operands)])
+        return Call(op, operands, told, message)
+    return Recording.load(other).call(op, operands) or Call(op, operands, "float32")
+
+
+RUN_HERE = [name for name, entry in implementations().items() if "checker" not in entry and "with" in entry]
+
+
+@pytest.mark.parametrize("name", RUN_HERE)
+def test_every_snippet_shows_its_difference(name: str) -> None:
+    calls = 10 if name in COMPILERS else 150
+    found = compare_implementation(name, calls=calls, limit=60)
+    assert found.compared > calls * 0.8
+    assert sum(len(cause.differences) for cause in found.causes) < 0.6 * found.compared
+    check(snippets(found))
+
+
+def snippets(found: Comparison) -> list[str]:
+    return [found.example(cause)[1] for cause in found.causes if cause.sort != BREAKS]
+
+
+def check(codes: list[str]) -> None:
+    """Run programs in one process, without typelattice; each prints what its comments say."""
+    codes = [code for code in codes if code]
+    assert not any("typelattice" in code or code.count("\n") > 9 for code in codes)
+    run = subprocess.run(
+        [sys.executable, "-I", str(RUNNER)], input=json.dumps(codes), capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    for code, (printed, error) in zip(codes, json.loads(run.stdout.splitlines()[-1]), strict=True):
+        said = [found[1] for line in code.splitlines() if (found := COMMENT.search(line))]
+        assert len(said) == 2, code
+        *_, first, last = ["", *printed, *([error] if error else [])]
+        assert said[0] != said[1] and shows(first, said[0]) and shows(last, said[1]), (code, printed, error)
+
+
+def shows(shown: Any, answer: str) -> bool:
+    """Tell whether what a line printed, or the classes of what it raised, is an answer."""
+    if isinstance(shown, list):
+        return answer in shown
+    dtype = shown.lower().replace("boolean", "bool")
+    weak = "~" in dtype or "weak_type=true" in dtype
+    return bool(re.search(rf"\b{re.escape(answer.rstrip('*'))}\b", dtype)) and weak == answer.endswith("*")
+
+
+def test_the_snippet_check_fails_for_what_is_not_shown() -> None:
+    code = "x = 1\nprint('int8')  # int8, expected\nprint('{}')  # float32, found"
+    check([code.format("torch.float32")])
+    for other in ("int8", "~float32"):
+        with pytest.raises(AssertionError):
+            check([code.format(other)])
 
 
 def test_a_compiler_agrees_with_what_it_compiles(capsys: pytest.CaptureFixture[str]) -> None:

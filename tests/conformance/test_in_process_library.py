@@ -20,7 +20,7 @@ from typelattice.conformance.library import CannotAskError, UnknownLibraryError
 from typelattice.conformance.process import CRASH, HANG, STARTING, LibraryProcess
 from typelattice.conformance.registry import library
 from typelattice.facts.errors import TypelatticeError
-from typelattice.recorded.recording import RECORDINGS, Recording
+from typelattice.recorded.recording_files import RECORDINGS, load_recording
 
 HERE = Path(__file__).parents[1]
 LONG = 10.0  # seconds, where nothing should take as long
@@ -151,7 +151,7 @@ def test_a_library_that_exits_while_recorded_is_recorded_all_the_same(tmp_path: 
     output = tmp_path / "exits.jsonl"
     done = typelattice("record", "hostile:Exits", "-o", str(output))
     assert (done.returncode, done.stderr) == (0, "")
-    found = Recording.load(output)
+    found = load_recording(output)
     assert "the process died" in {call.message for call in found.calls() if call.answer == "!crash"}
 
 

@@ -11,7 +11,7 @@ import pytest
 from typelattice.cli.main import main
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.registry import library
-from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import load_recording
 
 # A made-up library, at a release: its dtypes, what adding an int8 and an int16 gives, what else it can do.
 MODULE = '''
@@ -117,7 +117,7 @@ def test_the_proposed_recording_takes_the_place_of_the_old_one(
     assert watch("-o", "proposed") == 1
     proposed = tmp_path / "proposed" / "fake.Fake.jsonl"
     assert f"proposed recording: {proposed.relative_to(tmp_path)}\n" in capsys.readouterr().out
-    recording = Recording.load(proposed)
+    recording = load_recording(proposed)
     assert recording.versions == {"fake": "2.0.0"}
     assert recording.answer("maximum", "int8", "float32") == "float32"
     assert main(["watch", "fake:Fake", "--recording", str(proposed)]) == 0
@@ -182,7 +182,8 @@ def test_of_two_libraries_one_of_which_cannot_be_asked_nothing_is_told(
         return (False, None) if name == "numpy" else library(name)  # type: ignore[return-value]  # it raises
 
     monkeypatch.setattr("typelattice.cli.watch._news", news)
-    monkeypatch.setattr("typelattice.cli.watch._told", lambda name, found, proposed: [f"{name}: as it was"])
+    as_it_was = lambda name, found, proposed: [f"{name}: as it was"]  # noqa: E731
+    monkeypatch.setattr("typelattice.cli.watch._describe_news", as_it_was)
     monkeypatch.setattr("typelattice.cli.watch._data", lambda name, found, proposed: {})
     assert main(["watch", "numpy"]) == 0
     assert capsys.readouterr().out == "numpy: as it was\n"
@@ -206,7 +207,7 @@ def test_a_library_that_is_installed_and_cannot_be_imported_is_an_error(
     (tmp_path / "triton.py").write_text("raise ImportError('no such symbol')")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "triton", raising=False)
-    monkeypatch.setattr("typelattice.cli.watch.recorded", lambda: ("triton",))
+    monkeypatch.setattr("typelattice.cli.watch.recording_names", lambda: ("triton",))
     assert main(["watch"]) == 2
     told = capsys.readouterr().err
     assert "triton cannot be asked: no such symbol; pip install 'triton==" in told and "left out" not in told
@@ -219,7 +220,7 @@ def test_what_is_left_out_is_one_bounded_line(
         raise MissingLibraryError("many\nlines\n" * 1_000)
 
     monkeypatch.setattr("typelattice.cli.watch._news", news)
-    monkeypatch.setattr("typelattice.cli.watch._installed", lambda: ("triton",))
+    monkeypatch.setattr("typelattice.cli.watch._find_installed", lambda: ("triton",))
     capsys.readouterr()
     assert main(["watch"]) == 2
     left_out, nothing = capsys.readouterr().err.splitlines()

@@ -11,7 +11,7 @@ from typelattice.designer import DEMANDS, ConflictError, Demand, design
 from typelattice.designer.demands import Member, members, tally
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
-from typelattice.files.writer import reduced
+from typelattice.files.writer import reduce_order
 
 Relations = frozenset[tuple[Node, Node]]
 
@@ -23,7 +23,7 @@ def completions(given: Order[Node]) -> Iterator[Order[Node]]:
     seen, waiting = {start}, [start]
     while waiting:
         now = waiting.pop()
-        yield reduced(nodes, now)
+        yield reduce_order(nodes, now)
         for a, b in permutations(nodes, 2):
             if (a, b) not in now and (b, a) not in now:
                 above, below = [y for x, y in now if x is b], [x for x, y in now if y is a]

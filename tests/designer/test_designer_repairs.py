@@ -10,7 +10,7 @@ from typelattice.designer import DEMANDS, ConflictError, Demand, repairs
 from typelattice.designer.demands import members
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
-from typelattice.files.writer import reduced
+from typelattice.files.writer import reduce_order
 
 BROKEN = [
     SMALL[-1],
@@ -38,7 +38,7 @@ def smallest_repairs(system: System, every: bool, rules: list[Demand]) -> set[fr
         found = closed({(a, a) for a in given.nodes} | (covers ^ {*changed}))
         if any(a is not b and (b, a) in found for a, b in found):
             return False
-        repaired = reduced(given.nodes, found)
+        repaired = reduce_order(given.nodes, found)
         if any(
             d.relation and d.relation(of[a], of[b]) for d in rules for a, b in found if not given.le(a, b)
         ):

@@ -10,7 +10,7 @@ import pytest
 from typelattice.cli.main import main
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
 from typelattice.rendering.drawing import Drawing
-from typelattice.rendering.layered import layered
+from typelattice.rendering.layered import lay_out
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert("x")</script> & \' "q" ]]> --> %%{init: {}}%% `b` \x1b[31m\\N \\" |"| #quot; end'
@@ -23,7 +23,7 @@ def hostile() -> Drawing:
     )
     arrows = (Arrow(HOSTILE, "b", title=HOSTILE, badge=HOSTILE),)
     links = (Link("tie", (HOSTILE, "b"), HOSTILE, HOSTILE),)
-    return Drawing(HOSTILE, layered(Diagram(HOSTILE, vertices, arrows, links, ((0, HOSTILE),), (HOSTILE,))))
+    return Drawing(HOSTILE, lay_out(Diagram(HOSTILE, vertices, arrows, links, ((0, HOSTILE),), (HOSTILE,))))
 
 
 def test_hostile_names_stay_text_in_svg_and_html() -> None:

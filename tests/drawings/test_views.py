@@ -133,11 +133,11 @@ class Terminal(io.StringIO):
 def test_progress_is_shown_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    assert list(terminal.counted(["a", "b"], str.upper)) == ["a", "b"]
+    assert list(terminal.show_progress_of(["a", "b"], str.upper)) == ["a", "b"]
     assert "0/2 A" in stream.getvalue() and "1/2 B" in stream.getvalue()
     assert stream.getvalue().endswith("\r\x1b[K")  # and taken away in the end
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    list(terminal.counted(["a", "b"], str.upper))
+    list(terminal.show_progress_of(["a", "b"], str.upper))
     assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]
 
 

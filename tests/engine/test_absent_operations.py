@@ -9,7 +9,7 @@ from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import absent
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import parse
-from typelattice.recorded.recording import opened
+from typelattice.recorded.recording_files import open_recording
 
 IMMUTABLE = (
     "tensorflow", "tensorflow-all", "tensorflow-safe", "tensorflow-legacy", "keras", "polars", "triton",
@@ -51,7 +51,7 @@ def test_a_namespace_refuses_what_its_library_lacks() -> None:
 def test_no_listed_operation_was_asked() -> None:
     """A recorded answer of a library shows that it has the operation."""
     for name in recordings():
-        page = opened(name)
+        page = open_recording(name)
         if page:
             lacks, _ = page.lacks
             assert not [op for op in absent(name) if op not in lacks and any(page.answers(op))], name

@@ -6,7 +6,7 @@ import pytest
 from small_systems import CHAIN, NUMPYLIKE, make
 
 import typelattice as tl
-from typelattice.conformance.compare import said as written
+from typelattice.conformance.compare import answer_text as written
 from typelattice.explanations.sections import answer
 from typelattice.recorded.observed import observed
 

@@ -40,6 +40,16 @@ def test_integers_may_have_to_be_counted_by_a_float() -> None:
     assert said(small, "float8_e4m3fn", 500, op="add") == "- 500 is out of range for float8_e4m3fn"
 
 
+def test_a_number_may_have_to_fit_the_default_dtype_that_it_takes() -> None:
+    exact = "exact, raise if it takes a default dtype"
+    s = make(CHAIN, **NUMPYLIKE, ops={"equal": {"fit": {"int": exact}}})
+    beyond = 2**70
+    assert said(s, "int8", beyond, op="equal") == said(s, beyond, beyond, op="equal") == "bool"
+    for operands in (("bool", beyond), (beyond, "bool"), (True, beyond)):
+        assert said(s, *operands, op="equal").startswith(f"- {beyond} is out of range for ")
+    assert said(s, "bool", 2, op="equal") == "bool"
+
+
 def test_a_scalar_beyond_what_the_system_holds_is_refused_whatever_it_meets() -> None:
     s = make(CHAIN, **NUMPYLIKE, holds={"int": "i32"})
     for beside in ("int8", "float32", "bool:0d", 1.5, True):

@@ -256,3 +256,19 @@ def test_the_entry_for_an_operand_is_named_before_the_order(
 def test_a_foreign_array_of_its_own_dtype_leaves_the_answer_to_the_order() -> None:
     rule = tl.system("jax").explain("int8", np.zeros(1, "uint8")).rule
     assert rule.key == "order"
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "op", "keys"),
+    [
+        ("torch", ("float32", "bool:numpy-scalar"), "*", {"scalar", "b"}),  # neither line decides alone
+        ("torch", ("float32", "float64:numpy-scalar"), "*", {"scalar"}),
+        ("torch", ("int32", "float32"), "+=", {"in-place"}),
+        ("numpy", ("int32", "float32"), "*=", {"in-place"}),
+    ],
+)
+def test_a_line_of_the_file_is_named_before_a_general_one(
+    name: str, operands: tuple[str, ...], op: str, keys: set[str]
+) -> None:
+    rule = tl.system(name).explain(*operands, op=op).rule
+    assert rule.file == f"{name}.toml" and {line.split()[0] for line in rule.quoted} == keys, rule

@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import typelattice as tl
-from typelattice.explorer.editing import EditError, edited
+from typelattice.explorer.editing import EditError, edit_covers
 from typelattice.explorer.server import MOST_BYTES, Application, ServerError, serve
-from typelattice.explorer.workbench import ConflictError, desk, looked, saved
+from typelattice.explorer.workbench import ConflictError, desk, save_text, show_text
 from typelattice.files.reader import parse
 
 TEXT = """name = "mine"
@@ -40,25 +40,28 @@ def order_of(text: str) -> set[tuple[str, str]]:
 
 
 def test_a_cover_that_is_added_is_a_line_more() -> None:
-    after = edited(TEXT, "mine.toml", add=[("int8", "uint16")])
+    after = edit_covers(TEXT, "mine.toml", add=[("int8", "uint16")])
     assert after == TEXT.replace('-> i32\n"', '-> i32\ni8 -> u16\n"')
 
 
 def test_a_cover_that_is_dropped_leaves_the_other_lines_and_every_comment() -> None:
-    after = edited(TEXT, "mine.toml", drop=[("u8", "i16")])
+    after = edit_covers(TEXT, "mine.toml", drop=[("u8", "i16")])
     assert after == TEXT.replace("u8 -> i16\n", "")
-    after = edited(TEXT, "mine.toml", drop=[("i16", "i32")])
+    after = edit_covers(TEXT, "mine.toml", drop=[("i16", "i32")])
     assert "i8 -> i16  # the signed" in after and order_of(after) == order_of(TEXT) - {("int16", "int32")}
 
 
 def test_a_node_without_covers_stays_alone() -> None:
-    after = edited('name = "mine"\norder = "i8 -> i16"', "mine.toml", drop=[("i8", "i16")])
+    after = edit_covers('name = "mine"\norder = "i8 -> i16"', "mine.toml", drop=[("i8", "i16")])
     assert {str(n) for n in parse(after, "mine.toml").order.nodes} == {"int8", "int16"}
 
 
 def test_what_a_new_cover_implies_is_stated_no_more() -> None:
     text = 'name = "mine"\norder = "i8 -> i32; i16 -> i32"'
-    assert order_of(edited(text, "mine.toml", add=[("i8", "i16")])) == {("int8", "int16"), ("int16", "int32")}
+    assert order_of(edit_covers(text, "mine.toml", add=[("i8", "i16")])) == {
+        ("int8", "int16"),
+        ("int16", "int32"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -72,13 +75,13 @@ def test_what_a_new_cover_implies_is_stated_no_more() -> None:
 )
 def test_what_cannot_be_edited_is_said(add: list, drop: list, says: str) -> None:
     with pytest.raises(EditError, match=says.replace("(", "\\(")):
-        edited(TEXT, "mine.toml", add=add, drop=drop)
+        edit_covers(TEXT, "mine.toml", add=add, drop=drop)
 
 
 def test_what_stands_in_another_file_is_not_edited() -> None:
     text = 'name = "mine"\nextends = "jax"\norder = """\n...\n"""'
     with pytest.raises(EditError, match=r"it is stated in jax\.toml, line \d+, which mine\.toml extends"):
-        edited(text, "mine.toml", drop=[("uint8", "int16")])
+        edit_covers(text, "mine.toml", drop=[("uint8", "int16")])
 
 
 @given(st.data())
@@ -90,13 +93,13 @@ def test_dropping_and_adding_covers_gives_the_order_that_was_meant(data: st.Data
     covers = [(a, b) for a in system.order.nodes for b in system.order.covers(a)]
     a, b = data.draw(st.sampled_from(covers))
     try:
-        after = edited(text, "x.toml", drop=[(str(a), str(b))])
+        after = edit_covers(text, "x.toml", drop=[(str(a), str(b))])
         found = parse(after, "x.toml").order
     except tl.FormatError:
         return  # a tie or an entry that has no effect any more, which the page shows in its place
     assert {*found.nodes} == {*system.order.nodes}
     assert {(x, y) for x in found.nodes for y in found.covers(x)} == {*covers} - {(a, b)}
-    again = parse(edited(after, "x.toml", add=[(str(a), str(b))]), "x.toml").order
+    again = parse(edit_covers(after, "x.toml", add=[(str(a), str(b))]), "x.toml").order
     assert {(x, y) for x in again.nodes for y in again.covers(x)} == {*covers}
 
 
@@ -230,20 +233,20 @@ def test_a_file_that_came_or_went_is_a_conflict(tmp_path: Path, act: str, says: 
     at = desk(path)
     path.unlink() if act == "remove" else path.write_text("theirs", encoding="utf-8")
     with pytest.raises(ConflictError, match=says):
-        saved(at, TEXT)
+        save_text(at, TEXT)
 
 
 def test_a_new_file_begins_as_a_system_and_is_written_when_it_is_saved(tmp_path: Path) -> None:
     at = desk(tmp_path / "my own.toml", "jax")
     assert parse(at.text, at.name).name == "my-own" and not at.path.exists()
-    assert saved(at, at.text).path.read_text(encoding="utf-8") == at.text
+    assert save_text(at, at.text).path.read_text(encoding="utf-8") == at.text
 
 
 def test_a_file_that_is_no_text_is_shown_with_its_mistake(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(b'name = "\xff"\n')
     at = desk(path)
-    assert looked(at, at.text)["document"]["systems"][0]["error"]
+    assert show_text(at, at.text)["document"]["systems"][0]["error"]
 
 
 def test_a_port_in_use_is_one_clear_line(file: Path) -> None:
@@ -291,7 +294,7 @@ def test_the_command_serves_until_it_is_interrupted_and_says_no_more_than_that(f
 def test_a_pair_with_a_removed_dtype_gains_no_join(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('name = "mine"\norder = "i8 -> i16, u16; u8 -> i16, u16"')  # i8 and u8 do not join
-    changes = looked(desk(file), 'name = "mine"\norder = "i8 -> i16, u16"')["changes"]
+    changes = show_text(desk(file), 'name = "mine"\norder = "i8 -> i16, u16"')["changes"]
     assert isinstance(changes, dict)
     assert (changes["lost"], changes["gained"]) == ([], [])
 

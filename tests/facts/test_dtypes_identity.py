@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.facts.dtypes import DTYPES, DType, Kind, define, weak
+from typelattice.facts.dtypes import DTYPES, DType, Kind, intern_dtype, weak
 from typelattice.files.reader import parse
 
 
@@ -112,7 +112,7 @@ def test_the_ways_to_compare_that_the_error_names() -> None:
 
 def made(n: int) -> DType:
     """A dtype that no other test makes."""
-    return define(f"own{n}", f"own{n}", Kind.SIGNED, 8, 8, -128, 127, None, None, 1, (), "sz")
+    return intern_dtype(f"own{n}", f"own{n}", Kind.SIGNED, 8, 8, -128, 127, None, None, 1, (), "sz")
 
 
 def test_equal_facts_are_one_object_and_unequal_ones_are_not() -> None:
@@ -121,7 +121,7 @@ def test_equal_facts_are_one_object_and_unequal_ones_are_not() -> None:
     assert made(1) is not d
     assert pickle.loads(pickle.dumps(d)) is d
     facts = ("own", "own", Kind.FLOAT, None, None, None, 1, None, None, None, (), "sz")
-    whole, fraction = define(*facts), define(*(1.0 if fact == 1 else fact for fact in facts))
+    whole, fraction = intern_dtype(*facts), intern_dtype(*(1.0 if fact == 1 else fact for fact in facts))
     assert whole is not fraction
     assert [type(x.max) for x in (whole, fraction)] == [int, float]
 

@@ -12,7 +12,7 @@ from kept import kept
 
 import typelattice as tl
 from typelattice.facts.libraries import file_of, libraries, recordings
-from typelattice.recorded.recording import recorded
+from typelattice.recorded.recording_files import recording_names
 
 PACKAGE = ROOT / "src" / "typelattice"
 ROOMS = ("conformance/libraries", "explanations/libraries", "namespaces/libraries", "operands/adapters")
@@ -48,7 +48,7 @@ def test_every_library_that_can_be_recorded_has_a_file_that_asks_it() -> None:
 
 
 def test_every_registered_recording_that_is_a_system_is_kept_and_no_other() -> None:
-    assert set(recorded()) == set(recordings()) & set(tl.systems(versions=True))
+    assert set(recording_names()) == set(recordings()) & set(tl.systems(versions=True))
 
 
 @pytest.mark.parametrize("name", tl.systems(versions=True))
@@ -59,7 +59,7 @@ def test_a_system_names_its_library_as_the_registry_does(name: str) -> None:
         assert library.split()[0] == recordings()[name].library
 
 
-@pytest.mark.parametrize("name", recorded())
+@pytest.mark.parametrize("name", recording_names())
 def test_a_recording_is_of_the_versions_that_are_installed_to_record_it(name: str) -> None:
     """Those of its library, and of what else of the environment it names."""
     entry = recordings()[name]

@@ -11,7 +11,7 @@ import pytest
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.engine.rules import Rules
-from typelattice.facts.releases import installed_release, release_of, releases
+from typelattice.facts.releases import installed_release, releases, system_for_version
 from typelattice.files.reader import parse
 from typelattice.files.release_files import release
 from typelattice.files.text import FOLDER
@@ -133,9 +133,8 @@ def test_what_is_extended_is_read_at_the_next_release_where_its_own_was_not_reco
 
 
 def test_a_live_comparison_takes_the_system_of_the_installed_release() -> None:
-    known = [
-        release_of("numpy", version) for version in ("1.26.4", "2.0.2", "2.3.1", "2.4.6", "2.5.5", "3.0.0rc1")
-    ]
+    versions = ("1.26.4", "2.0.2", "2.3.1", "2.4.6", "2.5.5", "3.0.0rc1")
+    known = [system_for_version("numpy", version) for version in versions]
     assert known == ["numpy@2.0", "numpy@2.0", "numpy@2.4", "numpy@2.4", "numpy", "numpy"]
     assert installed_release("numpy", {"numpy": "2.4.6", "ml_dtypes": "0.6.0"}) == "numpy@2.4"
     assert installed_release("numpy@2.0", {"numpy": "2.4.6"}) == "numpy@2.0"
@@ -144,16 +143,15 @@ def test_a_live_comparison_takes_the_system_of_the_installed_release() -> None:
 
 def test_the_installed_numpy_is_compared_with_its_own_release(capsys: pytest.CaptureFixture[str]) -> None:
     numpy = pytest.importorskip("numpy")
-    system = release_of("numpy", numpy.__version__)
+    system = system_for_version("numpy", numpy.__version__)
     assert main(["conform", "numpy", "--live", "300"]) == 0
     assert f"numpy against the system {system}:" in capsys.readouterr().out
 
 
 def test_another_release_than_the_installed_one_cannot_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
     numpy = pytest.importorskip("numpy")
-    other = next(
-        name for name in OLDER if name.startswith("numpy@") and name != release_of("numpy", numpy.__version__)
-    )
+    installed = system_for_version("numpy", numpy.__version__)
+    other = next(name for name in OLDER if name.startswith("numpy@") and name != installed)
     assert main(["conform", other, "--live", "10"]) == 2
     told = capsys.readouterr().err
     assert f"{other} cannot be asked: numpy {numpy.__version__} is installed; pip install 'numpy==" in told

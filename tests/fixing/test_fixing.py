@@ -17,8 +17,15 @@ from known_upcasts import CASES
 
 import typelattice as tl
 from typelattice.cli.main import run as command
+from typelattice.fixing import patch_search
 from typelattice.fixing.patch_search import Patch, fix_script, fix_tests
 from typelattice.fixing.source import FixError, Source
+
+
+@pytest.fixture(autouse=True)
+def one_plain_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time and memory are measured once: here the figures do not matter."""
+    monkeypatch.setattr(patch_search, "PLAIN_RUNS", 1)
 
 
 @pytest.fixture
@@ -210,7 +217,7 @@ def test_a_named_package_is_patched_though_it_is_installed_and_never_written(pac
     Path("s.py").write_text(script + "assert y.dtype == np.float32\n")
     patch = fix_script("s.py", packages=["shared"])
     assert "--- a/shared/__init__.py" in patch.diff and "linspace(0, 1, n, dtype=a.dtype)" in patch.diff
-    assert not patch.unfixed and patch.asserts == "they hold"
+    assert not patch.unfixed and patch.asserts == "they hold" and patch.costs is not None
     with pytest.raises(FixError, match="is installed; apply the diff to the sources of its package"):
         patch.write()
     assert package.read_text() == SHARED
@@ -240,6 +247,7 @@ def test_a_test_suite_comes_out_as_before(package: Path, monkeypatch: pytest.Mon
     Path("test_shared.py").write_text(dedent(tests))
     patch = fix_tests(["test_shared.py"], ["shared"])
     assert [each.after for each in patch.fixed] == ["return a * np.linspace(0, 1, n, dtype=a.dtype)"]
+    assert patch.costs is not None and "\ntested: 3 tests come out as before\n" in str(patch)
     assert "test_that_wants_it_wide failed: " in patch.unfixed[0].reason
     with pytest.raises(FixError, match="no test passes without any change"):
         fix_tests(["-k", "anyway", "test_shared.py"], ["shared"])
@@ -278,7 +286,7 @@ def test_line_ends_and_the_mark_of_utf_8_stay(ends: str, mark: bytes) -> None:
     source = Source(Path("s.py"), mark + WIDENS.replace("\n", ends).encode())
     (call,) = source.nodes(3, "np.ones(3)")
     assert isinstance(call, ast.Call)
-    after = source.edited([source.with_keyword(call, "dtype=x.dtype")])
+    after = source.apply_edits([source.with_keyword(call, "dtype=x.dtype")])
     expected = WIDENS.replace("np.ones(3)\n", "np.ones(3, dtype=x.dtype)\n")
     assert after == mark + expected.replace("\n", ends).encode()
 

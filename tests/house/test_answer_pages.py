@@ -10,7 +10,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.recorded.observed import observed
-from typelattice.recorded.unasked import unasked
+from typelattice.recorded.unasked import is_unasked
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 import answers  # type: ignore[import-not-found]
@@ -41,7 +41,7 @@ def test_a_page_shows_what_was_recorded_and_marks_what_was_not(question: answers
         o = observed(p)
         dtype = o.dtype if o else p.dtype
         assert ("refused" if dtype is None else str(dtype)) in newest
-        assert ("never asked" in newest) == (o is None and unasked(p))
+        assert ("never asked" in newest) == (o is None and is_unasked(p))
         assert ("departs" in newest) == (o is not None and o.departs)
         assert o is None or o.call.question in behind
 

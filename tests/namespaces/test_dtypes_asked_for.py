@@ -24,7 +24,7 @@ def test_jax_takes_64_bits_for_32_of_the_same_kind() -> None:
 
 def test_a_dtype_that_no_array_has_promotes_as_the_one_that_arrays_have_instead() -> None:
     for a, b in product(X32.dtypes, repeat=2):
-        said, narrow = X32.explain(a, b), X32.explain(X32.made(a), X32.made(b))
+        said, narrow = X32.explain(a, b), X32.explain(X32.dtype_of_new_array(a), X32.dtype_of_new_array(b))
         assert said.dtype is narrow.dtype, (a, b)
 
 

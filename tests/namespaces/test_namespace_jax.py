@@ -8,11 +8,11 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.releases import release_of
+from typelattice.facts.releases import system_for_version
 from typelattice.operands.notation import parse
 from typelattice.recorded.departure import departure_of
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 np = pytest.importorskip("numpy")
@@ -56,7 +56,7 @@ def jax() -> Any:
 
 @pytest.fixture(scope="module")
 def xp(jax: Any) -> Any:
-    return tl.namespace(release_of("jax", jax.__version__), np)
+    return tl.namespace(system_for_version("jax", jax.__version__), np)
 
 
 def answer(function: Any, *operands: Any) -> str:

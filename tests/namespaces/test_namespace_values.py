@@ -143,7 +143,7 @@ def computed_alike(p: tl.Promotion, theirs: Any, system: str, library: str) -> b
     """Whether the library surely computes in the dtype that the system says."""
     if p.dtype is None or str(theirs.dtype).removeprefix("torch.") != p.dtype.name:
         return False
-    if any(p.system.made(o.dtype) is not o.dtype for o in p.operands if o.dtype):
+    if any(p.system.dtype_of_new_array(o.dtype) is not o.dtype for o in p.operands if o.dtype):
         return False  # the system's arrays are of another dtype from the start
     return (
         system == OWN[library]

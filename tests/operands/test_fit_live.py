@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.facts.releases import release_of
+from typelattice.facts.releases import system_for_version
 
 Value = int | float | complex
 BITS = (1, 2, 4, 7, 8, 15, 16, 31, 32, 63, 64, 70)
@@ -101,7 +101,7 @@ def test_where_does_with_a_python_int_what_the_system_of_the_release_says() -> N
 
     https://github.com/numpy/numpy/issues/27006.
     """
-    system = release_of("numpy", np.__version__)
+    system = system_for_version("numpy", np.__version__)
     dtypes = [d for d in NATIVE if "int" in d]
 
     def where(d: str, v: Value) -> Any:

@@ -10,7 +10,8 @@ import typelattice as tl
 from typelattice.conformance.compare import compare
 from typelattice.files.reader import parse
 from typelattice.files.text import FormatError
-from typelattice.recorded.recording import FOREIGN, RECORDINGS, Call, Recording
+from typelattice.recorded.recording_files import FOREIGN, RECORDINGS, load_recording
+from typelattice.recorded.sections import Call
 
 np = pytest.importorskip("numpy")
 
@@ -33,7 +34,7 @@ def departs_of_its_own(system: str, call: Call) -> bool:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_system_answers_of_foreign_arrays_as_its_library_did(file: Path) -> None:
-    recording = Recording.load(file)
+    recording = load_recording(file)
     report = compare(tl.system(file.stem), recording.calls())
     assert report.compared > 800
     # What NumPy computes of a tensor, by its own rules, no rule of PyTorch's can say: it is refused by name.
@@ -47,7 +48,7 @@ def test_a_system_answers_of_foreign_arrays_as_its_library_did(file: Path) -> No
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_departure_of_foreign_arrays_has_the_reason_that_it_has_without_them(file: Path) -> None:
-    for m in compare(tl.system(file.stem), Recording.load(file).calls()).mismatches:
+    for m in compare(tl.system(file.stem), load_recording(file).calls()).mismatches:
         seen = tl.observed(tl.system(file.stem).explain(*m.call.operands, op=m.call.op))
         assert seen is not None and seen.departs
         assert (seen.reason is not None) is departs_of_its_own(file.stem, m.call), m
@@ -74,7 +75,7 @@ def test_a_bool_times_an_array_of_numpys_is_a_logical_and_in_tensorflow() -> Non
 
 def test_what_was_recorded_of_foreign_arrays_is_said() -> None:
     for file in FILES:
-        recording = Recording.load(file)
+        recording = load_recording(file)
         asked = [call for call in recording.calls() if call.answer != "!NotAsked"]
         for call in asked[:: len(asked) // 40]:
             found = tl.observed(tl.system(file.stem).explain(*call.operands, op=call.op))
@@ -138,12 +139,22 @@ def test_an_explanation_says_what_a_foreign_array_counts_as() -> None:
         ("{ numpy = 3 }", "this should be a table, is a whole number"),
         ('{ numpy = { matrix = "array" } }', "unknown dtype 'matrix'"),
         ("{ numpy = { array = 1 } }", "this should be a string, is a whole number"),
+        ("{ numpy = { made = 1 } }", "this should be a table, is a whole number"),
+        ('{ numpy = { made = { f64 = "f23" } } }', "unknown dtype 'f23'"),
     ],
 )
 def test_what_a_file_cannot_say_of_foreign_arrays_is_refused(given: str, cause: str) -> None:
     with pytest.raises(FormatError) as caught:
         parse(f'name = "mine"\norder = "i8"\nforeign = {given}\n')
     assert cause in str(caught.value)
+
+
+@pytest.mark.parametrize(("system", "dtype"), [("mlx", "float32"), ("torch", "float64")])
+def test_a_library_may_make_an_array_of_another_dtype_of_a_foreign_one(system: str, dtype: str) -> None:
+    """MLX has arrays of float64, and makes none of NumPy's."""
+    for made in ("np.ones(3)", "np.arange(3) / 2"):
+        assert str(tl.program(f"mx.array({made})").under(system)[-1]) == dtype
+    assert str(tl.program("mx.array(x)", x="float64").under(system)[-1]) == "float64"
 
 
 class Foreign:

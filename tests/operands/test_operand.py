@@ -14,7 +14,7 @@ from operand_fields import fields
 
 import typelattice as tl
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.objects import _OF_CLASS, MARKS, MOST_CLASSES, forget
+from typelattice.operands.objects import _OF_CLASS, CACHE_KEYS, MOST_CLASSES, forget
 from typelattice.operands.operand import Operand
 
 
@@ -138,11 +138,11 @@ def test_classes_are_remembered_up_to_a_number_and_then_anew() -> None:
     for i in range(MOST_CLASSES + 20):
         cls = type(f"Array{i}", (np.ndarray,), {})
         tl.operand(np.zeros(2, "int8").view(cls))
-        assert MARKS[cls](np.zeros(2).view(cls)) == (np.dtype("float64"), 1)
-        sizes.append((len(_OF_CLASS), len(MARKS)))
+        assert CACHE_KEYS[cls](np.zeros(2).view(cls)) == (np.dtype("float64"), 1)
+        sizes.append((len(_OF_CLASS), len(CACHE_KEYS)))
     assert max(sizes) == (MOST_CLASSES, MOST_CLASSES + 1)  # strings have a mark without being looked up
     tl.operand(Flag.ON)
     assert _OF_CLASS[Flag]
-    assert Flag not in MARKS
+    assert Flag not in CACHE_KEYS
     forget()
-    assert ({*_OF_CLASS}, {*MARKS}) == (set(), {str})
+    assert ({*_OF_CLASS}, {*CACHE_KEYS}) == (set(), {str})

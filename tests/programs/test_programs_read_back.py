@@ -88,6 +88,17 @@ def test_a_python_number_of_an_array_reads_back(text: str, value: float) -> None
     assert again.run(np, x=x) == explicit.run(np, x=x) == value
 
 
+@pytest.mark.parametrize(("into", "dtype"), [("float32", "float32"), ("int32", None)])
+def test_out_refuses_the_same_after_reading_back(into: str, dtype: str | None) -> None:
+    """np.add writes no float64 into integers, though `z[...] = x` does."""
+    program = tl.program("np.add(x, y, out=z)", x="float64", y="float64", z=into)
+    again = tl.program(str(program))
+    assert str(again) == str(program)
+    for read in (program, again):
+        found = read.under("numpy")[-1].operand
+        assert (found and str(found.dtype)) == dtype
+
+
 def test_most_lines_are_computed() -> None:
     ran = sum(len(explicit_programs("numpy", made)) for made in MADE)
     assert ran > 6 * len(MADE)

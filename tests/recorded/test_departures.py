@@ -13,7 +13,7 @@ from typelattice.files.reader import parse
 from typelattice.operands.notation import parse as operand
 from typelattice.recorded.departure import Departure, DepartureError, departure_of
 from typelattice.recorded.departures import FOLDER, departures
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 ADD = 'ops = "add"\n'
 WHY = 'reason = "why"\nsource = "here"\n'

@@ -12,25 +12,26 @@ from typelattice.conformance.compare import compare
 from typelattice.explanations.recorded_answer import evidence
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse
-from typelattice.recorded import recording as store
+from typelattice.recorded import recording_files as store
 from typelattice.recorded.answers import answer_of
 from typelattice.recorded.departure import departure_of
 from typelattice.recorded.departures import departures
+from typelattice.recorded.encode_recording import encode_recording
 from typelattice.recorded.observed import asked_of, observed
-from typelattice.recorded.recording import (
+from typelattice.recorded.recording import RecordingError
+from typelattice.recorded.recording_files import (
     RECORDINGS,
-    Call,
-    Recording,
-    RecordingError,
-    encode,
-    opened,
-    recorded,
-)  # fmt: skip
+    load_recording,
+    open_recording,
+    recording_names,
+    save_recording,
+)
+from typelattice.recorded.sections import Call
 
 
 def look_up(name: str, op: str, operands: tuple[str, ...]) -> Call | None:
     """One call of a recording; None if there is no such recording."""
-    recording = opened(name)
+    recording = open_recording(name)
     return recording.call(op, operands) if recording else None
 
 
@@ -38,7 +39,7 @@ EVERY, OPERATIONS = 29, 8  # of the calls, and of the operations of a recording
 HALF, FACTORED = "float16", "eig"  # NumPy has no kernel for it, and its rule does not say so
 
 
-@pytest.mark.parametrize("name", recorded())
+@pytest.mark.parametrize("name", recording_names())
 def test_calls_are_looked_up_as_the_whole_recording_has_them_and_depart_as_compared(name: str) -> None:
     system = tl.system(name)
     for call in calls_of(name, some(name, kept(name).operations, OPERATIONS), EVERY):
@@ -114,9 +115,9 @@ def test_a_file_of_ones_own_is_compared_with_no_recording_but_one_of_its_name_an
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of recordings in place of those that come along."""
     monkeypatch.setattr(store, "RECORDINGS", tmp_path)
-    opened.cache_clear()
+    open_recording.cache_clear()
     yield tmp_path
-    opened.cache_clear()
+    open_recording.cache_clear()
 
 
 def test_the_message_of_an_exception_is_that_of_the_very_call() -> None:
@@ -127,14 +128,14 @@ def test_the_message_of_an_exception_is_that_of_the_very_call() -> None:
 
 
 def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Path) -> None:
-    known = Recording.load(Path(RECORDINGS) / "numpy.jsonl")
+    known = load_recording(Path(RECORDINGS) / "numpy.jsonl")
     add = {operands: answer_of(kept) for operands, kept in known.answers("add").items()}
-    encode(known.head, {}, {"add": add}).save(folder / "numpy.jsonl")
+    save_recording(encode_recording(known.head, {}, {"add": add}), folder / "numpy.jsonl")
     o = observed(tl.system("numpy").explain("uint8", "300", op="add"))
     assert o and o.error == "OverflowError"
 
 
-@pytest.mark.parametrize("name", [name for name in recorded() if "@" in name])
+@pytest.mark.parametrize("name", [name for name in recording_names() if "@" in name])
 def test_an_older_release_is_looked_up_where_it_differs_from_the_newest_and_where_not(name: str) -> None:
     whole, newest = kept(name), kept(name.partition("@")[0])
     for op in some(name, whole.sections_own(), OPERATIONS):
@@ -154,7 +155,7 @@ def test_a_damaged_recording_is_named(folder: Path, cut: int) -> None:
 
 
 def test_the_library_is_named_as_it_was_recorded() -> None:
-    recording = Recording.load("keras-jax")
+    recording = load_recording("keras-jax")
     assert asked_of(tl.system("keras-jax")) == ", ".join(
         f"{package} {recording.versions[package]}" for package in ("keras", "jax")
     )

@@ -8,28 +8,29 @@ from pathlib import Path
 import pytest
 from kept import kept
 
-from typelattice.recorded.recording import (
+from typelattice.recorded.encode_recording import encode_recording
+from typelattice.recorded.recording import Recording, RecordingError
+from typelattice.recorded.recording_files import (
     HEAD,
     HEAD_ON_BASE,
     LIMIT_CALLS,
     RECORDINGS,
-    Recording,
-    RecordingError,
-    encode,
-    recorded,
-)  # fmt: skip
+    load_recording,
+    recording_names,
+    save_recording,
+)
 
 
 def test_recording_survives_its_file(tiny: Recording, tmp_path: Path) -> None:
-    tiny.save(tmp_path / "tiny.jsonl")
-    read = Recording.load(tmp_path / "tiny.jsonl")
+    save_recording(tiny, tmp_path / "tiny.jsonl")
+    read = load_recording(tmp_path / "tiny.jsonl")
     assert (read.head, read.errors, [*read.calls()]) == (tiny.head, tiny.errors, [*tiny.calls()])
 
 
 def test_people_can_read_a_row(tiny: Recording, tmp_path: Path) -> None:
     found = {"add": {("int8", "int8"): "int8", ("int8", "int16"): "int16", ("int16", "int8"): "int16",
                      ("int16", "int16"): "int16"}}  # fmt: skip
-    encode(tiny.head, {}, found).save(tmp_path / "add.jsonl")
+    save_recording(encode_recording(tiny.head, {}, found), tmp_path / "add.jsonl")
     _, *rows = (tmp_path / "add.jsonl").read_text().splitlines()
     assert rows == [
         '["add", "int8", {"int8": "int8", "int16": "*"}]', '["add", "int16", {"int16": "*"}]'
@@ -38,9 +39,9 @@ def test_people_can_read_a_row(tiny: Recording, tmp_path: Path) -> None:
 
 def test_an_operation_may_be_asked_of_some_operands_only(tiny: Recording, tmp_path: Path) -> None:
     found = {"negative": {("int8",): "int8", ("float32",): "int8"}}
-    some = encode(tiny.head, {}, found)
-    some.save(tmp_path / "some.jsonl")
-    read = Recording.load(tmp_path / "some.jsonl")
+    some = encode_recording(tiny.head, {}, found)
+    save_recording(some, tmp_path / "some.jsonl")
+    read = load_recording(tmp_path / "some.jsonl")
     assert read.answers("negative") == found["negative"]
     with pytest.raises(RecordingError, match=r"tiny was not asked negative\(int16\)"):
         read.answer("negative", "int16")
@@ -51,15 +52,15 @@ def test_an_operation_is_written_as_what_differs_from_another(tiny: Recording, t
     some = {operands: answer for operands, answer in add.items() if "int16" not in operands}
     differs = {**add, ("int8", "int8"): "float32"}
     found = {"+=": some, "+": add, "add": add, "subtract": differs}
-    encode(tiny.head, tiny.errors, found).save(tmp_path / "kept.jsonl")
+    save_recording(encode_recording(tiny.head, tiny.errors, found), tmp_path / "kept.jsonl")
     text = (tmp_path / "kept.jsonl").read_text()
     assert '["+=", "add", "int8 float32"]\n["+", "add", "*"]\n' in text
     assert '["subtract", "add", "*"]\n["subtract", "int8", {"float32": "int8"}]\n' in text
-    read = Recording.load(tmp_path / "kept.jsonl")
+    read = load_recording(tmp_path / "kept.jsonl")
     assert {op: read.answers(op) for op in read.operations} == found
     (tmp_path / "broken.jsonl").write_text(text.replace('["+", "add"', '["+", "nothing"'))
     with pytest.raises(RecordingError, match=r"broken\.jsonl: line \d+: 'nothing' is no operation above it"):
-        Recording.load(tmp_path / "broken.jsonl")
+        load_recording(tmp_path / "broken.jsonl")
 
 
 def test_a_call_not_asked_is_refused_by_name(tiny: Recording) -> None:
@@ -69,9 +70,9 @@ def test_a_call_not_asked_is_refused_by_name(tiny: Recording) -> None:
         tiny.answer("sqrt", "int8")
 
 
-@pytest.mark.parametrize("name", recorded())
+@pytest.mark.parametrize("name", recording_names())
 def test_kept_recordings_are_sound(name: str) -> None:
-    recording = Recording.load(name)
+    recording = load_recording(name)
     assert recording.library == name.partition("@")[0] and recording.how and recording.versions
     text = (Path(RECORDINGS) / f"{name}.jsonl").read_text(encoding="utf-8")
     assert "/home/" not in text and "/tmp/" not in text
@@ -107,24 +108,24 @@ ROWS = {
 @pytest.mark.parametrize("message", HEADS)
 def test_a_damaged_head_is_refused_by_its_key(tiny: Recording, tmp_path: Path, message: str) -> None:
     path = tmp_path / "damaged.jsonl"
-    tiny.save(path)
+    save_recording(tiny, path)
     head, rows = path.read_text().split("\n", 1)
     document = json.loads(head)
     HEADS[message](document)
     path.write_text(f"{json.dumps(document)}\n{rows}")
     with pytest.raises(RecordingError, match=rf"damaged\.jsonl: line 1: {message}; record it again"):
-        Recording.load(path)
+        load_recording(path)
 
 
 @pytest.mark.parametrize("rows", ROWS)
 def test_a_damaged_row_is_refused_by_its_line(tiny: Recording, tmp_path: Path, rows: str) -> None:
     path = tmp_path / "damaged.jsonl"
-    tiny.save(path)
+    save_recording(tiny, path)
     text = "".join(line + "\n" for line in path.read_text().splitlines() if line.startswith("{"))
     path.write_text(f'{text}["first", {{"int8": "int8"}}]\n{rows}\n')
     line = text.count("\n") + 2 + rows.count("\n")
     with pytest.raises(RecordingError, match=rf"damaged\.jsonl: line {line}: {ROWS[rows]}; record it again"):
-        Recording.load(path)
+        load_recording(path)
 
 
 def test_a_short_file_cannot_state_calls_without_end(tiny: Recording, tmp_path: Path) -> None:
@@ -134,26 +135,26 @@ def test_a_short_file_cannot_state_calls_without_end(tiny: Recording, tmp_path: 
     head = json.dumps({"format": 3, **tiny.head, "operands": names})
     (tmp_path / "many.jsonl").write_text(f"{head}\n{rows}\n")
     with pytest.raises(RecordingError, match=rf"line 2: is beyond {LIMIT_CALLS:,} calls"):
-        Recording.load(tmp_path / "many.jsonl")
+        load_recording(tmp_path / "many.jsonl")
     chain = "".join(f'["op{n + 1}", "op{n}", "*"]\n' for n in range(5_000))
     (tmp_path / "chain.jsonl").write_text(f'{head}\n["op0", "x1", {{"int8": "x1"}}]\n{chain}')
     with pytest.raises(RecordingError, match=r"line 6: is beyond 4 operations in a chain"):
-        Recording.load(tmp_path / "chain.jsonl")
+        load_recording(tmp_path / "chain.jsonl")
 
 
 def test_a_file_that_is_no_json_is_refused_by_line(tmp_path: Path) -> None:
     (tmp_path / "broken.jsonl").write_text('{"format": 1\n,')
     with pytest.raises(RecordingError, match=r"broken\.jsonl: line 1: is not JSON: column 13"):
-        Recording.load(tmp_path / "broken.jsonl")
+        load_recording(tmp_path / "broken.jsonl")
     (tmp_path / "binary.jsonl").write_bytes(b"{\xff")
     with pytest.raises(RecordingError, match=r"binary\.jsonl is not UTF-8 at byte 1"):
-        Recording.load(tmp_path / "binary.jsonl")
+        load_recording(tmp_path / "binary.jsonl")
     with pytest.raises(RecordingError, match="there is no recording 'nowhere'"):
-        Recording.load("nowhere")
+        load_recording("nowhere")
     with pytest.raises(RecordingError, match="no recording 'numpyy'; did you mean numpy"):
-        Recording.load("numpyy")
+        load_recording("numpyy")
     with pytest.raises(RecordingError, match=r"there is no recording '.{40}'"):
-        Recording.load("n" * 100_000)
+        load_recording("n" * 100_000)
 
 
 @pytest.mark.parametrize(("text", "why"), [
@@ -164,7 +165,7 @@ def test_a_file_that_is_no_json_is_refused_by_line(tmp_path: Path) -> None:
 def test_a_hostile_file_is_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "hostile.jsonl").write_text(text)
     with pytest.raises(RecordingError, match=rf"hostile\.jsonl.*{why}"):
-        Recording.load(tmp_path / "hostile.jsonl")
+        load_recording(tmp_path / "hostile.jsonl")
 
 
 def test_the_schema_names_the_keys_of_a_head() -> None:

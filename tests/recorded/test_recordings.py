@@ -11,7 +11,7 @@ import typelattice as tl
 from typelattice.conformance.compare import Report, compare
 from typelattice.facts.releases import SIGN
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import RECORDINGS, recorded
+from typelattice.recorded.recording_files import RECORDINGS, recording_names
 
 EVERY = 17  # of the calls: all of them are for `make conform`
 EVERY_OF_OLDER = 37  # of those of an older release, whose rules are mostly those of the newest
@@ -27,7 +27,7 @@ def told(found: Report) -> str:
     )
 
 
-@pytest.mark.parametrize("name", recorded())
+@pytest.mark.parametrize("name", recording_names())
 def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
     recording = kept(name)
     operations = recording.operations
@@ -38,7 +38,7 @@ def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("name", recorded())
+@pytest.mark.parametrize("name", recording_names())
 def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
     """But for the listed departures. Each of its own is met exactly as often as it says."""
     found = compare(tl.system(name), kept(name).calls(), departures(name))

@@ -10,31 +10,39 @@ import pytest
 from kept import kept
 
 import typelattice as tl
-from typelattice.facts.releases import release_of
+from typelattice.facts.releases import system_for_version
 from typelattice.recorded.answers import NOT_ASKED
-from typelattice.recorded.recording import RECORDINGS, Recording, RecordingError, opened, recorded
+from typelattice.recorded.encode_recording import rest_on_base, without_base
+from typelattice.recorded.recording import RecordingError
+from typelattice.recorded.recording_files import (
+    RECORDINGS,
+    load_recording,
+    open_recording,
+    recording_names,
+    save_recording,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import releases as tool
 
 
-@pytest.mark.parametrize("name", [name for name in recorded() if "@" in name])
+@pytest.mark.parametrize("name", [name for name in recording_names() if "@" in name])
 def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -> None:
     recording, base = kept(name), kept(name.partition("@")[0])
     assert (recording.operands, recording.operations) == (base.operands, base.operations)
     for op in base.operations:
         assert recording.answers(op).keys() == base.answers(op).keys()
     version = next(iter(recording.versions.values()))
-    assert release_of(name.partition("@")[0], version) == name
+    assert system_for_version(name.partition("@")[0], version) == name
 
 
-BASES = {name: found.head.get("base") for name in recorded() if (found := opened(name))}
+BASES = {name: found.head.get("base") for name in recording_names() if (found := open_recording(name))}
 RESTING = {name: base for name, base in BASES.items() if base is not None}
 
 
 def test_recordings_of_older_releases_rest_on_the_newest() -> None:
-    assert {name: RESTING[name] for name in recorded() if "@" in name} == {
-        name: name.partition("@")[0] for name in recorded() if "@" in name
+    assert {name: RESTING[name] for name in recording_names() if "@" in name} == {
+        name: name.partition("@")[0] for name in recording_names() if "@" in name
     }
 
 
@@ -50,19 +58,19 @@ def test_what_a_recording_rests_on_may_rest_on_a_third_and_ends_at_a_whole_one()
 
 @pytest.mark.parametrize("name", ["numpy@2.0", "mlx@0.29", "keras-tensorflow@3.12"])
 def test_a_recording_is_written_on_its_base_as_it_was_read(name: str, tmp_path: Path) -> None:
-    kept(name).on_base(RESTING[name]).save(tmp_path / "again.jsonl")
+    save_recording(rest_on_base(kept(name), RESTING[name]), tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_text() == (Path(RECORDINGS) / f"{name}.jsonl").read_text()
 
 
 def test_a_recording_on_a_base_is_written_whole(tmp_path: Path) -> None:
     recording = kept("mlx@0.29")
-    recording.whole().save(tmp_path / "whole.jsonl")
-    assert {*Recording.load(tmp_path / "whole.jsonl").calls()} == {*recording.calls()}
+    save_recording(without_base(recording), tmp_path / "whole.jsonl")
+    assert {*load_recording(tmp_path / "whole.jsonl").calls()} == {*recording.calls()}
 
 
 def test_what_a_release_lacks_is_stated_once_and_no_call_of_it_was_asked() -> None:
     assert "positive" in kept("mlx@0.29").head["lacks"]["operations"]
-    answers = [call.answer for call in Recording.load("mlx@0.29").calls() if call.op == "positive"]
+    answers = [call.answer for call in load_recording("mlx@0.29").calls() if call.op == "positive"]
     assert {*answers} == {NOT_ASKED}
     assert tl.observed(tl.system("mlx@0.29").explain("int8", op="positive")) is None
     assert tl.observed(tl.system("mlx").explain("int8", op="positive")) is not None
@@ -73,7 +81,7 @@ def test_an_exception_says_what_it_said_in_the_older_release() -> None:
     assert newer is not None and older is not None
     assert newer.answer == older.answer
     assert "[ceil]" in newer.message and "[floor]" in older.message
-    assert older in [*Recording.load("mlx@0.29").calls()]
+    assert older in [*load_recording("mlx@0.29").calls()]
 
 
 DAMAGE: dict[str, Callable[[dict], object]] = {
@@ -109,7 +117,7 @@ def test_a_damaged_head_on_a_base_is_refused_by_its_place(told: str, tmp_path: P
     DAMAGE[told](document)
     (tmp_path / "damaged.jsonl").write_text(f"{json.dumps(document)}\n{rows}")
     with pytest.raises(RecordingError, match=told):
-        Recording.load(tmp_path / "damaged.jsonl")
+        load_recording(tmp_path / "damaged.jsonl")
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -117,7 +125,7 @@ def test_a_row_that_the_base_has_no_call_for_is_refused_by_its_line(row: str, tm
     head = (Path(RECORDINGS) / "numpy@2.0.jsonl").read_text(encoding="utf-8").split("\n", 1)[0]
     (tmp_path / "damaged.jsonl").write_text(f"{head}\n{row}\n")
     with pytest.raises(RecordingError, match=rf"damaged\.jsonl: line 2: {ROWS[row]}; record it again"):
-        Recording.load(tmp_path / "damaged.jsonl")
+        load_recording(tmp_path / "damaged.jsonl")
 
 
 def test_an_environment_is_made_again_once_the_registry_names_other_packages(

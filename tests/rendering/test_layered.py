@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import typelattice as tl
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Link, Vertex
-from typelattice.rendering.layered import Placed, Rect, layered
+from typelattice.rendering.layered import Placed, Rect, lay_out
 
 GRAPHS = json.loads((Path(__file__).parents[1] / "seeds/jep9407_graphs.json").read_text())["graphs"]
 Pair = tuple[float, float]
@@ -68,7 +68,7 @@ def orders(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[float] | None, 
 def test_nodes_stand_apart_and_arrows_lead_around_them_to_the_right(
     given: tuple[list[tuple[int, int]], list[float] | None, int],
 ) -> None:
-    drawn = layered(diagram(*given))
+    drawn = lay_out(diagram(*given))
     check(drawn)
     assert all(a[0] <= b[0] + 0.1 for e in drawn.edges for a, b in pairwise(e.points))
 
@@ -77,7 +77,7 @@ def test_nodes_stand_apart_and_arrows_lead_around_them_to_the_right(
 @settings(max_examples=30)
 def test_every_arrow_is_drawn_once(given: tuple[list[tuple[int, int]], list[float] | None, int]) -> None:
     made = diagram(*given)
-    drawn = [(a, b) for e in layered(made).edges for a in e.sources for b in e.targets]
+    drawn = [(a, b) for e in lay_out(made).edges for a in e.sources for b in e.targets]
     assert sorted(drawn) == sorted((a.source, a.target) for a in made.arrows)
 
 
@@ -100,7 +100,7 @@ def test_every_system_is_drawn_clean(name: str, small: bool) -> None:
 @settings(max_examples=30)
 def test_a_tree_has_no_crossing_in_whatever_order_its_nodes_are_named(names: list[int]) -> None:
     edges = [(names[(i - 1) // 2], names[i]) for i in range(1, 15)]
-    assert layered(diagram(edges)).crossings == 0
+    assert lay_out(diagram(edges)).crossings == 0
 
 
 def test_the_same_diagram_is_laid_out_the_same_each_time() -> None:
@@ -130,7 +130,7 @@ def test_no_more_arrows_cross_than_where_the_documents_placed_the_nodes_by_hand(
     vertices = tuple(Vertex(n, n, 2.5 if n == "i*" else rows.get(n[0], 1.0)) for n in places)
     arrows = tuple(Arrow(a, b) for a, b in edges)
     named = ((0.0, "complex"), (1.0, "float"), (2.0, "signed"), (3.0, "unsigned"))
-    assert layered(Diagram("", vertices, arrows, rows=named)).crossings <= by_hand
+    assert lay_out(Diagram("", vertices, arrows, rows=named)).crossings <= by_hand
 
 
 def test_a_lattice_of_jax_has_no_crossing_and_numpys_has_those_of_two_covers() -> None:
@@ -140,14 +140,14 @@ def test_a_lattice_of_jax_has_no_crossing_and_numpys_has_those_of_two_covers() -
 
 def test_a_long_arrow_takes_a_level_of_its_own_and_keeps_it() -> None:
     edges = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4)]
-    drawn = layered(diagram(edges, [0.0] * 5))
+    drawn = lay_out(diagram(edges, [0.0] * 5))
     (long,) = [e for e in drawn.edges if (e.sources, e.targets) == (("0",), ("4",))]
     bends = {y for _, y in long.points[2:-2]}
     assert len(bends) == 1 and bends.isdisjoint({n.at.y for n in drawn.nodes})
 
 
 def test_what_leads_in_a_circle_is_drawn_with_an_arrow_that_goes_back() -> None:
-    drawn = layered(diagram([(0, 1), (1, 2), (2, 0)]))
+    drawn = lay_out(diagram([(0, 1), (1, 2), (2, 0)]))
     check(drawn)
     back = [e for e in drawn.edges if e.points[0][0] > e.points[-1][0]]
     assert [(e.sources, e.targets) for e in back] == [(("2",), ("0",))]
@@ -156,7 +156,7 @@ def test_what_leads_in_a_circle_is_drawn_with_an_arrow_that_goes_back() -> None:
 def test_vertices_with_the_same_arrows_share_a_box_from_three_on() -> None:
     boxes = tl.draw("torch").placed.boxes
     assert [b.members for b in boxes] == [("uint16", "uint32", "uint64")]
-    assert not layered(diagram([(0, 1), (0, 2)], [0.0] * 3)).boxes
+    assert not lay_out(diagram([(0, 1), (0, 2)], [0.0] * 3)).boxes
 
 
 def test_an_arrow_to_nowhere_and_two_vertices_of_one_name_are_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main as command
-from typelattice.tracing.report.run_documents import RunFileError, combined, difference, read_run
+from typelattice.tracing.report.run_documents import RunFileError, combine_documents, difference, read_run
 
 
 def before(x: np.ndarray) -> np.ndarray:
@@ -46,7 +46,7 @@ def test_lines_and_folders_do_not_count() -> None:
 
 def test_combined_runs_have_the_steps_of_all() -> None:
     parts = [document(before), document(after)]
-    made = combined(parts)
+    made = combine_documents(parts)
     first = len(parts[0]["steps"])
     assert len(made["steps"]) == first + len(parts[1]["steps"])
     moved = [[p - first for p in step["operands"]] for step in made["steps"][first:]]
@@ -54,7 +54,7 @@ def test_combined_runs_have_the_steps_of_all() -> None:
     assert made.keys() == parts[0].keys() and made["libraries"] == parts[0]["libraries"]
     parts[1]["libraries"] = {"numpy": "numpy1"}
     with pytest.raises(RunFileError, match="combine runs of one environment"):
-        combined(parts)
+        combine_documents(parts)
 
 
 def test_the_command_ends_with_1_for_a_new_upcast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from followed import followed
 
 import typelattice as tl
-from typelattice.facts.releases import release_of
+from typelattice.facts.releases import system_for_version
 from typelattice.tracing.libraries import own_system, version
 
 pytestmark = pytest.mark.live
@@ -102,7 +102,7 @@ def test_a_run_goes_by_the_release_that_is_installed(library: str) -> None:
     found = own_system(library, ())
     installed = metadata.version(module.__name__)
     assert version(library) == installed
-    assert found == release_of(found.partition("@")[0], installed)
+    assert found == system_for_version(found.partition("@")[0], installed)
 
 
 def test_a_scalar_of_numpys_beside_an_array_of_mlxs_counts_as_mlx_says() -> None:

@@ -82,8 +82,8 @@ def test_a_module_that_cannot_be_rewritten_runs_as_it_is_and_is_named(package: P
 def test_functions_that_numba_compiles_are_left_alone_and_named() -> None:
     recorder = Recorder()
     text = b"from numba import njit as fast\n@fast\ndef f(x): return x + 1\ndef g(x): return x + 1\n"
-    Compiler(recorder).compiled("f.py", text)
-    _, _, rows, alone = Compiler(recorder).compiled("f.py", text)
+    Compiler(recorder).compile_source("f.py", text)
+    _, _, rows, alone = Compiler(recorder).compile_source("f.py", text)
     found = [WrittenOperation(*marshal.loads(row)) for row in rows]
     assert alone == [("f", "numba compiles it")] and [each.line for each in found] == [4]
 

@@ -6,33 +6,37 @@ their own, beside those that Sphinx makes: a thousand take seconds, and each is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from html import escape
-from itertools import combinations_with_replacement, groupby
+from itertools import groupby
 from pathlib import Path
 
 import typelattice as tl
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.recorded_answer import UNKNOWN_REASON, given
+from typelattice.explanations.recorded_answer import UNKNOWN_REASON, answer_words
 from typelattice.explanations.sections import answer
+from typelattice.explorer.answer_pages import (
+    ALONE,
+    FOLDER,
+    SIGNS,
+    USUAL,
+    Question,
+    question_of,
+    questions,
+    scope,
+)
 from typelattice.facts.releases import SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse
 from typelattice.recorded.observed import Observed, observed
 from typelattice.recorded.unasked import lacking_of
-from typelattice.study.tables import is_small
 
-# JAX has every everyday dtype; those of less than 8 bits and small floats are few people's.
-DTYPES = tuple(str(dtype) for dtype in tl.system("jax").dtypes if not is_small(dtype))
-NUMBERS = ("1", "-1", "300", "100000", "2.5", "1e5", "1j")
-SIGNS = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
-    "pow": "**", "maximum": "", "where": "", "concat": "", "matmul": "@", "equal": "==",
-}  # fmt: skip
-USUAL = "add"  # the operation of pages that name none
 FIRST = 4  # libraries that the sentence at the top names
-FOLDER = "answers"
+ON_CARD = 5  # libraries that a card names
 RIGHT, DEPARTS, REFUSED = "by its rule", "departs", "refused"
 UNASKED, LACKING = "never asked", "no such dtype"
 LEGEND = (
@@ -40,6 +44,9 @@ LEGEND = (
     "<em>never asked</em>: the rule alone says so. <em>departs</em>: the library answers otherwise than its "
     "rule.</small></p>"
 )
+# Pages that Sphinx makes and that lead to the page of a question that is typed there.
+SEARCHED = ("search.html", "live.html", "index.html")
+SCRIPTS = '<script src="_static/answer-pages.js"></script><script src="_static/answers.js"></script>'
 COLOURS = {RIGHT: "#1a7f37", DEPARTS: "#9a6700", REFUSED: "#b42318", UNASKED: "#57606a", LACKING: "#57606a"}
 
 
@@ -53,36 +60,6 @@ class Given:
     call: str
     why: str
     rule: str
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """An operation and its operands, as the name of the page writes them."""
-
-    op: str
-    operands: tuple[str, str]
-
-    @property
-    def path(self) -> str:
-        """The page, from the folder of all: `int64+float16.html`, `divide/int64+float16.html`."""
-        name = f"{'+'.join(self.operands)}.html"
-        return name if self.op == USUAL else f"{self.op}/{name}"
-
-    @property
-    def title(self) -> str:
-        first, second = self.operands
-        sign = SIGNS[self.op]
-        return f"{first} {sign} {second}" if sign else f"{self.op}({first}, {second})"
-
-
-def questions() -> Iterator[Question]:
-    """Each pair of everyday dtypes in each operation, and each dtype beside everyday Python numbers."""
-    for op in SIGNS:
-        for pair in combinations_with_replacement(DTYPES, 2):
-            yield Question(op, pair)
-    for dtype in DTYPES:
-        for number in NUMBERS:
-            yield Question(USUAL, (dtype, number))
 
 
 def libraries() -> list[str]:
@@ -107,7 +84,7 @@ def _given(question: Question, name: str, release: str, with_rule: bool = False)
     o = observed(p)
     call = "" if o is None else f"{o.library}: {o.call.question}"
     rule = str(p.rule) if with_rule and p.rule and not lacking_of(p) else ""
-    return Given(release, given(o) if o else answer(p), _status(p, o), call, _why(p, o), rule)
+    return Given(release, answer_words(o) if o else answer(p), _status(p, o), call, _why(p, o), rule)
 
 
 def _status(p: Promotion, o: Observed | None) -> str:
@@ -123,6 +100,20 @@ def _why(p: Promotion, o: Observed | None) -> str:
     if o.departs:
         return f"its rule says {answer(p)}; {o.reason or UNKNOWN_REASON}"
     return o.error or ""
+
+
+def swapped(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
+    """Name the libraries whose answer is another with the operands in the other order; else empty."""
+    if len(set(question.operands)) < 2:
+        return ""
+    other = Question(question.op, question.operands[::-1])
+    differing = []
+    for name, (newest, *_) in found.items():
+        given_ = _given(other, name, newest.release)
+        if (given_.answer, given_.status) != (newest.answer, newest.status):
+            mark = f" ({given_.status})" if given_.status in (UNASKED, DEPARTS) else ""
+            differing.append(f"{name} {given_.answer}{mark}")
+    return f"In the other order, {other.title}: {', '.join(differing)}." if differing else ""
 
 
 def sentence(found: Mapping[str, Sequence[Given]]) -> str:
@@ -153,14 +144,15 @@ def page(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
     up = "../" * question.path.count("/")
     rows = "".join(_row(name, releases_, up) for name, releases_ in found.items())
     operands = " ".join(question.operands)
-    command = f"typelattice explain {operands}{'' if question.op == USUAL else f' --op {question.op}'}"
+    dashes = "-- " if "-" in operands else ""
+    command = f"typelattice explain --op {question.op} {dashes}{operands}"
     body = (
         f"<p class=sum>{escape(sentence(found))}</p>"
         '<div class=scroll tabindex=0 role=region aria-label="answers"><table><thead><tr>'
         "<th scope=col>library<th scope=col>newest release<th scope=col>older releases"
         "<th scope=col>recorded call, reason, rule"
         f"</thead><tbody>{rows}</tbody></table></div>"
-        f"{_others(question, up)}"
+        f"<p>{escape(swapped(question, found))}</p>{_others(question, up)}"
         f"<p>The same on a command line: <code>{escape(command)}</code></p>"
     )
     return html_page(question.title, sentence(found), body, up, question.path.replace(".html", ".svg"))
@@ -190,14 +182,12 @@ def _chip(said: str, status: str) -> str:
 
 def _others(question: Question, up: str) -> str:
     """Links to the same operands in other operations, if there are pages of them."""
-    if question.operands[1] in NUMBERS:
-        return ""
     links = [
-        f'<a href="{up}{other.path}">{escape(other.op)}</a>'
-        for other in (Question(op, question.operands) for op in SIGNS)
-        if other != question
+        f'<a href="{up}{escape(other.path)}">{escape(other.op)}</a>'
+        for op in (*SIGNS, *ALONE)
+        if (other := question_of(question.operands, op)) and other != question
     ]
-    return f"<p>The same operands in {', '.join(links)}.</p>"
+    return f"<p>The same in {', '.join(links)}.</p>" if links else ""
 
 
 def _mark(newest: Given) -> str:
@@ -225,17 +215,16 @@ def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
 
 def index(paths: Sequence[Question]) -> str:
     """The page that leads to all others, with a box that finds them by their operands."""
-    operations = ", ".join(f'<a href="{op}.html">{op}</a>' for op in SIGNS)
+    operations = ", ".join(f'<a href="{op}.html">{op}</a>' for op in (*SIGNS, *ALONE))
     usual = [q for q in paths if q.op == USUAL]
     links = "".join(f'<li><a href="{escape(q.path)}">{escape(q.title)}</a>' for q in usual)
     body = (
-        "<p>What does each library answer? Type two operands, or choose a page.</p>"
-        '<form id=find><label>Operands <input id=operands placeholder="int64 float16" autocapitalize=off'
-        ' spellcheck=false></label> in <select id=op aria-label=operation>'
-        + "".join(f"<option>{op}" for op in SIGNS)
-        + "</select> <button>Show</button> <span id=none role=status></span></form>"
+        "<p>What does each library answer? Type what you ask, or choose a page.</p>"
+        '<form id=find><label>Question <input id=operands placeholder="int64 / float16, or sum uint8"'
+        ' autocapitalize=off autocomplete=off spellcheck=false></label> <button>Show</button>'
+        " <span id=none role=status></span></form>"
         f"<p>By operation: {operations}.</p><ul class=pages>{links}</ul>"
-        "<script src=../_static/answers.js></script>"
+        "<script src=../_static/answer-pages.js></script><script src=../_static/answers.js></script>"
     )
     summary = "What dtype does x + y have? Every library, release by release."
     return html_page("Every answer", summary, body, "", "")
@@ -252,6 +241,7 @@ def html_page(title: str, summary: str, body: str, up: str, badge: str, note: st
         f'<meta property="og:description" content="{escape(summary)}">'
         f'<link rel=icon href="{up}../_static/favicon.svg">'
         f'<link rel=stylesheet href="{up}../_static/answers.css">'
+        f'<script src="{up}../_static/theme.js"></script>'
         f'<header><a href="{up}../index.html">typelattice</a> · '
         f'<a href="{up}../answers/index.html">every answer</a> · '
         f'<a href="{up}../conformance/index.html">conformance</a> · '
@@ -278,22 +268,63 @@ def badge(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
     )
 
 
-def write(html: Path) -> int:
-    """Write all pages into the folder of a site; the number of pages."""
+def card(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
+    """The card of a page, which other sites show of a link: the question and the answers, large."""
+    shown = [(name, newest) for name, (newest, *_) in found.items() if newest.status != LACKING][:ON_CARD]
+    rows = "".join(
+        f'<text x="40" y="{120 + 36 * n}" fill="#24292f">{escape(name)}</text>'
+        f'<text x="260" y="{120 + 36 * n}" fill="{COLOURS[newest.status]}">{escape(_said(newest))}</text>'
+        for n, (name, newest) in enumerate(shown)
+    )
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="315" font-family="DejaVu Sans"'
+        ' font-size="22"><rect width="600" height="315" fill="#fff"/>'
+        f'<text x="40" y="66" font-size="34" fill="#24292f">{escape(question.title)}</text>{rows}'
+        '<text x="440" y="295" font-size="16" fill="#57606a">typelattice</text></svg>'
+    )
+
+
+def _said(newest: Given) -> str:
+    return newest.answer if newest.status in (RIGHT, newest.answer) else f"{newest.answer} ({newest.status})"
+
+
+def write(html: Path, address: str = "") -> int:
+    """Write all pages into the folder of a site; the number of pages.
+
+    A site with an address has a card beside each page. Raises DrawingError without resvg.
+    """
     into = html / FOLDER
     into.mkdir(parents=True, exist_ok=True)
     every = [*questions()]
-    newest: dict[Question, dict[str, Given]] = {}
-    for question in every:
-        found = asked(question)
-        newest[question] = {name: releases_[0] for name, releases_ in found.items()}
-        for path, text in (
-            (question.path, page(question, found)),
-            (question.path.replace(".html", ".svg"), badge(question, found)),
-        ):
-            (into / path).parent.mkdir(exist_ok=True)
-            (into / path).write_text(text, encoding="utf-8")
-    for op in SIGNS:
+    for op in (*SIGNS, *ALONE):
+        (into / op).mkdir(exist_ok=True)
+    with ProcessPoolExecutor() as processes:
+        made = processes.map(partial(_write_page, into, address), every, chunksize=20)
+        newest = dict(zip(every, made, strict=True))
+    for op in (*SIGNS, *ALONE):
         (into / f"{op}.html").write_text(overview(op, newest), encoding="utf-8")
     (into / "index.html").write_text(index(every), encoding="utf-8")
-    return len(every) + len(SIGNS) + 1
+    pages = f'"use strict";\nconst ANSWER_PAGES = {json.dumps(scope())};\n'
+    (html / "_static" / "answer-pages.js").write_text(pages, encoding="utf-8")
+    for name in SEARCHED:
+        found = (html / name).read_text(encoding="utf-8")
+        (html / name).write_text(found.replace("</body>", f"{SCRIPTS}</body>"), encoding="utf-8")
+    return len(every) + len(SIGNS) + len(ALONE) + 1
+
+
+def _write_page(into: Path, address: str, question: Question) -> dict[str, Given]:
+    """Write the page of a question and its pictures; the answers of the newest releases."""
+    found = asked(question)
+    text, path = page(question, found), into / question.path
+    if address:
+        from typelattice.rendering.png import png  # resvg is no part of what a site needs at home
+
+        path.with_suffix(".png").write_bytes(png(card(question, found), 1))
+        here = f"{address}/{FOLDER}/{question.path.removesuffix('.html')}"
+        tags = f'<meta property="og:url" content="{escape(here)}.html">'
+        tags += f'<meta property="og:image" content="{escape(here)}.png">'
+        tags += '<meta name="twitter:card" content="summary_large_image">'
+        text = text.replace("<link rel=icon", f"{tags}<link rel=icon", 1)
+    path.write_text(text, encoding="utf-8")
+    path.with_suffix(".svg").write_text(badge(question, found), encoding="utf-8")
+    return {name: releases_[0] for name, releases_ in found.items()}

@@ -1,7 +1,8 @@
 """Builds the documentation site: `python tools/docs/build.py INTO`, or `make docs`.
 
 With `--pyodide FOLDER`, where its files lie, the site has Pyodide itself. With `--address URL`, where it will
-stand, the page for wrong addresses and the cards that other sites show of a link lead there.
+stand, the page for wrong addresses and the cards that other sites show of a link lead there. With
+`--repository URL` each page links to the repository.
 
 The pages of docs/, the README and the other documents of the repository are laid into INTO/source as they
 are, but for their links, beside pages that are generated: the gallery, the API, the commands, the documents.
@@ -11,6 +12,7 @@ to the outside are listed in INTO/links.txt.
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import sys
@@ -27,8 +29,8 @@ import links
 import live
 import reference
 
-import typelattice as tl
-from typelattice.explorer.document import USUAL, document
+from typelattice.explorer.answer_pages import scope
+from typelattice.explorer.document import USUAL, Document, document
 from typelattice.explorer.page import page as explorer
 
 HERE = Path(__file__).parent
@@ -101,7 +103,7 @@ def _write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
 
 
-def build(into: Path, pyodide: Path | None, address: str) -> int:
+def build(into: Path, pyodide: Path | None, address: str, repository: str) -> int:
     """Makes the site; the exit status is that of Sphinx, or 1 if a link leads nowhere."""
     from sphinx.cmd.build import main as sphinx  # the tests read the pages without it
 
@@ -109,12 +111,15 @@ def build(into: Path, pyodide: Path | None, address: str) -> int:
     lay_out(source, pyodide)
     strict = ["--fail-on-warning", "--keep-going", "--quiet", "--jobs", "auto"]
     strict += ["-D", f"html_baseurl={address}"]
+    strict += ["-D", f"repository={repository}"]
     status = sphinx([*strict, "-c", str(HERE), "-d", str(into / "doctrees"), str(source), str(html)])
     if status:
         return status
     live.serve_beside(html, pyodide)
-    (html / "explore.html").write_text(explorer(document(tl.systems(), USUAL)), encoding="utf-8")
-    answers.write(html)
+    shown = document((), USUAL, processes=os.cpu_count() or 1)
+    on_site = Document(shown.data | {"pages": scope()})
+    (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
+    answers.write(html, address)
     conformance.write(html)
     addresses.write(html, address)
     outside, broken = links.follow(html)
@@ -131,4 +136,5 @@ if __name__ == "__main__":
     parser.add_argument("into", type=Path)
     parser.add_argument("--pyodide", type=Path)
     parser.add_argument("--address", default="", type=lambda text: text.rstrip("/"))
+    parser.add_argument("--repository", default="", help="the address to which each page links")
     raise SystemExit(build(**vars(parser.parse_args())))

@@ -25,12 +25,14 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["files"]
 
 html_theme = "furo"
-html_title = "typelattice"
+html_title = f"typelattice {version}"
+html_theme_options: dict[str, Any] = {}
 html_static_path = ["static"]
 html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
+html_js_files = ["served.js"]
 html_copy_source = False
-# A summary of a result is fetched, which browsers refuse to pages opened from a disk.
+# served.js shows them where pages are served.
 html_show_search_summary = False
 
 myst_enable_extensions = ["colon_fence"]
@@ -77,7 +79,16 @@ def _described(
     context["metatags"] = context.get("metatags", "") + "\n".join(tags)
 
 
+def _linked_to_repository(_app: object, config: Any) -> None:
+    """The foot of each page links to the repository, if there is an address of it."""
+    if config.repository:
+        link = {"name": "The repository", "url": config.repository, "html": "Repository", "class": ""}
+        config.html_theme_options["footer_icons"] = [link]
+
+
 def setup(app: Any) -> None:
+    app.add_config_value("repository", "", "html", str)
+    app.connect("config-inited", _linked_to_repository)
     app.connect("html-page-context", _described)
     app.connect("autodoc-process-signature", _signature)
     app.connect("html-page-context", _by_keyboard, priority=900)  # after the theme has made its list

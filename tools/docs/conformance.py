@@ -23,7 +23,8 @@ from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.releases import SIGN, releases
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Call, opened
+from typelattice.recorded.recording_files import open_recording
+from typelattice.recorded.sections import Call
 
 FOLDER = "conformance"
 VERSION = 1  # of the data
@@ -60,7 +61,7 @@ class Conformance:
 
 def conformance(name: str) -> Conformance | None:
     """Compare a recording with its system, class by class; None if nothing was recorded."""
-    page = opened(name)
+    page = open_recording(name)
     if page is None:
         return None
     system, listed, lacking = tl.system(name), departures(name), absent(name)

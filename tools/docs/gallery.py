@@ -17,10 +17,10 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.facts.releases import SIGN, releases
-from typelattice.facts.system_headings import heading_of, headings
+from typelattice.facts.system_headings import heading_of, headings, known_first
 from typelattice.files.text import FOLDER
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Recording, recorded
+from typelattice.recorded.recording_files import load_recording, recording_names
 from typelattice.rendering import Gridded
 from typelattice.rendering.drawing import Drawing
 from typelattice.study.changes import changes
@@ -80,7 +80,8 @@ def _listing() -> str:
     names = tl.systems()
     lines = [HEAD]
     for heading in headings():
-        cards = [_card(tl.system(name)) for name in names if heading_of(name) == heading]
+        listed = known_first([name for name in names if heading_of(name) == heading])
+        cards = [_card(tl.system(name)) for name in listed]
         lines += [f"## {heading.capitalize()}", "", "```{raw} html", '<ul class="cards">', *cards, "</ul>"]
         lines += ["```", ""]
     lines += ["```{toctree}", ":hidden:", "", *names, "```", ""]
@@ -176,9 +177,9 @@ def _file(name: str) -> str:
 
 def _asked(name: str) -> list[str]:
     """What was recorded of the library, and the departures from the rule."""
-    if name not in recorded():
+    if name not in recording_names():
         return ["## What the library answered", "It was never asked: what stands here is the rule alone."]
-    found = Recording.load(name)
+    found = load_recording(name)
     versions = ", ".join(f"{package} {version}" for package, version in found.versions.items())
     about = f"Asked on {found.date}: {versions}, by {found.how}; {sum(1 for _ in found.calls()):,} calls."
     parts = ["## What the library answered", about]

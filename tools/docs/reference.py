@@ -18,6 +18,17 @@ is first used. This page and those it leads to are made of the docstrings, whose
 """
 
 
+# What people do, and the rooms with the names for it.
+TASKS = (
+    ("Ask what dtype something has", ("engine", "explanations", "operands", "recorded", "facts", "files")),
+    ("Compare systems and libraries", ("study", "conformance")),
+    ("Draw, and print tables", ("drawings", "rendering")),
+    ("Compute programs, and run arrays under any rules", ("programs", "calls", "namespaces")),
+    ("Trace a run, and fix it", ("tracing", "fixing")),
+    ("Design rules, and write them as code", ("designer", "codegen")),
+)
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """A page for each room with public names, one that lists them all, and one of the commands."""
     rooms = {room: list(names) for room, names in groupby(sorted(tl.__all__, key=_room), key=_room)}
@@ -44,9 +55,13 @@ def _first_line(name: str) -> str:
 
 def _listing(rooms: dict[str, list[str]]) -> str:
     lines = [HEAD]
-    for room, names in rooms.items():
-        lines += [f"## [{room}]({room}.md)", "", _about(room), "", "| name | what it is |", "|---|---|"]
-        lines += [f"| [`tl.{n}`](#typelattice.{n}) | {_first_line(n)} |" for n in names] + [""]
+    listed = [room for _, of_task in TASKS for room in of_task]
+    assert {*rooms} <= {*listed}, f"TASKS lacks {sorted({*rooms} - {*listed})}"
+    for task, of_task in TASKS:
+        lines += [f"## {task}", ""]
+        for room in filter(rooms.__contains__, of_task):
+            lines += [f"### [{room}]({room}.md)", "", _about(room), "", "| name | what it is |", "|---|---|"]
+            lines += [f"| [`tl.{n}`](#typelattice.{n}) | {_first_line(n)} |" for n in rooms[room]] + [""]
     lines += ["```{toctree}", ":hidden:", "", *rooms, "```", ""]
     return "\n".join(lines)
 

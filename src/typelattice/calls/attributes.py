@@ -9,7 +9,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import GIVE_SHAPE, size
 from typelattice.calls.step import Argument, Excerpt, Ref
 from typelattice.facts.shapes import Shape
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 
 VIEWS = {"T": "matrix_transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
 LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow from the shape
@@ -32,7 +32,7 @@ def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -
     if found is None and name in DECIDED and (name == "size" or shape is not None):
         found = _decided(builder, excerpt, name, x, shape or ())
     if found is None:
-        what = clipped(builder.steps[x.step].text, len(excerpt.text))
+        what = clip_text(builder.steps[x.step].text, len(excerpt.text))
         raise excerpt.refuse(f"the shape of {what} is not known; {GIVE_SHAPE}")
     return found
 

@@ -205,7 +205,7 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
     """Add the steps of a bound call: casts to the dtype asked for, the operation, what it writes into."""
     op, row, operands, dtype = call.op, call.signature, list(call.operands), call.dtype
     for joins, other in call.joined:
-        operands[0] = _joined(builder, excerpt, joins, operands[0], other)
+        operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)
     if any(r.call for r in row.results):
         if not row.when or row.when in call.keywords:
             return _each_its_own(builder, excerpt, call)
@@ -234,7 +234,7 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
     if call.out is None:
         return made
     marks = (KIND_KEPT,) if op.form in ("elementwise", "pair") else ()
-    return builder.put(excerpt, call.out, ..., made, marks=marks)
+    return builder.set_elements(excerpt, call.out, ..., made, marks=marks)
 
 
 def _check_same_kind(
@@ -363,7 +363,7 @@ def _place(
 
 
 def _count_spread(parameter: Parameter, value: Argument, rest: Sequence[Argument]) -> int:
-    """The number of arguments that follow the first number of a parameter and belong to it."""
+    """Count the arguments after the first that belong to the same parameter: 2 in x.reshape(2, 3, 4)."""
     if not parameter.spread or isinstance(value, tuple):
         return 0
     return next((i for i, x in enumerate(rest) if not isinstance(x, (int, Ref))), len(rest))
@@ -428,7 +428,7 @@ def _parameter(
 # -- several results, and what stands in for a function
 
 
-def _joined(
+def _join_with_argument(
     builder: ProgramBuilder, excerpt: Excerpt, op: Operation, x: Argument, other: Argument
 ) -> Argument:
     """An operand after it has joined a further argument: an array, a list of numbers, or a number."""
@@ -443,7 +443,7 @@ def _each_its_own(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) ->
     refs = [builder.ref(excerpt, x) for x in call.operands]
     results = call.signature.results
 
-    def made(i: int) -> Ref:
+    def make_result(i: int) -> Ref:
         result: Result = results[i]
         ref = builder.call(excerpt, FUNCTIONS[result.call], refs, call.args, call.keywords)
         if result.is_alike:
@@ -452,7 +452,7 @@ def _each_its_own(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) ->
             builder.stand_for(ref, (STANDS_FOR, call.op.name), shape)
         return ref
 
-    return MultipleResults(call.op.name, len(results), tuple(r.name for r in results), made, {})
+    return MultipleResults(call.op.name, len(results), tuple(r.name for r in results), make_result, {})
 
 
 def _several(
@@ -468,14 +468,14 @@ def _several(
         operands = [*operands[0]] if meaning("listed", op.name, excerpt.owner) else operands
     refs = [builder.ref(excerpt, x) for x in operands]
 
-    def made(i: int) -> Ref:
+    def make_result(i: int) -> Ref:
         own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.form == "separate" else (refs, [])
         return builder.call(excerpt, op, own, [*others, *rest], {**given, RESULT: i})
 
     shape = builder.shape(refs[0]) if refs else None
     fields = () if op.form == "separate" else tuple(r.name for r in signature(op, None).results)
     axis = [given["axis"]] if "axis" in given and op.name == "unstack" else rest
-    return MultipleResults(op.name, count_of(op, len(refs), shape, axis), fields, made, {})
+    return MultipleResults(op.name, count_of(op, len(refs), shape, axis), fields, make_result, {})
 
 
 def _stand_in(
@@ -504,7 +504,7 @@ def _stand_in(
     if dtype is not None and not ops[0].takes_dtype:
         raise excerpt.refuse(f"{name} takes no dtype; cast with .astype(dtype)")
 
-    def made(i: int) -> Ref:
+    def make_result(i: int) -> Ref:
         op = ops[0] if several else ops[i]
         operands = taken[: op.most or len(taken)]
         ref = builder.call(excerpt, op, operands, (), {STANDS_FOR: name}, dtype)
@@ -512,9 +512,9 @@ def _stand_in(
         return ref
 
     if several:
-        return MultipleResults(name, None, (), made, {})
+        return MultipleResults(name, None, (), make_result, {})
     return (
-        made(0)
+        make_result(0)
         if len(ops) == 1
-        else MultipleResults(name, len(ops), ("values", "indices")[: len(ops)], made, {})
+        else MultipleResults(name, len(ops), ("values", "indices")[: len(ops)], make_result, {})
     )

@@ -354,7 +354,7 @@ def _check(word: str, known: Collection[str], file: str, row: int, column: int) 
 
 
 def check_library(word: str, file: str, row: int, column: int) -> None:
-    """Raises TableError of a word that is neither a library nor the `*` for all."""
+    """Raise TableError for a word that is neither a library nor `*`, which stands for all."""
     _check(word, ("*", *libraries()), file, row, column)
 
 

@@ -18,7 +18,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.operand import scalar
+from typelattice.operands.operand import SCALARS, scalar
 
 FILE = "compositions.txt"
 Call = Callable[
@@ -41,7 +41,7 @@ class Composition:
     is_exact: bool = False
     keeps_shape: tuple[bool, ...] = ()
 
-    def bound(
+    def bind_arguments(
         self, args: Sequence[Argument], given: Mapping[str, Argument]
     ) -> Mapping[str, Argument] | None:
         """The arguments of a call by parameter; None if they are not those of this row."""
@@ -74,7 +74,7 @@ def find_composition(
 ) -> tuple[Composition, Mapping[str, Argument]] | None:
     """Find the first row whose parameters a call has given, and the arguments by parameter; else None."""
     for row in _rows_of(name, library):
-        bound = row.bound(args, given)
+        bound = row.bind_arguments(args, given)
         if bound is not None:
             return row, bound
     return None
@@ -99,7 +99,7 @@ def compose(
 
     keeps_shape = False
 
-    def marked(made: Argument | MultipleResults) -> Argument | MultipleResults:
+    def mark_inexact(made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
             builder.stand_for(made, (STANDS_FOR, row.name), builder.shape(made) if keeps_shape else None)
         return made
@@ -115,10 +115,15 @@ def compose(
             case ast.Tuple(elts=items):
                 return tuple(map(value, items))
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return marked(builder.operator(excerpt, "divide", [value(left), value(right)]))
+                return mark_inexact(builder.operator(excerpt, "divide", [value(left), value(right)]))
             case ast.Call(func=ast.Name(id="truth"), args=[of]):
                 known = scalar(Kind.BOOL)
                 return builder.opaque(excerpt, row.name, known, (builder.ref(excerpt, value(of)).step,), ())
+            case ast.Call(func=ast.Name(id="literal"), args=[of]):
+                number = value(of)
+                if not isinstance(number, (bool, int, float, complex)):
+                    return number
+                return builder.opaque(excerpt, row.name, scalar(SCALARS[type(number)], number), (), ())
             case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
                 ref = builder.ref(excerpt, value(of))
                 builder.stand_for(ref, (STANDS_FOR, row.name), ())
@@ -129,7 +134,7 @@ def compose(
                     taken.pop()
                 named = {k.arg: value(k.value) for k in keywords if k.arg}
                 found = (itself if name == row.name else call)(builder, excerpt, name, taken, named)
-                return marked(found[0] if isinstance(found, MultipleResults) and keeps_shape else found)
+                return mark_inexact(found[0] if isinstance(found, MultipleResults) and keeps_shape else found)
         constant: Argument = ast.literal_eval(node)
         return constant
 
@@ -146,11 +151,11 @@ def compose(
     if len(row.results) == 1:
         return result(0)
 
-    def made(i: int) -> Ref:
+    def make_result(i: int) -> Ref:
         found = result(i)
         return builder.ref(excerpt, found[0] if isinstance(found, MultipleResults) else found)
 
-    return MultipleResults(row.name, len(row.results), row.fields, made, {})
+    return MultipleResults(row.name, len(row.results), row.fields, make_result, {})
 
 
 def _dtype_text(node: ast.expr) -> str:

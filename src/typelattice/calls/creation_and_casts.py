@@ -83,7 +83,7 @@ def _asarray(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argum
     return builder.array_of_number(excerpt, x, to)
 
 
-def _shaped(name: str) -> CallHandler:
+def _make_from_shape(name: str) -> CallHandler:
     """Return the maker of an array from a shape alone (zeros, ones, empty).
 
     The array has the default float dtype unless another is asked for.
@@ -101,7 +101,7 @@ def _shaped(name: str) -> CallHandler:
             shape = None
         taken = shape if name == "eye" else (shape,)
         to = asked_dtype(excerpt, values.get("dtype"))
-        return builder.created(excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape)
+        return builder.create_array(excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape)
 
     return make
 
@@ -111,7 +111,7 @@ def _full(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument
     if filled is None or (not builder.observed and (shape is None or any(n < 0 for n in shape))):
         raise excerpt.refuse("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
     ref, to = builder.ref(excerpt, filled), asked_dtype(excerpt, values.get("dtype"))
-    return builder.created(excerpt, "full", (shape, ref), {}, ref.step, to, shape)
+    return builder.create_array(excerpt, "full", (shape, ref), {}, ref.step, to, shape)
 
 
 def _arange(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
@@ -119,7 +119,7 @@ def _arange(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argume
     bounds = _bounds(builder, excerpt, "arange", values, ("start", "stop", "step"))
     whole = [x for x in bounds if isinstance(x, int)]
     known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
-    return _spaced(builder, excerpt, "arange", values, bounds, {}, len(range(*whole)) if known else None)
+    return _make_spaced(builder, excerpt, "arange", values, bounds, {}, len(range(*whole)) if known else None)
 
 
 def _linspace(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
@@ -128,7 +128,7 @@ def _linspace(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argu
     number = values.get("num", 50)
     length = number if isinstance(number, int) else None
     more = {key: values[key] for key in LINSPACE if key in values}
-    return _spaced(builder, excerpt, "linspace", values, bounds, more, length)
+    return _make_spaced(builder, excerpt, "linspace", values, bounds, more, length)
 
 
 def _bounds(
@@ -142,7 +142,7 @@ def _bounds(
     return found
 
 
-def _spaced(
+def _make_spaced(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     name: str,
@@ -158,7 +158,7 @@ def _spaced(
     kinds = [SCALARS[type(x)] for x in bounds]
     kind = max((Kind.FLOAT if name == "linspace" else Kind.SIGNED, *kinds), key=lambda k: k.rank)
     kept = [*bounds, values["num"]] if name == "linspace" and "num" in values else bounds
-    return builder.created(excerpt, name, kept, more, scalar(kind), to, (length,))
+    return builder.create_array(excerpt, name, kept, more, scalar(kind), to, (length,))
 
 
 def _python(name: str) -> CallHandler:
@@ -217,7 +217,7 @@ MAKERS: Mapping[str, CallHandler] = {
     "asarray": _asarray,
     "full": _full,
     "flatten": _flatten,
-    **{name: _shaped(name) for name in ("zeros", "ones", "empty", "rand", "randn", "eye")},
+    **{name: _make_from_shape(name) for name in ("zeros", "ones", "empty", "rand", "randn", "eye")},
     "arange": _arange,
     "linspace": _linspace,
     **{name: _python(name) for name in PYTHONS},
@@ -287,7 +287,7 @@ def _masked_fill(
     taken = [*args, *given.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
         raise excerpt.refuse("it takes an array, a mask and a value; give those")
-    return builder.put(excerpt, taken[0], taken[1], taken[2])
+    return builder.set_elements(excerpt, taken[0], taken[1], taken[2])
 
 
 def _diag(
@@ -309,10 +309,10 @@ def _where(
     x = builder.ref(excerpt, args[0])
     shape, op = builder.shape(x), operation("nonzero")
 
-    def made(i: int) -> Ref:
+    def make_result(i: int) -> Ref:
         return builder.call(excerpt, op, [x], (), {RESULT: i})
 
-    return MultipleResults("where", None if shape is None else len(shape), (), made, {})
+    return MultipleResults("where", None if shape is None else len(shape), (), make_result, {})
 
 
 def _div(
@@ -367,7 +367,7 @@ def _dask_norm(
     return builder.call(excerpt, operation(name), [absolute], (axis,), {STANDS_FOR: "norm"})
 
 
-def _scaled(name: str) -> Callable[..., Any]:
+def _make_scaled(name: str) -> Callable[..., Any]:
     """Return the maker of PyTorch's `add(x, y, alpha=2)`. Only a float alpha has a say in dtypes."""
 
     def make(
@@ -390,8 +390,8 @@ COMPOSED: Mapping[str, Callable[..., Any]] = {
     "div": _div,
     "einsum": _einsum,
     "norm": _dask_norm,
-    "add": _scaled("add"),
-    "sub": _scaled("subtract"),
+    "add": _make_scaled("add"),
+    "sub": _make_scaled("subtract"),
     "max": _extreme("maximum"),
     "min": _extreme("minimum"),
     "transpose": _transpose,

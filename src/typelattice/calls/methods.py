@@ -63,7 +63,7 @@ def call_method(
     if name in METHODS:
         return METHODS[name](MethodCall(builder, excerpt, x, args, given))
     if name in WRITING and len(args) == 1 and not given:
-        return builder.put(excerpt, x, ..., args[0])
+        return builder.set_elements(excerpt, x, ..., args[0])
     cast = dtype_named(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
     if cast is not None and name not in FUNCTIONS:
         return builder.cast(excerpt, x, cast)
@@ -86,12 +86,12 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
     plain, owner = name.removesuffix("_"), call.excerpt.owner
     if is_in_place(name) and not given:
         if plain in WRITTEN:
-            return builder.put(excerpt, x, ..., args[0] if args else 0)
+            return builder.set_elements(excerpt, x, ..., args[0] if args else 0)
         if len(args) == 1 and not builder.observed:
             return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
     if builder.observed and (plain in FUNCTIONS or equivalent(plain, owner)):
         made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
-        return builder.put(excerpt, x, ..., made if isinstance(made, Ref) else x)
+        return builder.set_elements(excerpt, x, ..., made if isinstance(made, Ref) else x)
     if not is_composition(name, owner) and writes_result(plain, owner):
         made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
         if not isinstance(made, Ref):

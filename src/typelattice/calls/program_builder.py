@@ -37,9 +37,9 @@ from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, operation
-from typelattice.facts.range_checks import Value
+from typelattice.facts.range_checks import Value, is_large_int
 from typelattice.facts.shapes import Shape, ShapeError
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
@@ -183,7 +183,11 @@ class ProgramBuilder:
         owner = library_of(type(given).__module__.partition(".")[0]) or excerpt.owner
         ref = self.add(
             Input(
-                what, text=clipped(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner
+                what,
+                text=clip_text(excerpt.text, LONGEST),
+                location=excerpt.location,
+                shape=shape,
+                owner=owner,
             )
         )
         value = what.value if isinstance(what, Operand) and what.tier == "scalar" else None
@@ -194,7 +198,7 @@ class ProgramBuilder:
     def number(self, excerpt: Excerpt, value: Value) -> Ref:
         """A Python number."""
         operand(value)  # which refuses one that is too wide
-        shown = clipped(str(value), LONGEST)
+        shown = clip_text(str(value), LONGEST)
         ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
         self.values[ref.step] = value
         return ref
@@ -209,16 +213,16 @@ class ProgramBuilder:
             return self.add(Input(read_input(x.name)[0], text=x.name, location=excerpt.location))
         if isinstance(x, tuple) and x:
             return self.array_of(self.site_of(excerpt, x), x, None)
-        raise excerpt.refuse(f"{_shown(x)} takes no part in promotion; give an array or a number")
+        raise excerpt.refuse(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
 
     def site_of(self, excerpt: Excerpt, x: Argument) -> Excerpt:
         """The place of an operand that is no step by itself, and its text."""
-        return Excerpt(clipped(self.written(x), LONGEST_LIST), excerpt.location, excerpt.owner)
+        return Excerpt(clip_text(self.operand_text(x), LONGEST_LIST), excerpt.location, excerpt.owner)
 
-    def written(self, x: Argument) -> str:
+    def operand_text(self, x: Argument) -> str:
         """The text of an operand: of a step, of a Python number, or of a list of them."""
         if isinstance(x, tuple):
-            return f"[{', '.join(map(self.written, x))}]"
+            return f"[{', '.join(map(self.operand_text, x))}]"
         return self.steps[x.step].text if isinstance(x, Ref) else str(x)
 
     # -- steps
@@ -255,7 +259,7 @@ class ProgramBuilder:
         rebinds = may_rebind and self.shape(left) == () and self._is_computed(left)
         return self.add(Call(
             IN_PLACE[name], (left, right), (), steps, lists=lists_of((x, y), steps), rebinds=rebinds,
-            text=clipped(excerpt.text, LONGEST), location=excerpt.location,
+            text=clip_text(excerpt.text, LONGEST), location=excerpt.location,
             shape=self.shape(left), owner=self.owner(excerpt, steps),
         ))  # fmt: skip
 
@@ -271,7 +275,7 @@ class ProgramBuilder:
             return step.name != "setitem" and (step.name not in WRITES or step.rebinds)
         return isinstance(step, Index)
 
-    def put(
+    def set_elements(
         self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, operator: bool = False,
         marks: Keywords = (),
     ) -> Ref:
@@ -285,7 +289,7 @@ class ProgramBuilder:
             Call(
                 "setitem", (left, right), (("key", key), *marks), steps, operator,
                 lists=lists_of((x, value), steps),
-                text=clipped(excerpt.text, LONGEST), location=excerpt.location,
+                text=clip_text(excerpt.text, LONGEST), location=excerpt.location,
                 shape=self.shape(left), owner=self.owner(excerpt, steps),
             )
         )  # fmt: skip
@@ -316,7 +320,7 @@ class ProgramBuilder:
             op.check(sum(x is not None for x in operands))
         except OpError as e:
             raise excerpt.refuse(str(e)) from None
-        operands = self.converted(excerpt, op, operands)
+        operands = self.convert_operands(excerpt, op, operands)
         given = [x for x in operands if x is not None]
         taken = tuple([None if x is None else self.ref(excerpt, x) for x in operands])
         steps = tuple([ref.step for ref in taken if ref is not None])
@@ -328,7 +332,7 @@ class ProgramBuilder:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DECIDING)
         whole: tuple[Argument, ...] = (taken, *args) if op.form == "list" else (*taken, *args)
         owner = self.owner(excerpt, steps)
-        text = clipped(excerpt.text, LONGEST)
+        text = clip_text(excerpt.text, LONGEST)
         return self.add(
             Call(
                 op.name, whole, keywords, steps, operator, dtype, lists_of(given, steps),
@@ -336,7 +340,9 @@ class ProgramBuilder:
             )
         )  # fmt: skip
 
-    def converted(self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]) -> Sequence[Argument]:
+    def convert_operands(
+        self, excerpt: Excerpt, op: Operation, operands: Sequence[Argument]
+    ) -> Sequence[Argument]:
         """Return the operands as the library converts them before the operation runs."""
         joined = op.form == "list" or op.name == "append" or op.of_class == "matmul"
         if not joined:
@@ -359,7 +365,7 @@ class ProgramBuilder:
             Cast(
                 source.step,
                 to,
-                text=clipped(excerpt.text, LONGEST),
+                text=clip_text(excerpt.text, LONGEST),
                 location=excerpt.location,
                 shape=shape,
                 owner=owner,
@@ -381,7 +387,7 @@ class ProgramBuilder:
         return self.add(
             Index(
                 x.step, key, lists,
-                text=clipped(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner,
+                text=clip_text(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner,
             )
         )  # fmt: skip
 
@@ -401,10 +407,10 @@ class ProgramBuilder:
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """An element of an array as a Python number."""
-        text, owner = clipped(excerpt.text, LONGEST), self.owner(excerpt, (x.step,))
+        text, owner = clip_text(excerpt.text, LONGEST), self.owner(excerpt, (x.step,))
         return self.add(Item(x.step, text=text, location=excerpt.location, shape=(), owner=owner))
 
-    def created(
+    def create_array(
         self,
         excerpt: Excerpt,
         name: str,
@@ -419,23 +425,27 @@ class ProgramBuilder:
             args = ((), *args[1:]) if name == "full" else ()
         made = Created(
             name, tuple(args), tuple(keywords.items()), like, dtype,
-            text=clipped(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=excerpt.owner,
+            text=clip_text(excerpt.text, LONGEST), location=excerpt.location, shape=shape,
+            owner=excerpt.owner,
         )  # fmt: skip
         return self.add(made)
 
     def array_of_number(self, excerpt: Excerpt, x: Argument, dtype: AnyDType | None = None) -> Ref:
         """An array without dimensions of a Python number: of a dtype, else of the default one of its kind."""
         ref = self.ref(excerpt, x)
-        return self.created(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
+        return self.create_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
     def array_of(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
         """An array of a list: of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
-            kinds = [operand(self.static(i)).kind for i in flat]
-            kind = max(kinds, key=lambda k: k.rank)
+            numbers = [operand(self.static(i)) for i in flat]
+            kind = max((x.kind for x in numbers), key=lambda k: k.rank)
             like = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
-            return self.created(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
+            if kind is Kind.SIGNED:  # the largest int may have a dtype of its own, or be refused
+                large = [x for x in numbers if is_large_int(x.value)]
+                like = max(large, key=lambda x: abs(x.value or 0), default=like)
+            return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
         items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
         stacked = self.call(excerpt, operation("stack"), items)
         return stacked if dtype is None else self.cast(excerpt, stacked, dtype)
@@ -444,7 +454,7 @@ class ProgramBuilder:
         self, excerpt: Excerpt, name: str, given: Operand | str, made_of: Sequence[int], shape: Shape | None
     ) -> Ref:
         """Add a step that no rule decides; its result is `given`."""
-        text = clipped(excerpt.text, LONGEST)
+        text = clip_text(excerpt.text, LONGEST)
         owner = self.owner(excerpt, made_of)
         return self.add(
             Opaque(
@@ -464,7 +474,7 @@ def _lengths(x: Argument) -> Shape:
     return (len(x), *_lengths(x[0])) if isinstance(x, tuple) and x else ()
 
 
-def _shown(x: Argument) -> str:
+def _argument_text(x: Argument) -> str:
     match x:
         case DTypeOf() | NamedDType():
             return "a dtype"

@@ -45,13 +45,18 @@ def result_shape(
         case "reduction" if isinstance(keywords.get("q"), tuple):
             return None  # one result for each of several quantiles
         case "reduction":
-            return _reduced(first, _named(args, keywords, "axis", "dim"), _kept(keywords), _axes_of(op))
+            return _reduce_shape(
+                first,
+                _find_argument(args, keywords, "axis", "dim"),
+                _keeps_dimensions(keywords),
+                _axes_of(op),
+            )
         case "along" if op.name == "diff":
-            return _shortened(first, keywords)
+            return _shorten_shape(first, keywords)
         case "along":
             return None if keywords.get("include_initial") else first
         case "list":
-            return joined_shape(op.name, operands, _named(args, keywords, "axis", "dim") or 0)
+            return joined_shape(op.name, operands, _find_argument(args, keywords, "axis", "dim") or 0)
         case "whole":
             return _whole(op, operands, args, keywords)
         case "pair":
@@ -96,7 +101,7 @@ def indexed_shape(
         if found is None:
             return None
         return (None, *shape[len(found) :]) if only in masks else (*found, *shape[1:])
-    lengths = [_listed(k) for k in keys if listed and isinstance(k, tuple)]
+    lengths = [_length_of_indices(k) for k in keys if listed and isinstance(k, tuple)]
     if None in lengths or len(lengths) > 1 or (lengths and any(type(k) is int for k in keys)):
         return None
     return _by_axis(shape, keys, lengths)
@@ -115,14 +120,14 @@ def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | Non
         if k is None:
             found.append(1)
         elif isinstance(k, Slice):
-            found.append(_sliced(next(left), k))
+            found.append(_slice_length(next(left), k))
         else:
             next(left)
             found += lengths if isinstance(k, tuple) else ()
     return tuple(found)
 
 
-def _listed(items: tuple[Argument, ...]) -> int | None:
+def _length_of_indices(items: tuple[Argument, ...]) -> int | None:
     """The length of a list of indices; None of one that chooses by truth values, or holds other things."""
     return len(items) if all(type(x) is int for x in items) else None
 
@@ -144,12 +149,12 @@ def plain_axes(x: Argument) -> tuple[int, ...] | None:
     return axes if len(axes) == len(x) else None
 
 
-def _named(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
+def _find_argument(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
     """An argument that comes first, or by one of its names; None if it is not given."""
     return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
 
 
-def _kept(keywords: Mapping[str, Argument]) -> bool:
+def _keeps_dimensions(keywords: Mapping[str, Argument]) -> bool:
     return bool(keywords.get("keepdims", keywords.get("keepdim", False)))
 
 
@@ -158,7 +163,7 @@ def _axes_of(op: Operation) -> tuple[int, ...] | None:
     return (-2, -1) if op.name in ("matrix_norm", "matrix_rank", "trace") else None
 
 
-def _reduced(
+def _reduce_shape(
     shape: Shape | None, axis: Argument, keepdims: bool, last: tuple[int, ...] | None
 ) -> Shape | None:
     axes = plain_axes(axis) if axis is not None else last
@@ -174,7 +179,7 @@ def _reduced(
     return tuple(length for i, length in enumerate(shape) if i not in gone)
 
 
-def _sliced(length: int | None, k: Slice) -> int | None:
+def _slice_length(length: int | None, k: Slice) -> int | None:
     bounds: list[Any] = [k.start, k.stop, k.step]
     if length is None or any(b is not None and type(b) is not int for b in bounds):
         return length if bounds == [None, None, None] else None
@@ -190,15 +195,15 @@ def _whole(
     """The shape of an operation on arrays as wholes, those of everyday use."""
     shape = operands[0]
     if op.name in ("reshape", "broadcast_to"):
-        lengths = plain_axes(_named(args, keywords, "shape"))
-        return lengths if lengths is None or -1 not in lengths else _reshaped(shape, lengths)
+        lengths = plain_axes(_find_argument(args, keywords, "shape"))
+        return lengths if lengths is None or -1 not in lengths else _fill_open_length(shape, lengths)
     if shape is None or (len(operands) > 1 and operands[1] is None):
         return None
     if op.name in SAME:
         return shape
     rule = WHOLE.get(op.name)
     other = operands[1] if len(operands) > 1 else None
-    axes = plain_axes(_named(args, keywords, "axis", "axes", "dim"))
+    axes = plain_axes(_find_argument(args, keywords, "axis", "axes", "dim"))
     return None if rule is None else rule(_Whole(shape, other or (), args, keywords, axes))
 
 
@@ -213,13 +218,13 @@ class _Whole:
     axes: tuple[int, ...] | None
 
 
-def _permuted(x: _Whole) -> Shape | None:
+def _permute_shape(x: _Whole) -> Shape | None:
     if not x.axes or len(x.axes) != len(x.shape):
         return None
     return tuple(x.shape[counted_axis(a, len(x.shape))] for a in x.axes)
 
 
-def _squeezed(x: _Whole) -> Shape | None:
+def _squeeze_shape(x: _Whole) -> Shape | None:
     if not x.axes:
         return None
     gone = {counted_axis(a, len(x.shape)) for a in x.axes}
@@ -244,14 +249,14 @@ def _vecdot(x: _Whole) -> Shape | None:
     return None if whole is None else whole[:-1]
 
 
-def _repeated(x: _Whole) -> Shape | None:
+def _repeat_shape(x: _Whole) -> Shape | None:
     if x.keywords or len(x.args) != 1 or not isinstance(x.args[0], int):
         return None
     count = size(x.shape)
     return (None if count is None else count * x.args[0],)
 
 
-def _expanded(x: _Whole) -> Shape | None:
+def _expand_shape(x: _Whole) -> Shape | None:
     axes = x.axes or (0,)
     return joined_shape("stack", [x.shape], axes[0]) if len(axes) == 1 else None
 
@@ -264,23 +269,27 @@ WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
     "det": lambda x: x.shape[:-2] if len(x.shape) > 1 else None,
     "diag": _diag,
     "diagonal": _diagonal,
-    "expand_dims": _expanded,
+    "expand_dims": _expand_shape,
     "isin": lambda x: x.shape,
     "matmul": lambda x: _matmul(x.shape, x.other),
     "matrix_transpose": lambda x: (*x.shape[:-2], x.shape[-1], x.shape[-2]) if len(x.shape) > 1 else None,
     "outer": lambda x: (size(x.shape), size(x.other)),
-    "permute_dims": _permuted,
-    "repeat": _repeated,
+    "permute_dims": _permute_shape,
+    "repeat": _repeat_shape,
     "searchsorted": lambda x: x.other,
-    "squeeze": _squeezed,
-    "swapaxes": lambda x: _swapped(x.shape, *x.args) if len(x.args) == 2 else None,
-    "tensordot": lambda x: _contracted(x.shape, x.other, _named(x.args, x.keywords, "axes", "axis")),
-    "tile": lambda x: _tiled(x.shape, plain_axes(_named(x.args, x.keywords, "repetitions", "axis"))),
+    "squeeze": _squeeze_shape,
+    "swapaxes": lambda x: _swap_axes(x.shape, *x.args) if len(x.args) == 2 else None,
+    "tensordot": lambda x: _contract_shapes(
+        x.shape, x.other, _find_argument(x.args, x.keywords, "axes", "axis")
+    ),
+    "tile": lambda x: _tile_shape(
+        x.shape, plain_axes(_find_argument(x.args, x.keywords, "repetitions", "axis"))
+    ),
     "vecdot": _vecdot,
 }
 
 
-def _shortened(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
+def _shorten_shape(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
     """The shape of differences along an axis, of which each takes one from its length."""
     axis, n = keywords.get("axis", -1), keywords.get("n", 1)
     if not shape or not isinstance(axis, int) or not isinstance(n, int) or len({*keywords} - {"axis", "n"}):
@@ -289,7 +298,7 @@ def _shortened(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape |
     return tuple(max(k - n, 0) if i == at and k is not None else k for i, k in enumerate(shape))
 
 
-def _swapped(shape: Shape, a: Argument, b: Argument) -> Shape | None:
+def _swap_axes(shape: Shape, a: Argument, b: Argument) -> Shape | None:
     if not isinstance(a, int) or not isinstance(b, int):
         return None
     lengths, i, j = list(shape), counted_axis(a, len(shape)), counted_axis(b, len(shape))
@@ -297,7 +306,7 @@ def _swapped(shape: Shape, a: Argument, b: Argument) -> Shape | None:
     return tuple(lengths)
 
 
-def _contracted(a: Shape, b: Shape, axes: Argument) -> Shape | None:
+def _contract_shapes(a: Shape, b: Shape, axes: Argument) -> Shape | None:
     """The shape of a product that is summed over so many axes: the last of one, the first of the other."""
     count = 2 if axes is None else axes
     if not isinstance(count, int) or not 0 <= count <= min(len(a), len(b)):
@@ -305,7 +314,7 @@ def _contracted(a: Shape, b: Shape, axes: Argument) -> Shape | None:
     return (*a[: len(a) - count], *b[count:])
 
 
-def _tiled(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
+def _tile_shape(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
     if times is None:
         return None
     most = max(len(shape), len(times))
@@ -313,7 +322,7 @@ def _tiled(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
     return tuple(None if n is None else n * k for n, k in zip(lengths, repeats, strict=True))
 
 
-def _reshaped(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
+def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
     """A shape with one length left open, -1, which follows from the number of elements."""
     count, rest = size(shape), math.prod(length for length in lengths if length != -1)
     if count is None or not rest:

@@ -11,7 +11,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATORS
 from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 
 LONGEST = 160  # characters of a step's text
@@ -58,7 +58,7 @@ class Excerpt:
     def refuse(self, why: str) -> ProgramError:
         """Build the error for source that cannot become a step; `why` also says what to do."""
         where = f"{self.location}: " if self.location else ""
-        return ProgramError(f"{where}{clipped(self.text, 60)!r}: {clipped(why, 600)}")
+        return ProgramError(f"{where}{clip_text(self.text, 60)!r}: {clip_text(why, 600)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.engine.foreign_arrays import INDICES
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 
 REDUCED: Mapping[str, Mapping[str, str]] = {  # what a method is, by the function whose it is
     "reduce": {
@@ -97,7 +97,7 @@ def _at(
         raise excerpt.refuse(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
     elements = builder.index(excerpt, x, key, INDICES[0] if isinstance(key, tuple) else "")
-    return builder.put(excerpt, x, key, builder.call(excerpt, FUNCTIONS[name], [elements, *values]))
+    return builder.set_elements(excerpt, x, key, builder.call(excerpt, FUNCTIONS[name], [elements, *values]))
 
 
 def changes_array(path: Sequence[str], given: Mapping[str, Argument]) -> bool:
@@ -115,7 +115,7 @@ def _outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[
     if shape is None:
         raise excerpt.refuse(f"the axes of {name}.outer are not known; give shapes, e.g. float32[3]")
     if shape:
-        text = clipped(
+        text = clip_text(
             f"{builder.steps[x.step].text}[..., {', '.join(['None'] * len(shape))}]", len(excerpt.text)
         )
         x = builder.index(Excerpt(text, excerpt.location, excerpt.owner), x, (..., *[None] * len(shape)))

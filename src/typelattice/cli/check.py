@@ -46,5 +46,5 @@ def _repairs(s: System) -> list[str]:
 
 
 COMMAND = Command(
-    "Judges a system file: what is in it, and what it costs.", arguments, run, ("mine.toml", "numpy"),
+    "Check a system file: say what it has, and what it costs.", arguments, run, ("mine.toml", "numpy"),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clipped, short
+from typelattice.facts.suggestions import clip_text, short
 from typelattice.rendering.grid import printable
 
 FEW = 4  # examples shown where there are many of the same sort
@@ -39,7 +39,8 @@ def op_argument(parser: ArgumentParser) -> None:
 
 def format_argument(parser: ArgumentParser) -> None:
     """The option `--format` of commands that print paragraphs, or what programs read."""
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="(default: text)")
+    how = "print text (default), or JSON for programs"
+    parser.add_argument("--format", choices=("text", "json"), default="text", help=how)
 
 
 def exit_code_argument(parser: ArgumentParser, found: str) -> None:
@@ -58,7 +59,7 @@ def some(items: Sequence[str], most: int = FEW) -> str:
 
 def error_line(text: str) -> str:
     """Return a text of an error as one bounded line that can be printed."""
-    return clipped(f"typelattice: {printable(text)}", LONGEST)
+    return clip_text(f"typelattice: {printable(text)}", LONGEST)
 
 
 def count(text: str) -> int:

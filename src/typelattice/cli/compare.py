@@ -2,14 +2,11 @@
 from __future__ import annotations
 
 import json
-import random
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from functools import partial
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
-import typelattice as tl
 from typelattice.cli import interrupts
 from typelattice.cli.command import (
     Command,
@@ -21,27 +18,17 @@ from typelattice.cli.command import (
     format_argument,
     seed,
 )
-from typelattice.cli.record import versions
-from typelattice.conformance.differences import (
-    Cause,
-    askable,
-    calls_of_implementation,
-    calls_of_system,
-    causes,
-    differences,
-    not_known,
-    shrunk,
+from typelattice.conformance.comparison import (
+    Comparison,
+    causes_in_words,
+    compare_implementation,
+    known_differences,
 )
-from typelattice.conformance.implementation import check_name, implementation, implementations, snippet
-from typelattice.conformance.process import LibraryProcess
-from typelattice.disk.read import FileError, read_bytes
+from typelattice.conformance.implementation import implementations
+from typelattice.conformance.implementation_differences import Cause, counts_of, not_known, shrink_known
 from typelattice.disk.write import write_text
-from typelattice.engine.system import System
-from typelattice.facts.suggestions import nearest, short
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
-
-LIMIT_BYTES = 1_000_000  # of a file of known differences
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -65,117 +52,58 @@ def run(args: Namespace) -> Paragraphs:
     """Report the differences by root cause. Raises DifferencesFound if any is not known."""
     if args.update and not args.known:
         raise UsageError("compare: --update writes the file of known differences; name it with --known")
-    check_name(args.implementation)
-    other = args.other or implementations().get(args.implementation, {}).get("with")
-    if other is None:
-        what = f"compare: {args.implementation} imitates nothing that is known here"
-        raise UsageError(f"{what}; name a system or an implementation with --with")
-    system = _system(other)
-    known = _known(args.known)
-    with interrupts.raised(), ExitStack() as stack:
-        asked = stack.enter_context(_process(args.implementation, args.limit))
-        has = asked.catalogue
-        if system is None:
-            reference = stack.enter_context(_process(other, args.limit))
-            expected = list(calls_of_implementation(reference, has))
-            against = f"{other} ({versions(reference.catalogue.versions)})"
-        else:
-            expected, against = list(calls_of_system(system, has)), f"{system.name} ({system.library})"
-        expected = askable(expected, has)
-        if args.calls and args.calls < len(expected):
-            expected = random.Random(args.seed).sample(expected, args.calls)
-        answered = list(differences(asked, expected))
-    if not answered:
-        what = f"compare: {args.implementation} and {other} have no call in common"
-        raise UsageError(f"{what}; name another with --with")
-    found = causes(each for each in answered if each)
-    new = not_known(found, known or {})
-    about = f"{args.implementation} ({versions(has.versions)}) with {against}"
+    exists = args.known and Path(args.known).exists()
+    known = known_differences(args.known) if exists else None
+    with interrupts.raise_on_interrupt():
+        found = compare_implementation(args.implementation, args.other, args.calls, args.seed, args.limit)
+    new = not_known(found.causes, known or {})
     if args.format == "json":
-        yield document("comparison", _data(args.implementation, about, len(answered), found, new))
+        yield document("comparison", _data(found, new))
     else:
-        yield printable(f"{about}: {len(answered):,} calls compared")
-        for cause in new:
-            yield from _told(args.implementation, cause)
+        yield printable(f"{found.about}: {found.compared:,} calls compared")
+        yield from map(printable, causes_in_words(found, new))
         yield from _sums(found, new)
     if args.update:
-        left = {c.name: len(c.differences) for c in found} if known is None else shrunk(found, known)
+        left = counts_of(found.causes) if known is None else shrink_known(found.causes, known)
         write_text(Path(args.known), json.dumps(left, indent=1, sort_keys=True) + "\n")
         new = [] if known is None else new
     if new:
         raise DifferencesFound
 
 
-def _process(name: str, limit: float) -> LibraryProcess:
-    return LibraryProcess(partial(implementation, name), limit)
+def _sums(found: Comparison, new: Sequence[Cause]) -> Paragraphs:
+    calls = sum(len(cause.differences) for cause in found.causes)
+    yield f"{calls:,} calls differ, for {len(found.causes)} causes"
+    if len(new) < len(found.causes):
+        yield f"{len(found.causes) - len(new)} of the causes are known"
+    if found.vague:
+        told = ", ".join(f"{number:,} {what}" for what, number in Counter(found.vague).most_common())
+        yield printable(f"{sum(found.vague.values()):,} answers are vague: {told}")
 
 
-def _system(other: str) -> System | None:
-    """Find the system to compare with; None for an implementation. Raise UnknownSystemError."""
-    if other in implementations() or ":" in other:
-        return None
-    try:
-        return tl.system(other)
-    except tl.UnknownSystemError:
-        if near := nearest(other, implementations()):
-            raise UsageError(f"compare: no system or implementation {short(other)}{near}") from None
-        raise
-
-
-def _known(path: str | None) -> Mapping[str, int] | None:
-    """The known differences: cause → calls; None where there is no file yet. Raises UsageError."""
-    if path is None or not Path(path).exists():
-        return None
-    try:
-        known = json.loads(read_bytes(Path(path), LIMIT_BYTES))
-    except (ValueError, FileError) as e:
-        raise UsageError(f"compare: {path} cannot be read: {e}; write it with --update") from None
-    counts = known.values() if isinstance(known, dict) else [None]
-    if not all(type(number) is int and number >= 0 for number in counts):
-        raise UsageError(f"compare: {path} must be an object of causes and counts; write it with --update")
-    return known  # type: ignore[no-any-return]
-
-
-def _told(name: str, cause: Cause) -> Paragraphs:
-    simplest = cause.differences[0]
-    yield f"  {len(cause.differences):6}  {printable(cause.name)}"
-    yield f"          {printable(str(simplest))}"
-    lines = snippet(name, simplest.found, simplest.expected.answer).splitlines()
-    yield from (f"          | {line}" for line in lines)
-
-
-def _sums(found: Sequence[Cause], new: Sequence[Cause]) -> Paragraphs:
-    calls = sum(len(cause.differences) for cause in found)
-    yield f"{calls:,} calls differ, for {len(found)} causes"
-    if len(new) < len(found):
-        yield f"{len(found) - len(new)} of the causes are known"
-
-
-def _data(
-    name: str, about: str, compared: int, found: Sequence[Cause], new: Sequence[Cause]
-) -> dict[str, object]:
-    told = [
+def _data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:
+    causes = [
         {
             "sort": cause.sort,
             "cause": cause.cause,
             "calls": len(cause.differences),
             "known": cause not in new,
             "example": {
-                "op": simplest.found.op,
-                "operands": list(simplest.found.operands),
-                "expected": simplest.expected.answer,
-                "found": simplest.found.answer,
-                "message": simplest.found.message or simplest.expected.message,
+                "op": example.found.op,
+                "operands": list(example.found.operands),
+                "expected": example.expected.answer,
+                "found": example.found.answer,
+                "message": example.found.message or example.expected.message,
             },
-            "snippet": snippet(name, simplest.found, simplest.expected.answer),
+            "snippet": code,
         }
-        for cause in found
-        for simplest in cause.differences[:1]
+        for cause in found.causes
+        for example, code in [found.example(cause)]
     ]
-    return {"about": about, "compared": compared, "causes": told}
+    return {"about": found.about, "compared": found.compared, "vague": found.vague, "causes": causes}
 
 
 COMMAND = Command(
-    "A second implementation against what it imitates.", arguments, run,
+    "Compare an implementation with the library that it imitates.", arguments, run,
     ("torch-meta", "jax-jit --with jax-eager --calls 500", "mine:Mine --with numpy --known known.json"),
 )  # fmt: skip

@@ -86,6 +86,6 @@ def _words(kind: str, words: Iterable[str], toml: bool = False) -> dict[str, obj
 
 
 COMMAND = Command(
-    "A script that lets a shell complete these commands.", arguments, run,
+    "Print a script by which a shell completes these commands.", arguments, run,
     ("bash", "zsh", "fish"),
 )  # fmt: skip

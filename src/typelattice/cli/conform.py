@@ -18,15 +18,15 @@ from typelattice.cli.command import (
     seed,
     some,
 )
-from typelattice.cli.record import versions
 from typelattice.conformance.compare import Mismatch, Report, compare
+from typelattice.conformance.library import versions
 from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import absent
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import installed_release
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import load_recording
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import progress_bar
@@ -58,19 +58,19 @@ def run(args: Namespace) -> Paragraphs:
         from typelattice.conformance.random_calls import compare_live
         from typelattice.conformance.registry import library
 
-        with interrupts.raised(), LibraryProcess(partial(library, args.library)) as asked:
+        with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, args.library)) as asked:
             name = installed_release(args.library, asked.catalogue.versions)
             found = tl.system(args.system or name)
-            listed = _listed(args, name, found)
+            listed = _read_departures(args, name, found)
             report = compare_live(asked, found, args.live, args.seed, listed, progress_bar())
         of = versions(asked.catalogue.versions)
         misnamed = _absent_otherwise(asked.catalogue.absent, name)
         about = f"{args.live:,} random calls, seed {args.seed}, of {of}"
     else:
         misnamed = []
-        recording = Recording.load(args.recording or args.library)
+        recording = load_recording(args.recording or args.library)
         found = tl.system(args.system or args.library)
-        listed = _listed(args, args.library, found)
+        listed = _read_departures(args, args.library, found)
         report = compare(found, recording.calls(), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
     if not report.compared and not report.broken:
@@ -81,7 +81,7 @@ def run(args: Namespace) -> Paragraphs:
         yield document("conform", {**compared, **_data(report), "absent": misnamed})
     else:
         yield printable(f"{args.library} against the system {found.name}: {about}")
-        yield from _told(report)
+        yield from _describe_report(report)
         yield from map(printable, misnamed)
     if report.mismatches or misnamed:
         raise DifferencesFound
@@ -99,7 +99,7 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
     return [*([unlisted] if lacking else ()), *([wrong] if there else ())]
 
 
-def _listed(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:
+def _read_departures(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:
     """The departures to leave out: of a system, or of a list of one's own."""
     return departures(name, Path(args.departures), found.own_dtypes) if args.departures else departures(name)
 
@@ -123,8 +123,8 @@ def _mismatch_data(m: Mismatch) -> dict[str, object]:
     return {"op": call.op, "operands": list(call.operands), "library": call.answer, "system": m.ours}
 
 
-def _told(report: Report) -> Paragraphs:
-    """A report: causes with counts and examples, listed departures, the sums."""
+def _describe_report(report: Report) -> Paragraphs:
+    """Write a report: causes with counts and examples, listed departures, and totals."""
     for cause, mismatches in report.groups().items():
         yield f"  {len(mismatches):6}  {printable(cause)}"
         yield from (f"          {printable(str(m))}" for m in mismatches[:SHOWN])
@@ -144,6 +144,6 @@ def _told(report: Report) -> Paragraphs:
 
 
 COMMAND = Command(
-    "A system against a library, recorded or installed.", arguments, run,
+    "Compare a system with its library, recorded or installed.", arguments, run,
     ("numpy", "numpy@2.4", "jax --live 10000 --seed 3", "numpy --system mine.toml"),
 )  # fmt: skip

@@ -13,12 +13,13 @@ from typelattice.cli.outputs import check_not_read
 from typelattice.designer import ERRORS
 from typelattice.designer.completion import Completion, Design, design
 from typelattice.designer.demands import DEMANDS
+from typelattice.designer.nodes import MissingNodes, missing_nodes
 from typelattice.designer.plan import COSTS, RULES, PlanError
 from typelattice.designer.repair import KEPT, Repair, Repairs, repairs
 from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.files.writer import code
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, overwrite_line
@@ -30,6 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
     words = "; ".join(f"{d.name}: {d.counts}" for d in DEMANDS.values())
     costs = f"minimised, the first most (default: {','.join(COSTS)}). {words}"
     repair = "add or drop the fewest covers until no pair has several lowest bounds"
+    nodes = "the nodes that the order lacks: with them every pair with an upper bound has a join"
     limit = "at most so many, all equally good (default: 5)"
     order = "the partial order: a system's name, or a .toml file"
     plan = "rules, costs and demands of your own, as a .toml file"
@@ -43,6 +45,7 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--repair", action="store_true", help=repair)
     parser.add_argument("--every", action="store_true", help="with --repair: every pair is to have a join")
+    parser.add_argument("--nodes", action="store_true", help=nodes)
     parser.add_argument("--limit", type=count, default=5, metavar="N", help=limit)
     parser.add_argument(
         "--seconds", type=duration, metavar="S", help="the best found by then; Ctrl-C shows the best so far",
@@ -58,8 +61,8 @@ def run(args: Namespace) -> Paragraphs:
     if args.output is not None:
         _check_folder(Path(args.output))  # before the search, which may be long
     try:
-        with interrupts.raised():
-            found = _repairs(args) if args.repair else _completions(args)
+        with interrupts.raise_on_interrupt():
+            found = _found(args)
     except ERRORS as e:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
     finally:
@@ -69,9 +72,12 @@ def run(args: Namespace) -> Paragraphs:
         check_not_read(str(path), args.order, args.plan)
     written = [_write(*file) for file in files]
     if args.format == "json":
-        yield document("repairs" if args.repair else "design", {**found.data(), "written": written})
+        kind = "nodes" if args.nodes else "repairs" if args.repair else "design"
+        yield document(kind, {**found.data(), "written": written})
+    elif isinstance(found, MissingNodes):
+        yield from _proposed(args.order, found, written)
     else:
-        yield from _told(args.order, found, written)
+        yield from _describe_designs(args.order, found, written)
 
 
 def _check_folder(folder: Path) -> None:
@@ -80,8 +86,19 @@ def _check_folder(folder: Path) -> None:
     check_writable(folder / "found.toml")
 
 
-def _files(found: Design | Repairs) -> Iterator[tuple[str, str]]:
+def _found(args: Namespace) -> Design | Repairs | MissingNodes:
+    if not args.nodes:
+        return _repairs(args) if args.repair else _completions(args)
+    if args.repair or args.rules or args.costs or args.plan or args.at_most:
+        raise PlanError("--nodes takes no rules and no costs: an order always lacks the same nodes")
+    return missing_nodes(args.order)
+
+
+def _files(found: Design | Repairs | MissingNodes) -> Iterator[tuple[str, str]]:
     """The name and the text of a system file for each that was found."""
+    if isinstance(found, MissingNodes):
+        yield f"{found.system.name}.toml", found.text
+        return
     for i, each in enumerate(_each(found), 1):
         numbered = isinstance(found, Repairs) and len(found) > 1
         yield f"{each.system.name}-{i}.toml" if numbered else f"{each.system.name}.toml", each.text
@@ -93,7 +110,7 @@ def _each(found: Design | Repairs) -> Sequence[Completion | Repair]:
 
 def _write(path: Path, text: str) -> str:
     """Writes a system file; returns its path."""
-    with interrupts.raised():
+    with interrupts.raise_on_interrupt():
         write_text(path, text)
     return str(path)
 
@@ -112,7 +129,7 @@ def _repairs(args: Namespace) -> Repairs:
     return repairs(args.order, args.limit, args.every, kept, args.seconds, _progress)
 
 
-def _told(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragraphs:
+def _describe_designs(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragraphs:
     """Describe each design, and name the file that it was written to."""
     page = layout()
     what = "completion" if isinstance(found, Design) else "smallest repair"
@@ -134,9 +151,28 @@ def _told(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragr
             yield page.beside("written to", [written[i - 1]])
 
 
+def _proposed(order: str, found: MissingNodes, written: Sequence[str]) -> Paragraphs:
+    """Describe the nodes that an order lacks, and name the file that has them."""
+    page = layout()
+    if not found:
+        yield f"{order}: no node is missing; every pair with an upper bound has a join"
+    else:
+        number = "1 node is" if len(found) == 1 else f"{len(found)} nodes are"
+        yield page.bold(f"{order}: {number} missing; with fewer, a pair with an upper bound has no join")
+        yield ""
+    for node in found:
+        pairs = [f"{code(a)} + {code(b)}" for a, b in node.pairs]
+        shown = [*pairs[:SHOWN], *(["..."] if len(pairs) > SHOWN else [])]
+        yield page.beside(node.name, [str(node), f"joins {', '.join(shown)}" if pairs else "joins no pair"])
+    if written:
+        yield page.beside("written to", list(written))
+
+
 def _changes(found: Repair) -> list[str]:
     """Count the answers that a repair changes, and show the first of them."""
-    changed = ((f"{code(a)} + {code(b)}", _joined(new), _joined(old)) for a, b, old, new in found.changed)
+    changed = (
+        (f"{code(a)} + {code(b)}", _join_text(new), _join_text(old)) for a, b, old, new in found.changed
+    )
     lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
     return [f"{len(lines)} answers change", *lines[:SHOWN], *(["..."] if len(lines) > SHOWN else [])]
 
@@ -148,7 +184,7 @@ def _heading(order: str, n: int, what: str, proven: bool, complete: bool) -> str
     return f"{order}: {n} {what}{'s' if n != 1 else ''}, {rest}"
 
 
-def _joined(node: Node | None) -> str:
+def _join_text(node: Node | None) -> str:
     return code(node) if node else "refused"
 
 
@@ -159,7 +195,8 @@ def _words(given: str | None) -> Sequence[str] | None:
 def _cap(given: str) -> tuple[str, int]:
     word, _, number = given.partition("=")
     if word not in DEMANDS or not re.fullmatch("[0-9]{1,9}", number):
-        raise PlanError(f"--at-most {short(given)}: write WORD=N with one of {', '.join(DEMANDS)}")
+        near = "" if word in DEMANDS else nearest(word, DEMANDS)
+        raise PlanError(f"--at-most {short(given)}{near}; write WORD=N with one of {', '.join(DEMANDS)}")
     return word, int(number)
 
 
@@ -171,5 +208,5 @@ def _progress(seconds: float, least: tuple[int, ...], best: tuple[int, ...] | No
 
 COMMAND = Command(
     "Completes a partial order at the least cost, or repairs one.", arguments, run,
-    ("jep9407-0", "mine.toml --rules lattice,overflow --costs width -o .", "numpy --repair"),
+    ("jep9407-0", "mine.toml --rules lattice,overflow --costs width -o .", "numpy --repair", "numpy --nodes"),
 )  # fmt: skip

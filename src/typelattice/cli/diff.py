@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, exit_code_argument
-from typelattice.cli.table import asked, drawn, grid_arguments, tell_left_out
+from typelattice.cli.table import drawn, grid_arguments, make_asked, tell_left_out
 from typelattice.facts.operations import operation
 from typelattice.study.changes import changes
 from typelattice.study.differing_integers import value_changes
@@ -34,7 +34,7 @@ def run(args: Namespace) -> Paragraphs:
         if args.exit_code and every.rows:
             raise DifferencesFound
         return
-    found = asked(args, lambda **keys: tl.diff(args.a, args.b, **keys))
+    found = make_asked(args, lambda **keys: tl.diff(args.a, args.b, **keys))
     yield drawn(found.grid(args.codes), args.format)
     tell_left_out(found.a.left_out, args.format)
     a, b = tl.system(args.a), tl.system(args.b)

@@ -78,7 +78,7 @@ def run(args: Namespace) -> Paragraphs:
         yield text.rstrip("\n")
         return
     check_not_read(args.output, args.system, args.other, *map(file_of, args.program or ()))
-    with interrupts.raised():
+    with interrupts.raise_on_interrupt():
         content = _heat_content(args, format) if args.heat else _content(_drawn(args), format)
         write_bytes(Path(args.output), content)
     yield f"wrote {args.output}"
@@ -149,7 +149,7 @@ def _drawn(args: Namespace) -> Drawing:
 
 
 COMMAND = Command(
-    "Draws a system's order, an answer in it, or what another changes.", arguments, run,
+    "Draw a system's order, an answer in it, or what another changes.", arguments, run,
     (
         "jax -o jax.svg", "numpy --highlight int8 uint8", "numpy jax -o both.svg",
         "mine.toml --format mermaid", "numpy --program 'a*2.0 + b' a=int8 b=float16 -o program.svg",

@@ -10,6 +10,7 @@ from typelattice.cli.command import Command, DifferencesFound, Paragraphs, Usage
 from typelattice.cli.outputs import check_not_read
 from typelattice.codegen.emit import LANGUAGES, earlier_indices, emit, read_names, stale_files
 from typelattice.disk.write import check_folder, write_text
+from typelattice.operands.operand import Tier
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -21,6 +22,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--tiers", metavar="LIST", help="array, 0d, scalar (default: all tiers of the system)"
     )
+    parser.add_argument("--casts", action="store_true", help="a table of the casts that may be folded, too")
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 1 if a file is not up to date"
     )
@@ -35,7 +37,8 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError(f"emit: no tier {unknown[0][:40]!r}; there are array, 0d and scalar")
     names = read_names(args.names) if args.names else {}
     earlier = earlier_indices(folder, system)
-    files = emit(system, args.lang, names, _words(args.ops), tiers or None, earlier)  # type: ignore[arg-type]
+    chosen: list[Tier] | None = tiers or None  # type: ignore[assignment]  # as checked above
+    files = emit(system, args.lang, names, _words(args.ops), chosen, earlier, args.casts)
     for name in files:
         check_not_read(str(folder / name), args.system, args.names)
     if args.check:
@@ -56,7 +59,7 @@ def _words(text: str | None) -> list[str]:
 
 
 COMMAND = Command(
-    "A system's tables as C, C++, Rust, Python, TypeScript or JSON.", arguments, run,
+    "Write a system's tables in C, C++, Rust, Python, TypeScript, JSON.", arguments, run,
     ("jax --lang cpp17 -o generated", "torch --lang rust -o generated --ops add,divide,sum",
-     "mine.toml --lang c11 -o generated"),
+     "mine.toml --lang c11 -o generated", "jax --lang cpp17 -o generated --casts"),
 )  # fmt: skip

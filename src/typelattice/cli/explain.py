@@ -18,10 +18,11 @@ from typelattice.cli.command import (
     format_argument,
     op_argument,
 )
+from typelattice.cli.site_address import link_argument, site_address
 from typelattice.explanations.explanation import explanation
-from typelattice.explanations.grouped_answers import Answers, example, grouped, notes, own_dtypes
+from typelattice.explanations.grouped_answers import Answers, example, group_lines, notes, own_dtypes
 from typelattice.facts.operations import OPERATIONS, OPERATORS
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
@@ -30,7 +31,7 @@ MOST = 1_000  # operands
 
 
 def arguments(parser: ArgumentParser) -> None:
-    operands = "an array: int8; another: int8:0d, int8:weak; a Python scalar: int, float, complex, 300, True"
+    operands = "an array: int8; a 0-d array: int8:0d; a weak array: int8:weak; a Python scalar: int, 300, 1.5"
     whole = "; or one program and its names: 'a*2.0 + b' a=int8:0d b=float16, FILE.py:function x=float32"
     parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
     parser.add_argument(
@@ -40,6 +41,7 @@ def arguments(parser: ArgumentParser) -> None:
     op_argument(parser)
     format_argument(parser)
     exit_code_argument(parser, "the systems differ, or one refuses")
+    link_argument(parser)
     parser.add_argument_group("operations", "\n".join(wrap(", ".join(OPERATIONS), 76)))
 
 
@@ -48,25 +50,36 @@ def run(args: Namespace) -> Paragraphs:
     if len(args.operands) > MOST:
         raise UsageError(f"explain: {len(args.operands):,} operands; at most {MOST:,} are taken together")
     if len(args.operands) > 1 and any(x in OPERATORS for x in args.operands):
-        expression = quote(clipped(" ".join(args.operands), 60))
+        expression = quote(clip_text(" ".join(args.operands), 60))
         raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
+    site = None if args.link is None else site_address(args.link)
     found = [tl.system(which) for which in args.system or tl.systems()]
     own = own_dtypes(found)
     if any(BINDING.match(x) or _is_program(x, own[0]) for x in args.operands):
         from typelattice.cli.explain_program import explain_program
 
-        yield from explain_program(args, found, own)
+        yield from explain_program(args, found, own, site)
         return
     op, found = _of_module(args.op, found) if args.op else (None, found)
     answers = tl.explain(*args.operands, op=op, systems=found)
+    page = [] if site is None else [f"{site}/{_link(answers)}"]
     if args.format == "json":
-        yield document("answers", answers.data())
+        yield document("answers", answers.data() | ({"link": page[0]} if page else {}))
+        page = []
     elif args.system:
-        yield from _compared(answers)
+        yield from _describe_named_systems(answers)
     else:
         yield answers.text(layout(), [f"Why? Add --system {example(answers)}"])
+    if page:
+        yield f"\n{page[0]}"
     if args.exit_code and not answers.agree:
         raise DifferencesFound
+
+
+def _link(answers: Answers) -> str:
+    from typelattice.explorer.answer_pages import link  # few questions ask for a link
+
+    return link(next(iter(answers)))
 
 
 def _of_module(op: str, found: list[tl.System]) -> tuple[str, list[tl.System]]:
@@ -105,13 +118,13 @@ def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
     return False
 
 
-def _compared(answers: Answers) -> Paragraphs:
+def _describe_named_systems(answers: Answers) -> Paragraphs:
     """The systems that were named: side by side if there are several, then each in full."""
     page = layout()
     if len(answers) > 1:
         yield page.bold(answers.question)
         yield ""
-        yield from grouped(answers, page)
+        yield from group_lines(answers, page)
         yield from map(page.dim, notes(answers))
         yield "\n"
     yield "\n\n\n".join(explanation(p, page) for p in answers)
@@ -122,5 +135,6 @@ COMMAND = Command(
     (
         "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
         "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "'a*2.0 + b' a=int8:0d b=float16",
+        "int64 float16 --op divide --link https://example.org/typelattice",
     ),
 )  # fmt: skip

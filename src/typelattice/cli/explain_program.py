@@ -12,7 +12,8 @@ import typelattice as tl
 from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
-from typelattice.explanations.recorded_answer import given, recorded_words
+from typelattice.cli.site_address import program_link
+from typelattice.explanations.recorded_answer import answer_words, recorded_words
 from typelattice.explanations.sections import cast_words, fit_words
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
@@ -29,18 +30,23 @@ Paragraph = TypeVar("Paragraph", bound=tuple[object, ...])
 
 
 def explain_program(
-    args: Namespace, systems: Sequence[tl.System], own: Sequence[Mapping[str, tl.DType]]
+    args: Namespace, systems: Sequence[tl.System], own: Sequence[Mapping[str, tl.DType]], site: str | None
 ) -> Paragraphs:
-    """Print a program with its inputs: in full under named systems, or in brief under all."""
+    """Print a program with its inputs: in full under named systems, or in brief under all.
+
+    `site` is the address of the site to whose page that computes the program the output leads, if any.
+    """
     if args.op:
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
     text, bound = bindings(args.operands)
     p = tl.program(text, **bound)
-    replays = [_with_dtypes(p, known).under(s) for s, known in zip(systems, own, strict=True)]
+    page = [] if site is None else [f"{site}/{program_link(p.source, bound, args.system)}"]
+    replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, own, strict=True)]
     if args.format == "json":
         answers = [replay_data(replay) for replay in replays]
         asked = {"program": p.source, "operands": bound, "steps": steps_data(p)}
-        yield document("replays", {**asked, "answers": answers})
+        yield document("replays", {**asked, "answers": answers, **({"link": page[0]} if page else {})})
+        page = []
     elif args.system:
         for i, replayed in enumerate(replays):
             yield from ["", ""] if i else []
@@ -50,6 +56,8 @@ def explain_program(
             yield from _results(replays)
     else:
         yield from _in_brief(p, bound, replays)
+    if page:
+        yield f"\n{page[0]}"
     if args.exit_code and _disagree(replays):
         raise DifferencesFound
 
@@ -61,8 +69,8 @@ def _disagree(replays: Sequence[Replay]) -> bool:
     return refused or diverging.first is not None
 
 
-def _with_dtypes(p: Program, known: Mapping[str, tl.DType]) -> Program:
-    """Read the inputs of a program with the dtypes that files define."""
+def _parse_inputs(p: Program, known: Mapping[str, tl.DType]) -> Program:
+    """Parse the inputs that are still text; `known` holds the dtypes that system files define."""
     steps = [
         replace(step, given=parse(step.given, known))
         if isinstance(step, Input) and isinstance(step.given, str) else step
@@ -96,7 +104,7 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
             continue
         groups: dict[str, list[str]] = {}
         for replayed in replays:
-            said, name = _said(replayed[i], replayed.name)
+            said, name = _result_text(replayed[i], replayed.name)
             groups.setdefault(said, []).append(name)
         stub = max(map(len, groups)) + 8
         ranked = sorted(groups.items(), key=lambda g: (g[0] in ("refused", "not reached"), -len(g[1])))
@@ -105,20 +113,20 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
             systems = ["every system" if len(names) == len(replays) else ", ".join(names)]
             lines.append(page.beside(f"  {answer.ljust(stub - 8)}{len(names):4}", systems, stub))
         paragraphs.append((_title(step), marks.get(i, ""), tuple(lines)))
-    for (title, mark, lines_), times in _repeated(paragraphs):
+    for (title, mark, lines_), times in _join_repeated(paragraphs):
         yield ""
-        yield page.folded(f"{title}{times}{mark}")
+        yield page.fold_line(f"{title}{times}{mark}")
         yield from lines_
     outcomes = [o for made in replays for o in made]
     if notes := [*_notes(outcomes)]:
         yield ""
-        yield from map(page.folded, notes)
+        yield from map(page.fold_line, notes)
 
 
-def _said(o: Outcome, name: str) -> tuple[str, str]:
+def _result_text(o: Outcome, name: str) -> tuple[str, str]:
     """The result of a step and its system's name; the observed result where the library departs."""
-    if seen := o.departure:
-        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else given(seen)
+    if seen := o.recorded_departure:
+        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
         return answer, f"{name} (by rule {o})"
     return str(o), f"{name}{UNASKED}" if o.never_asked else name
 
@@ -129,7 +137,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
         yield "* is weak: beside an array it adopts the array's width"
     if any(o.never_asked for o in outcomes):
         yield UNASKED_NOTE
-    if any(o.departure for o in outcomes):
+    if any(o.recorded_departure for o in outcomes):
         yield "after a step where a library departs from its rule, later steps follow the rule"
 
 
@@ -150,10 +158,10 @@ def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragrap
     paragraphs = [
         (_title(step), o.marked, tuple(explain_outcome(o))) for step, o in steps if step.op is not None
     ]
-    for (title, marked, lines), times in _repeated(paragraphs):
-        yield page.folded(f"{title}{times}: {marked}")
+    for (title, marked, lines), times in _join_repeated(paragraphs):
+        yield page.fold_line(f"{title}{times}: {marked}")
         for line in lines:
-            yield page.folded(line, margin=2)
+            yield page.fold_line(line, margin=2)
 
 
 def explain_outcome(o: Outcome) -> Sequence[str]:
@@ -189,12 +197,12 @@ def _divergences(diverging: Divergences) -> Paragraphs:
         (_title(d.step), "" if d.inherited else " <- here", d.answers(diverging.systems))
         for d in diverging.differences
     ]
-    for (title, mark, answers), times in _repeated(paragraphs):
-        yield page.folded(f"{title}{times}{mark}")
-        yield page.folded(answers, margin=2)
+    for (title, mark, answers), times in _join_repeated(paragraphs):
+        yield page.fold_line(f"{title}{times}{mark}")
+        yield page.fold_line(answers, margin=2)
     if diverging.never_asked:
         yield ""
-        yield page.folded(UNASKED_NOTE)
+        yield page.fold_line(UNASKED_NOTE)
 
 
 def _results(replays: Sequence[Replay]) -> Paragraphs:
@@ -214,7 +222,7 @@ def _results(replays: Sequence[Replay]) -> Paragraphs:
         yield page.beside(replayed.name, [result], stub)
 
 
-def _repeated(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[Paragraph, str]]:
+def _join_repeated(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[Paragraph, str]]:
     """Join equal paragraphs, such as those of a loop that was unrolled; say how often each occurs."""
     yield from (
         (paragraph, f" ({times} times)" if times > 1 else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import webbrowser
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -59,7 +60,7 @@ def run(args: Namespace) -> Paragraphs:
     if output != PRINTED:
         check_not_read(output, *args.system)
         check_writable(output)
-    shown = document(args.system, args.op or USUAL, progress_bar())
+    shown = document(args.system, args.op or USUAL, progress_bar(), os.cpu_count() or 1)
     text = page(shown)
     if output == PRINTED:
         yield text
@@ -80,13 +81,13 @@ def _edit(args: Namespace) -> Paragraphs:
         unopened = "" if found or args.no_browser else "no browser was found; open it yourself: "
         complain(f"{unopened}{address}\nediting {at.path}; Ctrl-C ends it")
 
-    with interrupts.raised():
+    with interrupts.raise_on_interrupt():
         serve(at, args.port, ready)
     yield f"{at.path} is no longer served"
 
 
 COMMAND = Command(
-    "A page on which to look at systems; --edit serves a workbench.", arguments, run,
+    "Write an HTML page that shows systems; --edit serves an editor.", arguments, run,
     (
         "--system numpy1 --system numpy --op add", "--system mine.toml --op add -o page.html",
         "--edit mine.toml",

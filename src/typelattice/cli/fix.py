@@ -6,9 +6,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from typelattice.cli.command import Command, Paragraphs, UsageError
+from typelattice.cli.command import Command, Paragraphs, UsageError, format_argument
 
-VALUED = ("--package", "--to", "--like", "--tolerance")
+VALUED = ("--package", "--to", "--like", "--tolerance", "--format")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -23,14 +23,15 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--like", metavar="NAME|FILE",
-        help="instead: a system under which the program is to give the same dtypes as now, such as torch",
+        help="instead: write casts so that the program gives its present dtypes under this system",
     )  # fmt: skip
     parser.add_argument(
         "--tolerance",
         type=float,
         metavar="X",
-        help="take back a change if a value's relative error is larger",
+        help="undo a change if a value's relative error is larger",
     )
+    format_argument(parser)
     parser.add_argument("--write", action="store_true", help="write the changes into the sources")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     parser.add_argument(
@@ -68,16 +69,22 @@ def run(args: Namespace) -> Paragraphs:
         patch = fix_tests(argv, packages, *goal)
     else:
         patch = fix_script(target, argv, packages, args.module is not None, *goal)
-    yield from str(patch).splitlines()
+    if args.format == "json":
+        from typelattice.rendering.json import document
+
+        yield document("patch", patch.data())
+    else:
+        yield from str(patch).splitlines()
     if args.write and patch.fixed:
         patch.write()
+    if args.write and patch.fixed and args.format == "text":
         yield f"wrote {', '.join(sorted({str(each.file) for each in patch.fixed}))}"
     if patch.unfixed:
         raise SystemExit(1)
 
 
 COMMAND = Command(
-    "Prints changes that keep a script's floats narrow; each was run.", arguments, run,
+    "Print changes that keep a script's floats narrow; each was run.", arguments, run,
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
     own_words,

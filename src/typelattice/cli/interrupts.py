@@ -19,7 +19,7 @@ def end_at_once() -> None:
 
 
 @contextmanager
-def raised() -> Iterator[None]:
+def raise_on_interrupt() -> Iterator[None]:
     """Within, Ctrl-C raises KeyboardInterrupt after all."""
     if _handler() is not signal.SIG_DFL:
         yield

@@ -11,7 +11,7 @@ from typelattice.cli.command import FEW, Command, DifferencesFound, Paragraphs, 
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import counted, layout
+from typelattice.rendering.terminal import layout, show_progress_of
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 from typelattice.study.survey import survey
 
@@ -22,12 +22,14 @@ def arguments(parser: ArgumentParser) -> None:
     systems = "one in full, several as a table (default: all)"
     tiers = "the operands: arrays (default), 0-d arrays, Python scalars, or all together"
     dtypes = "such as int8,uint8, or those of a system: jep9407-3 (default: all of each system)"
-    every = "all pairs that break a criterion, not only the first"
+    every = "all pairs that break a criterion, not only the first; with --casts all such chains"
+    casts = "count which two casts in a row are the same as the direct one; needs one system, or JSON"
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=systems)
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
     parser.add_argument("--dtypes", metavar="LIST|SYSTEM", help=dtypes)
     parser.add_argument("--common", action="store_true", help="only dtypes that all of them have")
     parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--casts", action="store_true", help=casts)
     parser.add_argument("--all", action="store_true", help=every)
     exit_code_argument(parser, "a system breaks a law")
 
@@ -35,13 +37,15 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """One system's verdicts in words, or those of several in a grid."""
     found = [tl.system(which) for which in args.systems or tl.systems()]
+    if args.casts and args.format != "json" and (len(args.systems) != 1 or args.format != "text"):
+        raise UsageError("laws: --casts needs one system and --format text, or --format json")
     dtypes = _dtypes(args, found)
-    for system in counted(found, lambda s: s.name):  # judgements made here are remembered
+    for system in show_progress_of(found, lambda s: s.name):  # judgements made here are remembered
         with suppress(tl.DTypeError):
             tl.laws(system, args.tier, dtypes)
             tl.criteria(system, args.tier, dtypes)
     if args.format == "json":
-        yield document("laws", {"systems": [_data(s, args.tier, dtypes) for s in found]})
+        yield document("laws", {"systems": [_data(s, args.tier, dtypes, args.casts) for s in found]})
     elif len(args.systems) != 1 or args.format != "text":
         yield drawn(survey(found, args.tier, dtypes), args.format)
     else:
@@ -60,6 +64,10 @@ def _in_full(only: tl.System, args: Namespace, dtypes: list[object] | None) -> P
     for sections in (judged.sections(), cost.sections(cost.asked if args.all else FEW)):
         yield ""
         yield from (page.beside(*section, STUB) for section in sections)
+    if args.casts:
+        chains = tl.cast_chains(only, dtypes)
+        yield ""
+        yield page.beside(*chains.section(len(chains) if args.all else FEW), STUB)
 
 
 def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> bool:
@@ -69,11 +77,12 @@ def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -
     return False
 
 
-def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> dict[str, object]:
+def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bool) -> dict[str, object]:
     """Return the verdicts on one system as JSON data, or why there are none, if it has no such operands."""
     try:
         priced = tl.criteria(s, tier, dtypes).data()["criteria"]
-        return {**tl.laws(s, tier, dtypes).data(), "criteria": priced}
+        chains = {"casts": tl.cast_chains(s, dtypes).data()} if casts else {}
+        return {**tl.laws(s, tier, dtypes).data(), "criteria": priced, **chains}
     except tl.DTypeError as e:
         return {"system": s.name, "not_judged": str(e)}
 
@@ -96,5 +105,5 @@ def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
 
 COMMAND = Command(
     "Which laws a system keeps, and what its casts lose.", arguments, run,
-    ("numpy", "numpy jax torch --common", "--dtypes jep9407-3-bf16", "mine.toml --tier all"),
+    ("numpy", "numpy jax torch --common", "numpy --casts", "--dtypes jep9407-3-bf16", "mine.toml --tier all"),
 )  # fmt: skip

@@ -29,7 +29,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """Print the cells that differ, each with its line, and count what was compared and what was not read."""
     form, system = read_form(args.form), tl.system(args.against)
-    found = lint(args.file, form, system, _allowed(args.allow))
+    found = lint(args.file, form, system, _read_allowed(args.allow))
     if args.format == "json":
         yield document("lint", _data(args.file, system.name, found))
     elif args.format == "sarif":
@@ -63,7 +63,7 @@ def _data(path: str, system: str, found: Linted) -> dict[str, object]:
     return {**counted, "differences": differences, "unread": unread}
 
 
-def _allowed(path: str | None) -> dict[str, str]:
+def _read_allowed(path: str | None) -> dict[str, str]:
     if path is None:
         return {}
     try:
@@ -76,6 +76,6 @@ def _allowed(path: str | None) -> dict[str, str]:
 
 
 COMMAND = Command(
-    "Compare a table that is kept by hand with a system.", arguments, run,
+    "Compare a hand-written table with a system.", arguments, run,
     ("ScalarType.cpp --form form.toml --against torch", "table.csv --form form.toml --against mine.toml"),
 )  # fmt: skip

@@ -20,12 +20,12 @@ from typelattice.cli.command import (
     error_line,
 )
 from typelattice.cli.interrupts import end_at_once, end_in_silence
-from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.rendering.terminal import OutputError, complain, show
 
 COMMANDS = (  # each a module beside this one
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
-    "watch", "trace", "runs", "fix", "design", "emit", "lint", "systems", "check", "completion",
+    "watch", "trace", "runs", "fix", "lsp", "design", "emit", "lint", "systems", "check", "completion",
 )  # fmt: skip
 
 ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what shells say of Ctrl-C
@@ -109,7 +109,7 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         name = self.prog.removeprefix("typelattice ")
-        raise UsageError(f"{name}: {clipped(message, LONGEST // 2)} (see {self.prog} --help)")
+        raise UsageError(f"{name}: {clip_text(message, LONGEST // 2)} (see {self.prog} --help)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -130,12 +130,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise KeyboardInterrupt from None
     except tl.TypelatticeError as e:
         if not (isinstance(e, OutputError) and e.unread):
-            complain(_worded(e))
+            complain(_error_text(e))
         return NO_ANSWER
     return ANSWERED
 
 
-def _worded(e: tl.TypelatticeError) -> str:
+def _error_text(e: tl.TypelatticeError) -> str:
     """Return an error as one bounded line; the mistakes of a system file as lines of their own."""
     if isinstance(e, tl.FormatError):
         return f"typelattice: {e}"  # its lines are bounded and can be printed

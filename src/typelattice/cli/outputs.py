@@ -8,7 +8,7 @@ from os import path
 
 from typelattice.cli.command import UsageError
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.files.system_definition import SystemDefinition, read
 from typelattice.files.text import systems
 
@@ -27,12 +27,12 @@ def check_not_read(output: str, *files: str | None) -> None:
     for file in filter(None, files):
         if NULL in file or file in systems(versions=True):
             continue
-        if target in (path.realpath(file), *_extended(file)):
-            what = f"{clipped(output, 120)!r} is a file that this command reads"
+        if target in (path.realpath(file), *_find_extended_files(file)):
+            what = f"{clip_text(output, 120)!r} is a file that this command reads"
             raise UsageError(f"{what}; name another to write")
 
 
-def _extended(file: str) -> Iterator[str]:
+def _find_extended_files(file: str) -> Iterator[str]:
     """The files that a system's file extends; none of a file that is no system's."""
     definition: SystemDefinition | None = None
     with suppress(TypelatticeError):

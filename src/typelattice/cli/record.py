@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,9 @@ from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import SIGN
-from typelattice.recorded.recording import ENDING, Recording, RecordingError, recorded
+from typelattice.recorded.encode_recording import rest_on_base
+from typelattice.recorded.recording import Recording, RecordingError
+from typelattice.recorded.recording_files import ENDING, load_recording, recording_names, save_recording
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import progress_bar
 
@@ -36,6 +37,7 @@ def run(args: Namespace) -> Paragraphs:
 
     The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
+    from typelattice.conformance.library import versions
     from typelattice.conformance.recorder import record
     from typelattice.conformance.registry import library
 
@@ -43,11 +45,11 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("record: a recording is not printed; name a file with -o")
     output = Path(args.output or f"{args.library}{ENDING}")
     newest, _, older = args.library.partition(SIGN)
-    base = newest if older and newest in recorded() else None
-    with interrupts.raised():
+    base = newest if older and newest in recording_names() else None
+    with interrupts.raise_on_interrupt():
         check_writable(output, ROOM)  # before the questions, which take minutes
-        like = Recording.load(base) if base else None
-        earlier = Recording.load(args.earlier) if args.earlier else None
+        like = load_recording(base) if base else None
+        earlier = load_recording(args.earlier) if args.earlier else None
         asked = partial(library, args.library)
         found = record(asked, limit=args.limit, like=like, earlier=earlier, progress=progress_bar())
         _save(found, output, base)
@@ -56,23 +58,18 @@ def run(args: Namespace) -> Paragraphs:
 
 def _save(found: Recording, output: Path, base: str | None) -> None:
     """Writes a recording. Raises FileError; RecordingError if it could be written elsewhere only."""
-    save = (found.on_base(base) if base else found).save
+    kept = rest_on_base(found, base) if base else found
     try:
-        save(output)
+        save_recording(kept, output)
     except FileError as e:
         with suppress(OSError):  # there may be no room at all
             spare = Path(gettempdir()) / output.name
-            save(spare)
+            save_recording(kept, spare)
             raise RecordingError(f"{e}; the answers are in {spare}") from None
         raise
 
 
-def versions(of: Mapping[str, str]) -> str:
-    """`numpy 2.4.6, ml_dtypes 0.6.0`."""
-    return ", ".join(f"{name} {version}" for name, version in of.items())
-
-
 COMMAND = Command(
-    "Asks a library everything and writes down its answers.", arguments, run,
+    "Ask a library everything, and write down its answers.", arguments, run,
     ("numpy", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

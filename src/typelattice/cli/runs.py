@@ -21,17 +21,17 @@ def run(args: Namespace) -> Paragraphs:
     """Print the upcasts that only one of two runs has, and end with 1 if the second has new ones."""
     from typelattice.rendering.grid import printable
     from typelattice.rendering.json import document
-    from typelattice.tracing.report.run_documents import combined, difference, read_run
-    from typelattice.tracing.report.words import counted, size
+    from typelattice.tracing.report.run_documents import combine_documents, difference, read_run
+    from typelattice.tracing.report.words import count_text, size
 
     if args.what == "combine":
         if args.output is None:
             raise UsageError("runs combine: name the file to write with -o")
         check_not_read(args.output, *args.files)
         check_writable(args.output)
-        made = combined([read_run(path) for path in args.files])
+        made = combine_documents([read_run(path) for path in args.files])
         write_text(args.output, dumps(made, indent=1) + "\n")
-        steps, runs = counted(len(made["steps"]), "step"), counted(len(args.files), "run")
+        steps, runs = count_text(len(made["steps"]), "step"), count_text(len(args.files), "run")
         yield f"wrote {steps} of {runs} to {printable(args.output)}"
         return
     if len(args.files) != 2 or args.output is not None:
@@ -46,13 +46,13 @@ def run(args: Namespace) -> Paragraphs:
     yield from (printable(f"- {place}: {upcast}") for place, upcast in sorted(found.removed))
     added, removed, kept = len(found.added), len(found.removed), found.kept
     before, after = map(size, found.bytes)
-    yield f"adds {counted(added, 'upcast')}, removes {removed:,}, keeps {kept:,}"
+    yield f"adds {count_text(added, 'upcast')}, removes {removed:,}, keeps {kept:,}"
     yield f"all arrays took {before} before and {after} after"
     if found.added:
         raise DifferencesFound
 
 
 COMMAND = Command(
-    "Compares two runs by their upcasts, or combines runs of processes.", arguments, run,
+    "Compare two runs by their upcasts, or combine runs of processes.", arguments, run,
     ("diff before.json after.json", "combine part1.json part2.json -o run.json"),
 )  # fmt: skip

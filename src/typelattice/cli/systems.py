@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, format_argument
-from typelattice.recorded.recording import recorded
+from typelattice.recorded.recording_files import recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
@@ -36,8 +36,10 @@ def _data(s: tl.System) -> dict[str, object]:
     """Return the facts of a system as JSON data; `recorded` says whether its library's answers come along."""
     return {
         "name": s.name, "title": s.title, "library": s.library, "dtypes": [d.name for d in s.dtypes],
-        "tiers": list(s.tiers), "recorded": s.name in recorded(),
+        "tiers": list(s.tiers), "recorded": s.name in recording_names(),
     }  # fmt: skip
 
 
-COMMAND = Command("The systems that come with typelattice.", arguments, run, ("", "--versions", "mine.toml"))
+COMMAND = Command(
+    "List the systems that come with typelattice.", arguments, run, ("", "--versions", "mine.toml")
+)

@@ -29,7 +29,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """The table in the format that was asked for."""
     with gc_paused():
-        found = asked(args, lambda **keys: tl.table(args.system, **keys))
+        found = make_asked(args, lambda **keys: tl.table(args.system, **keys))
         text = drawn(found.grid(args.codes), args.format)
     yield text
     tell_left_out(found.left_out, args.format)
@@ -49,7 +49,7 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     parser.add_argument("--small", action="store_true", help=narrow)
 
 
-def asked(args: Namespace, make: Callable[..., Shown]) -> Shown:
+def make_asked(args: Namespace, make: Callable[..., Shown]) -> Shown:
     """The table or diff of the operands, the operation and the tier that the arguments name."""
     dtypes = None if args.dtypes is None else [x for x in re.split(r"[,\s]+", args.dtypes) if x]
     return make(op=args.op, tier=args.tier, dtypes=dtypes, small=args.small)
@@ -68,7 +68,7 @@ def drawn(grid: Grid, format: str) -> str:
 
 
 COMMAND = Command(
-    "What a system answers to every pair of dtypes.", arguments, run,
+    "Show a system's answer to every pair of dtypes.", arguments, run,
     (
         "--system jax", "--op divide --codes names --dtypes int8,int32,float16,float",
         "--system mine.toml --format markdown",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, ScriptInterrupted, UsageError
-from typelattice.cli.interrupts import raised
+from typelattice.cli.interrupts import raise_on_interrupt
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
 from typelattice.facts.gc_pause import gc_paused
@@ -35,7 +35,7 @@ def arguments(parser: ArgumentParser) -> None:
         help="report where this system differs from the run; may be given again",
     )  # fmt: skip
     parser.add_argument("--html", metavar="DIR", help="write annotated source pages into this folder")
-    parser.add_argument("--json", metavar="FILE", help="write the run into this file")
+    parser.add_argument("--json", metavar="FILE", help="write the recorded run into this file")
     parser.add_argument(
         "--format", choices=FORMATS, default="text",
         help="print the report as text (default), as JSON, as SARIF 2.1, or as GitHub's annotation lines",
@@ -136,7 +136,7 @@ def run(args: Namespace) -> Paragraphs:
                 with suppress(OutputError):
                     show(lines, output)
 
-    with raised():
+    with raise_on_interrupt():
         ended = run_script(
             target, argv, packages, args.module is not None, cache and Path(cache), tell,
             ends_process=args.ends_process, values=args.values or settings.values,
@@ -173,7 +173,7 @@ def _report(run: Run, systems: Sequence[AnySystem], width: int, args: Namespace)
 
 
 COMMAND = Command(
-    "Run a script, and report its dtypes under this and other systems.", arguments, run,
+    "Run a script, and report where its floats widen.", arguments, run,
     (
         "script.py", "--system torch --system jax script.py --epochs 3", "--package mypkg -m mypkg.train",
         "--json run.json script.py",

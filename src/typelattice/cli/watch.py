@@ -19,17 +19,18 @@ from typelattice.cli.command import (
     some,
 )
 from typelattice.cli.outputs import check_not_read
-from typelattice.cli.record import ROOM, versions
+from typelattice.cli.record import ROOM
 from typelattice.cli.table import drawn
-from typelattice.conformance.library import BrokenLibraryError, MissingLibraryError
+from typelattice.conformance.changes_since_recording import News, changes_since_recording
+from typelattice.conformance.library import BrokenLibraryError, MissingLibraryError, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import asked_everything
 from typelattice.conformance.registry import library
-from typelattice.conformance.watch import News, watch
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import SIGN, installed_release
-from typelattice.recorded.recording import ENDING, Recording, recorded
+from typelattice.recorded.encode_recording import rest_on_base
+from typelattice.recorded.recording_files import ENDING, load_recording, recording_names, save_recording
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import complain, progress_bar
@@ -60,7 +61,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.output is not None:
         check_writable(Path(args.output) / "any.jsonl", ROOM)  # before the questions, which take minutes
     changed, lines, told = False, list[str](), list[dict[str, object]]()
-    for name in args.libraries or _installed():
+    for name in args.libraries or _find_installed():
         try:
             found, proposed = _news(name, args)
         except MissingLibraryError as e:
@@ -71,7 +72,7 @@ def run(args: Namespace) -> Paragraphs:
         changed = changed or bool(found)
         told.append(_data(name, found, proposed))
         if args.format == "text":
-            lines += _told(name, found, proposed)
+            lines += _describe_news(name, found, proposed)
     if not told:
         what = "watch: no library that was recorded is installed, so nothing was asked"
         raise UsageError(f"{what}; install one, such as numpy, or run watch in its environment")
@@ -81,9 +82,9 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _installed() -> Iterator[str]:
+def _find_installed() -> Iterator[str]:
     """Return the recordings whose library is installed; nothing is imported."""
-    for name in recorded():
+    for name in recording_names():
         entry = recordings().get(name)
         modules = libraries()[entry.library].modules if entry else ()
         if SIGN not in name and modules and find_spec(modules[0]):
@@ -92,27 +93,27 @@ def _installed() -> Iterator[str]:
 
 def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
     """Return the changes in one library, and the file of the proposed recording, if there is one."""
-    with interrupts.raised(), LibraryProcess(partial(library, name), args.limit) as asked:
+    with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
-        if not args.recording and release not in recorded():
+        if not args.recording and release not in recording_names():
             what = f"watch: {name} has no recording that comes along"
             raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
         path = Path(args.output) / f"{release.replace(':', '.')}{ENDING}" if args.output else None
         if path:
             check_not_read(str(path), args.recording)
-        then = Recording.load(args.recording or release)
-        found = watch(asked, release, then, progress_bar())
+        then = load_recording(args.recording or release)
+        found = changes_since_recording(asked, release, then, progress_bar())
         if not found or path is None:
             return found, None
         plain, _, older = release.partition(SIGN)
         if older and not args.recording:
-            found.now.on_base(plain).save(path)
+            save_recording(rest_on_base(found.now, plain), path)
         else:
-            asked_everything(asked, progress=progress_bar()).save(path)
+            save_recording(asked_everything(asked, progress=progress_bar()), path)
         return found, path
 
 
-def _told(name: str, found: News, proposed: Path | None) -> Paragraphs:
+def _describe_news(name: str, found: News, proposed: Path | None) -> Paragraphs:
     """The news of one library in words."""
     then, now = versions(found.then.versions), versions(found.now.versions)
     if not found:
@@ -147,6 +148,6 @@ def _data(name: str, found: News, proposed: Path | None) -> dict[str, object]:
 
 
 COMMAND = Command(
-    "What has changed in a library since it was recorded.", arguments, run,
+    "Report what has changed in a library since it was recorded.", arguments, run,
     ("numpy", "numpy@2.4 -o proposed", "mine:MyLibrary --recording mine.jsonl"),
 )  # fmt: skip

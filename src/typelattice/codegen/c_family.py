@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from typelattice.codegen.names import snake
 from typelattice.codegen.tables import REFUSED, Lookup, Tables
@@ -46,6 +47,8 @@ def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
     if _has_promote(t):
         lines += _c_fold(t, p, upper)
+    if t.casts:
+        lines += _c_casts(t, p)
     return "\n".join([*lines, f"#endif  // {upper}_DTYPES_H", ""])
 
 
@@ -63,6 +66,33 @@ def _c_fold(t: Tables, p: str, upper: str) -> list[str]:
         "}",
         "",
     ]
+
+
+def _c_casts(t: Tables, p: str) -> list[str]:
+    return [
+        "// clang-format off",
+        f"static const uint8_t {p}_table_casts[{len(t.casts)}][{t.size}] = {{",
+        *cast_rows(t),
+        "};",
+        "// clang-format on",
+        "",
+        "/* 1 if casting a to b and then to c gives the same as casting a to c. */",
+        f"static inline int {p}_cast_folds({p}_dtype a, {p}_dtype b, {p}_dtype c) {{",
+        f"  return {p}_table_casts[(unsigned)a * {t.size}U + (unsigned)b][c];",
+        "}",
+        "",
+    ]
+
+
+def cast_rows(t: Tables) -> list[str]:
+    """The rows of the table of casts as C and C++ write them."""
+    return [f"  {{{', '.join(map(str, row))}}}," for row in t.casts]
+
+
+def cast_cases(t: Tables) -> Iterator[tuple[int, int, int, int]]:
+    """Every chain of two casts by the indices of its dtypes, and 1 if it may be folded."""
+    for a, b, c in product(t.indices.values(), repeat=3):
+        yield a, b, c, t.casts[a * t.size + b][c]
 
 
 def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -85,6 +115,16 @@ def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["    };", "    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {"]
         lines += [f"      if ({p}_{f.function}({given}) != cases[i].want) return 1;", "    }", "  }"]
+    if t.casts:
+        lines += [f"  static const struct {{ {p}_dtype a, b, c; int want; }} chains[] = {{"]
+        lines += [
+            f"    {{{', '.join(spell('array', i) for i in chain)}, {want}}},"
+            for *chain, want in cast_cases(t)
+        ]
+        lines += ["  };", "  for (unsigned i = 0; i < sizeof chains / sizeof chains[0]; ++i) {"]
+        folds = f"{p}_cast_folds(chains[i].a, chains[i].b, chains[i].c)"
+        lines += [f"    if ({folds} != chains[i].want) return 1;"]
+        lines += ["  }"]
     return "\n".join([*lines, "  return 0;", "}", "// clang-format on", ""])
 
 
@@ -127,6 +167,8 @@ def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
     if _has_promote(t):
         lines += _cpp_fold(t)
+    if t.casts:
+        lines += _cpp_casts(t)
     return "\n".join([*lines, f"}}  // namespace {p}_dtypes", "", f"#endif  // {guard}", ""])
 
 
@@ -141,6 +183,24 @@ def _cpp_fold(t: Tables) -> list[str]:
         "    found = promote(found, operands[i]);",
         "  }",
         "  return found;",
+        "}",
+        "",
+    ]
+
+
+def _cpp_casts(t: Tables) -> list[str]:
+    row = f"static_cast<std::size_t>(a) * {t.size} + static_cast<std::size_t>(b)"
+    return [
+        "// clang-format off",
+        f"inline constexpr bool table_casts[{len(t.casts)}][{t.size}] = {{",
+        *(f"  {{{', '.join('true' if x else 'false' for x in each)}}}," for each in t.casts),
+        "};",
+        "// clang-format on",
+        "",
+        "// True if casting a to b and then to c gives the same as casting a to c.",
+        "constexpr bool cast_folds(DType a, DType b, DType c) noexcept {",
+        f"  return table_casts[{row}]",
+        "                    [static_cast<std::size_t>(c)];",
         "}",
         "",
     ]
@@ -168,6 +228,14 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["    };", "    for (const Case &each : cases) {"]
         lines += [f"      if ({f.function}({given}) != each.want) return 1;", "    }", "  }"]
+    if t.casts:
+        lines += ["  struct Chain { DType a, b, c; bool want; };", "  static constexpr Chain chains[] = {"]
+        lines += [
+            f"    {{{', '.join(spell('array', i) for i in chain)}, {'true' if want else 'false'}}},"
+            for *chain, want in cast_cases(t)
+        ]
+        lines += ["  };", "  for (const Chain &each : chains) {"]
+        lines += ["    if (cast_folds(each.a, each.b, each.c) != each.want) return 1;", "  }"]
     return "\n".join([*lines, "  return 0;", "}", "// clang-format on", ""])
 
 

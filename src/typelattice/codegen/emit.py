@@ -36,17 +36,18 @@ def emit(
     ops: Sequence[str] = (),
     tiers: Iterable[Tier] | None = None,
     indices: Mapping[str, int] | None = None,
+    casts: bool = False,
 ) -> dict[str, str]:
     """The files of a language, by name, for a system.
 
     `names` has identifiers for some dtypes. `indices` are those of an earlier emission, which never change.
-    Raises EmitError, OpError.
+    `casts` adds a function that says which two casts in a row may be folded. Raises EmitError, OpError.
 
     >>> from typelattice import system
     >>> sorted(emit(system("jax"), "c11"))
     ['jax_dtypes.h', 'jax_dtypes.indices.json', 'jax_dtypes.reasons.json', 'test_jax_dtypes.c']
     """
-    tables = build_tables(system, ops, tiers, indices)
+    tables = build_tables(system, ops, tiers, indices, casts)
     known = {str(d) for d in tables.indices}
     if unknown := sorted({*(names or {})} - known):
         has = ", ".join(sorted(known))

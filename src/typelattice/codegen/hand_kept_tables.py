@@ -21,7 +21,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import CODES, DTYPES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.recorded.observed import observed
 
 MOST = 10_000_000  # bytes of a file that is read
@@ -111,7 +111,7 @@ def read_form(path: str) -> Form:
             near = nearest(key, KEYS)
             raise LintError(f"{path}: unknown key {short(key)}{near}; keys are {', '.join(KEYS)}")
     if str(found.get("kind")) not in KINDS:
-        raise LintError(f"{path}: kind is one of {', '.join(KINDS)}")
+        raise LintError(f"{path}: kind is one of {', '.join(KINDS)}{nearest(str(found.get('kind')), KINDS)}")
     for key in ("names", "before"):
         if not isinstance(found.get(key, {}), dict):
             raise LintError(f"{path}: {key} is a table, with lines such as u1 = \"uint8\"")
@@ -133,7 +133,7 @@ def _check_form(path: str, form: Form) -> None:
     if not all(isinstance(x, str) for x in (*texts, *(x for pair in pairs for x in pair))):
         raise LintError(f"{path}: every key but symmetric takes strings, or tables of strings")
     if form.comments not in COMMENTS:
-        raise LintError(f"{path}: comments is one of {', '.join(COMMENTS)}")
+        raise LintError(f"{path}: comments is one of {', '.join(COMMENTS)}{nearest(form.comments, COMMENTS)}")
     for name in form.names.values():
         if name not in DTYPES and not name.endswith("*"):
             raise LintError(f"{path}, names: unknown dtype {short(name)}{nearest(name, DTYPES)}")
@@ -191,11 +191,11 @@ def _blank(text: str, form: Form) -> str:
     return re.sub(COMMENTS[form.comments], lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=flags)
 
 
-def _bracketed(path: str, text: str, form: Form) -> tuple[int, int]:
+def _find_bracket(path: str, text: str, form: Form) -> tuple[int, int]:
     """Find the start and the end of the contents of the first bracket behind `after`."""
     at = text.find(form.after)
     if at < 0:
-        raise LintError(f"{path}: there is no {clipped(form.after, 80)!r}, after which the table begins")
+        raise LintError(f"{path}: there is no {clip_text(form.after, 80)!r}, after which the table begins")
     at += len(form.after)
     while at < len(text) and text[at] not in BRACKETS:
         at += 1
@@ -207,7 +207,7 @@ def _bracketed(path: str, text: str, form: Form) -> tuple[int, int]:
             stack.pop()
             if not stack:
                 return at + 1, end
-    raise LintError(f"{path}: no bracket behind {clipped(form.after, 80)!r} is opened and closed")
+    raise LintError(f"{path}: no bracket behind {clip_text(form.after, 80)!r} is opened and closed")
 
 
 def _items(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
@@ -248,7 +248,7 @@ def _cell(left: str, right: str, word: str, line: int, form: Form, found: Linted
     result = _dtype(word, form)
     is_refusal = word.strip().strip("\"'") in form.refused
     if a is None or b is None or (result is None and not is_refusal):
-        found.unread.append((line, clipped(f"{left.strip()} with {right.strip()} is {word.strip()}", 120)))
+        found.unread.append((line, clip_text(f"{left.strip()} with {right.strip()} is {word.strip()}", 120)))
     else:
         yield Stated(a, b, None if is_refusal else result, line)
 
@@ -260,7 +260,7 @@ def _read_grid(path: str, text: str, form: Form, found: Linted) -> Iterator[Stat
     plain = _blank(text, form)
     if not form.axis:
         raise LintError(f"{path}: a grid needs `axis`, the words of its rows and columns in their order")
-    rows = [*_items(plain, *_bracketed(path, plain, form))]
+    rows = [*_items(plain, *_find_bracket(path, plain, form))]
     if len(rows) != len(form.axis):
         line = _line(plain, rows[0][1] if rows else 0)
         counts = f"the table has {len(rows)} rows, the axis {len(form.axis)} words"
@@ -268,7 +268,7 @@ def _read_grid(path: str, text: str, form: Form, found: Linted) -> Iterator[Stat
     for left, (row, at) in zip(form.axis, rows, strict=True):
         start = next((i for i in range(at, at + len(row)) if plain[i] in BRACKETS), -1)
         if start < 0:
-            found.unread.append((_line(plain, at), clipped(row.strip(), 120)))
+            found.unread.append((_line(plain, at), clip_text(row.strip(), 120)))
             continue
         cells = [*_items(plain, start + 1, at + len(row.rstrip()) - 1)]
         if len(cells) != len(form.axis):
@@ -301,13 +301,13 @@ def _read_rows(path: str, text: str, form: Form, found: Linted) -> Iterator[Stat
 def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
     """Entries such as match arms; the first that fits a pair counts, as it does for the compiler."""
     plain = _blank(text, form)
-    start, end = _bracketed(path, plain, form) if form.after else (0, len(plain))
+    start, end = _find_bracket(path, plain, form) if form.after else (0, len(plain))
     answered: dict[tuple[str, str], None] = {}
     axis = [_dtype(word, form) for word in form.axis] or [*dict.fromkeys(form.names.values())]
     for m in re.finditer(form.entry, plain[start:end]):
         line = _line(plain, start + m.start())
         if form.guard and re.search(form.guard, m[0]):
-            found.unread.append((line, clipped(" ".join(m[0].split()), 120)))
+            found.unread.append((line, clip_text(" ".join(m[0].split()), 120)))
             continue
         sides = [
             [str(x) for x in axis] if word.strip() == WILDCARD else [word.strip()]
@@ -329,14 +329,14 @@ def _read_covers(path: str, text: str, form: Form, found: Linted) -> Iterator[St
     plain = _blank(text, form)
     above: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
-    for item, at in _items(plain, *_bracketed(path, plain, form)):
+    for item, at in _items(plain, *_find_bracket(path, plain, form)):
         key, _, rest = item.partition(":")
         a = _dtype(key, form)
         start = next((i for i in range(len(rest)) if rest[i] in BRACKETS), -1)
         words = [rest] if start < 0 else [w for w, _ in _items(rest, start + 1, len(rest.rstrip()) - 1)]
         bs = [_dtype(word, form) for word in words]
         if a is None or None in bs:
-            found.unread.append((_line(plain, at), clipped(" ".join(item.split()), 120)))
+            found.unread.append((_line(plain, at), clip_text(" ".join(item.split()), 120)))
             continue
         above[a], lines[a] = [b for b in bs if b is not None], _line(plain, at)
     order: Order[Any] = Order.parse("; ".join(f"{a} -> {', '.join(bs)}" for a, bs in above.items() if bs))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.c_family import calls
+from typelattice.codegen.c_family import calls, cast_cases
 from typelattice.codegen.names import snake
 from typelattice.codegen.tables import REFUSED, Tables
 
@@ -29,6 +29,8 @@ def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += [f"    return _dtype(_TABLE_{f.table}{cell})"]
     if any(f.function == "promote" for f in t.lookups):
         lines += _fold(t)
+    if t.casts:
+        lines += _casts(t)
     return "\n".join([*lines, ""])
 
 
@@ -49,6 +51,23 @@ def _fold(t: Tables) -> list[str]:
     ]
 
 
+def _casts(t: Tables) -> list[str]:
+    return [
+        "",
+        "",
+        "# fmt: off",
+        "_TABLE_CASTS = (",
+        *(f"    ({', '.join(map(str, row))},)," for row in t.casts),
+        ")",
+        "# fmt: on",
+        "",
+        "",
+        "def cast_folds(a: DType, b: DType, c: DType) -> bool:",
+        '    """Return True if casting a to b and then to c gives the same as casting a to c."""',
+        f"    return _TABLE_CASTS[a * {t.size} + b][c] == 1",
+    ]
+
+
 def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     """A script that asserts the answer of every function to all operands."""
     p = snake(t.system)
@@ -64,4 +83,11 @@ def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
             want = "None" if found == REFUSED else f"d.DType.{by_index[found]}"
             lines += [f"    ({', '.join(spell(*x) for x in given)}, {want}),"]
         lines += ["):", f"    assert d.{f.function}(*case[:-1]) is case[-1], case"]
+    if t.casts:
+        lines += ["for chain in ("]
+        lines += [
+            f"    ({', '.join(spell('array', i) for i in chain)}, {bool(want)}),"
+            for *chain, want in cast_cases(t)
+        ]
+        lines += ["):", "    assert d.cast_folds(*chain[:-1]) is chain[-1], chain"]
     return "\n".join([*lines, ""])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.c_family import calls
+from typelattice.codegen.c_family import calls, cast_cases
 from typelattice.codegen.names import snake
 from typelattice.codegen.tables import REFUSED, Tables
 
@@ -47,6 +47,8 @@ def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
     if any(f.function == "promote" for f in t.lookups):
         lines += _fold(t)
+    if t.casts:
+        lines += _casts(t)
     return "\n".join(lines)
 
 
@@ -58,6 +60,21 @@ def _fold(t: Tables) -> list[str]:
         "pub fn promote_all(operands: &[DType]) -> Option<DType> {",
         "    let (first, rest) = operands.split_first()?;",
         "    rest.iter().try_fold(*first, |found, &each| promote(found, each))",
+        "}",
+        "",
+    ]
+
+
+def _casts(t: Tables) -> list[str]:
+    return [
+        "#[rustfmt::skip]",
+        f"const TABLE_CASTS: [[bool; {t.size}]; {len(t.casts)}] = [",
+        *(f"    [{', '.join('true' if x else 'false' for x in row)}]," for row in t.casts),
+        "];",
+        "",
+        "/// True if casting a to b and then to c gives the same as casting a to c.",
+        "pub const fn cast_folds(a: DType, b: DType, c: DType) -> bool {",
+        f"    TABLE_CASTS[a as usize * {t.size} + b as usize][c as usize]",
         "}",
         "",
     ]
@@ -83,4 +100,12 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         arguments = ", ".join(names_of)
         lines += ["    ];", f"    for &({arguments}, want) in cases {{"]
         lines += [f"        assert_eq!({f.function}({arguments}), want);", "    }"]
+    if t.casts:
+        lines += ["    let chains: &[(DType, DType, DType, bool)] = &["]
+        lines += [
+            f"        ({', '.join(spell('array', i) for i in chain)}, {'true' if want else 'false'}),"
+            for *chain, want in cast_cases(t)
+        ]
+        lines += ["    ];", "    for &(a, b, c, want) in chains {"]
+        lines += ["        assert_eq!(cast_folds(a, b, c), want);", "    }"]
     return "\n".join([*lines, "}", ""])

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Literal
 
 from typelattice.engine.system import System
+from typelattice.facts.cast_chains import cast_chain
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import operation
@@ -45,6 +46,7 @@ class Tables:
     `indices` gives each dtype its index, `scalars` are the kinds of Python scalars in the order of their
     indices. Equal tables are stored once, in `tables`. `folds` says whether several operands may be promoted
     pair by pair; if not, `no_fold` says why. `reasons` explains the refusals, by function and operands.
+    `casts` has the row `a * size + b` for the casts `a -> b -> c`, with a 1 for each c if they may be folded.
     """
 
     system: str
@@ -54,6 +56,7 @@ class Tables:
     tables: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)
     no_fold: str = ""
     reasons: dict[str, dict[str, str]] = field(default_factory=dict)
+    casts: tuple[tuple[int, ...], ...] = ()
 
     @property
     def numbered_reasons(self) -> dict[str, object]:
@@ -87,6 +90,7 @@ class Tables:
             "functions": {x.function: {"operands": list(x.tiers), "table": x.table} for x in self.lookups},
             "tables": [[list(row) for row in table] for table in self.tables],
             "folds": not self.no_fold,
+            **({"casts": [list(row) for row in self.casts]} if self.casts else {}),
         }
 
     def add(self, function: str, tiers: tuple[Tier, ...], table: tuple[tuple[int, ...], ...]) -> None:
@@ -101,12 +105,14 @@ def build_tables(
     ops: Sequence[str] = (),
     tiers: Iterable[Tier] | None = None,
     earlier: Mapping[str, int] | None = None,
+    casts: bool = False,
 ) -> Tables:
     """Ask a system all that its tables need.
 
     `tiers` chooses among the tiers of the system. `earlier` has the indices of an earlier emission by name:
-    they stay, and new dtypes come after them. Raises EmitError for a system whose answers depend on values,
-    for an operation of more than two operands, and for more than 255 dtypes.
+    they stay, and new dtypes come after them. `casts` adds the table of casts that may be folded. Raises
+    EmitError for a system whose answers depend on values, for an operation of more than two operands, and for
+    more than 255 dtypes.
 
     >>> from typelattice import system
     >>> tables = build_tables(system("jax"), tiers=["array"])
@@ -126,7 +132,18 @@ def build_tables(
     _add_functions(found, system, None, chosen)
     for op in dict.fromkeys(operation(name).name for name in ops):
         _add_functions(found, system, op, chosen)
+    if casts:
+        found.casts = _foldable(found)
     return found
+
+
+def _foldable(tables: Tables) -> tuple[tuple[int, ...], ...]:
+    by_index = {i: d for d, i in tables.indices.items()}
+    every = [by_index.get(i) for i in range(tables.size)]
+    return tuple(
+        tuple(int(bool(a and b and c and cast_chain(a, b, c))) for c in every)
+        for a, b in product(every, repeat=2)
+    )
 
 
 def _check_independent_of_values(system: System) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.c_family import calls
+from typelattice.codegen.c_family import calls, cast_cases
 from typelattice.codegen.names import camel, snake
 from typelattice.codegen.tables import REFUSED, Tables
 
@@ -33,6 +33,8 @@ def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += [f"  return dtype(TABLE_{f.table}{cell});", "}", ""]
     if any(f.function == "promote" for f in t.lookups):
         lines += _fold(t)
+    if t.casts:
+        lines += _casts(t)
     return "\n".join(lines)
 
 
@@ -63,6 +65,21 @@ def _fold(t: Tables) -> list[str]:
     ]
 
 
+def _casts(t: Tables) -> list[str]:
+    return [
+        "// prettier-ignore",
+        "const TABLE_CASTS: readonly (readonly number[])[] = [",
+        *(f"  [{', '.join(map(str, row))}]," for row in t.casts),
+        "];",
+        "",
+        "/** True if casting a to b and then to c gives the same as casting a to c. */",
+        "export function castFolds(a: DType, b: DType, c: DType): boolean {",
+        f"  return TABLE_CASTS[a * {t.size} + b]?.[c] === 1;",
+        "}",
+        "",
+    ]
+
+
 def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     """A program that throws for a wrong answer of any function to any operands."""
     p = snake(t.system)
@@ -79,4 +96,7 @@ def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
             want = "undefined" if found == REFUSED else f"d.DType.{by_index[found]}"
             call = f"d.{function_name(f.function)}({', '.join(spell(*x) for x in given)})"
             lines += [f"  check({call} === {want});"]
+    for *chain, folds in cast_cases(t) if t.casts else ():
+        call = f"d.castFolds({', '.join(spell('array', i) for i in chain)})"
+        lines += [f"  check({call} === {'true' if folds else 'false'});"]
     return "\n".join([*lines, "}", ""])

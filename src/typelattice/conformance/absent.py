@@ -33,7 +33,7 @@ def absent_operations(library: str, spaces: Iterable[object], asked: Iterable[st
     another function of the library: a row of equivalents.txt or of compositions.txt, or a node of its graphs.
     """
     found = {name.lower() for space in spaces for name in dir(space)}
-    there = {*asked, *_described(library, found)}
+    there = {*asked, *_find_described(library, found)}
     there |= {op.name for op in OPERATIONS.values() if not found.isdisjoint(_names(op))}
     return without_names(there)
 
@@ -56,20 +56,20 @@ def _names(op: Operation) -> Iterator[str]:
         yield from (name, name.strip("_"), name.replace("_", ""))
 
 
-def _described(library: str, found: set[str]) -> Iterator[str]:
+def _find_described(library: str, found: set[str]) -> Iterator[str]:
     """Yield the operations that describe functions of a library, or nodes of its graphs."""
     for (of, name), operations in equivalents().items():
         if of in (library, "*") and name in found:
-            yield from (_named(each.removeprefix(SAME_ARGUMENTS)) for each in operations)
+            yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS)) for each in operations)
     for (of, name), meaning in names("function").items():
         if of in (library, "*") and name in found:
-            yield _named(meaning)
+            yield _canonical_name(meaning)
     for name, made_up_of in operations_of().items():
         if name in found:
-            yield from map(_named, made_up_of)
-    yield from (_named(ours) for (of, _), (ours, _) in graph_names().items() if of == library)
+            yield from map(_canonical_name, made_up_of)
+    yield from (_canonical_name(ours) for (of, _), (ours, _) in graph_names().items() if of == library)
 
 
-def _named(name: str) -> str:
+def _canonical_name(name: str) -> str:
     """The one name of an operation."""
     return FUNCTIONS[name].name if name in FUNCTIONS else name

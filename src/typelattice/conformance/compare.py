@@ -13,7 +13,7 @@ from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.departure import Departure, departure_of
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 REFUSAL = "-"
 """How a system's refusal is written."""
@@ -71,7 +71,7 @@ class Report:
         for mismatch in self.mismatches:
             found.setdefault(mismatch.cause, []).append(mismatch)
         by_number = sorted(found.items(), key=lambda group: -len(group[1]))
-        return {cause: _varied(mismatches) for cause, mismatches in by_number}
+        return {cause: _sort_by_variety(mismatches) for cause, mismatches in by_number}
 
 
 def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] = ()) -> Report:
@@ -95,7 +95,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
             if call.answer.startswith(OF_PYTHON) and all(o.tier == "scalar" for o in operands):
                 continue
             compared += 1
-            ours = said(system.explain(*operands, op=call.op))
+            ours = answer_text(system.explain(*operands, op=call.op))
             number = call.answer.startswith(OF_PYTHON) and gives_number(system, call.op)
             refused = call.answer.startswith(NO_NUMBERS) and not number
             if ours != (REFUSAL if refused else call.answer):
@@ -104,14 +104,14 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
     return Report(compared, broken, tuple(found), known, tuple(unknown))
 
 
-def said(p: Promotion) -> str:
+def answer_text(p: Promotion) -> str:
     """A promotion's answer as a recording writes it."""
     if p.number:
         return OF_PYTHON + p.number.word
     return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 
-def _varied(mismatches: Sequence[Mismatch]) -> list[Mismatch]:
+def _sort_by_variety(mismatches: Sequence[Mismatch]) -> list[Mismatch]:
     """The same mismatches, those first that differ most: one for each way in which calls look apart from the
     widths and values in them, then a second one for each, and so on; calls with their operands swapped last.
     """

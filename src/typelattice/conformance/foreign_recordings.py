@@ -13,7 +13,9 @@ from typelattice.conformance.library import Library
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import SCALAR
 from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER, Messages
-from typelattice.recorded.recording import Answers, Recording, encode
+from typelattice.recorded.encode_recording import encode_recording
+from typelattice.recorded.recording import Recording
+from typelattice.recorded.sections import Answers
 
 CHOSEN = re.compile(r"bool|u?int8|int(32|64)|float(16|32|64)")
 """The dtypes that are asked: few, as a foreign array counts by its dtype or by its kind."""
@@ -78,4 +80,4 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
         "operands": list(operands),
         "seed": 0,
     }
-    return encode(head, messages.errors, found)
+    return encode_recording(head, messages.errors, found)

@@ -6,6 +6,7 @@ import copy
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from typelattice.calls.call_tables import signature
@@ -19,6 +20,17 @@ MATRICES = ("addmm", "matrix_rank", "solve")
 
 BY_HAND = ("promote_types", "cond", "cross", "squeeze", "meshgrid", "broadcast_arrays", "take_along_axis")
 """Operations whose arguments differ between libraries: a library's own file defines those that are asked."""
+
+
+@dataclass(frozen=True)
+class SpelledFunction:
+    """A function of made operands, and how the library's own code writes it: `numpy.linalg.inv`."""
+
+    function: Function
+    spelling: str
+
+    def __call__(self, *operands: object) -> object:
+        return self.function(*operands)
 
 
 def functions(
@@ -40,9 +52,12 @@ def functions(
     found: dict[str, Function] = {}
     for op in OPERATIONS.values():
         names = (renamed[op.name],) if op.name in renamed else op.functions
-        function = _first_function(spaces, names)
-        if function is not None and op.name not in BY_HAND:
-            found[op.name] = _of_operands(op, function, condition, matrix, main)
+        first_found = _first_function(spaces, names)
+        if first_found is not None and op.name not in BY_HAND:
+            function, spelling = first_found
+            found[op.name] = SpelledFunction(
+                of_operands(op, function, condition, matrix, main), spelling
+            )
     return found | operators(copied)
 
 
@@ -117,13 +132,30 @@ def first(result: Any) -> Any:
     return result[0] if isinstance(result, (tuple, list)) else result
 
 
-def _first_function(spaces: Sequence[Any], names: Sequence[str]) -> Callable[..., Any] | None:
-    """The first attribute of a namespace that can be called: numpy.fft is no function, numpy.fft.fft is."""
-    found = (getattr(space, name, None) for name in names for space in spaces)
-    return next(filter(callable, found), None)
+def _first_function(
+    spaces: Sequence[Any], names: Sequence[str]
+) -> tuple[Callable[..., Any], str] | None:
+    """The first attribute of a namespace that can be called, and its spelling; None if there is none.
+
+    numpy.fft is no function, numpy.fft.fft is.
+    """
+    for name in names:
+        for space in spaces:
+            if callable(function := getattr(space, name, None)):
+                return function, f"{_spelling(space, spaces[0])}.{name}"
+    return None
 
 
-def _of_operands(
+def _spelling(space: Any, main: Any) -> str:
+    """Return how code writes a namespace or a class: `tensorflow.math`, whose module is elsewhere."""
+    if isinstance(main, type):
+        return f"{main.__module__.partition('.')[0]}.{main.__qualname__}"
+    name = str(getattr(main, "__name__", main))
+    inside = (key for key, value in vars(main).items() if value is space) if hasattr(main, "__dict__") else ()
+    return name if space is main else next((f"{name}.{key}" for key in inside), space.__name__)
+
+
+def of_operands(
     op: Operation, function: Callable[..., Any], condition: object, matrix: Callable[[Any], object], main: Any
 ) -> Function:
     """The function of an operation as one of its operands alone, and of its first result."""

@@ -17,18 +17,12 @@ from typelattice.conformance.library import (
     OperandString,
     UnknownLibraryError,
 )
-from typelattice.conformance.questions import EVERY_DTYPE
 from typelattice.conformance.registry import library, missing_library
 from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.suggestions import nearest, short
-from typelattice.recorded.recording import Call
 
 TABLE = Path(__file__).parent / "implementations" / "table.toml"
-LETTERS = "xyzuvw"
-ALONE = ("elementwise", "pair")
-"""Forms of calls that take their operands and nothing else."""
-
 
 class Implementation(Protocol):
     """Anything that promotes: it may run, trace, compile, import or only look up.
@@ -87,12 +81,13 @@ def implementation(name: str) -> Library:
     MissingLibraryError, CannotAskError.
     """
     if name in implementations():
-        of = implementations()[name]["library"]
-        module_name = f"{__package__}.implementations.{file_of(of)}"
+        entry = implementations()[name]
+        of = entry["library"]
+        module_name = f"{__package__}.implementations.{entry.get('file', file_of(of))}"
         try:
             return cast(Library, importlib.import_module(module_name).IMPLEMENTATIONS[name]())
         except ImportError as error:
-            environment = next(entry.environment for entry in recordings().values() if entry.library == of)
+            environment = next(each.environment for each in recordings().values() if each.library == of)
             raise missing_library(name, error, of, environment) from error
     check_name(name)
     made: Any = library(name)
@@ -118,39 +113,8 @@ def implementations() -> Mapping[str, Mapping[str, Any]]:
     >>> implementations()["torch-numpy"]["with"]
     'numpy@2.4'
     """
-    return tomllib.loads(TABLE.read_text(encoding="ascii"))
-
-
-def snippet(name: str, call: Call, expected: str) -> str:
-    """Write a call as a program that runs without typelattice; empty if the table has no words for it.
-
-    >>> print(snippet("torch-meta", Call("+", ("int8", "float32"), "float32"), "!RuntimeError"))
-    import torch
-    x = torch.ones(2, dtype=torch.int8, device='meta')
-    y = torch.ones(2, dtype=torch.float32, device='meta')
-    print((x + y).dtype)  # float32, expected !RuntimeError
-    """
-    op, forms = NAMES[call.op], implementations().get(name)
-    if forms is None or op.in_place or op.form not in ALONE or op.function not in EVERY_DTYPE:
-        return ""
-    lines, written, names = [forms["setup"]], list[str](), list[str]()
-    for operand, letter in zip(call.operands, LETTERS, strict=False):
-        read = OperandString.parse(operand)
-        if read.dtype is None:
-            written.append(f"({read.value!r})")
-            continue
-        made = forms["zero_d" if read.tier == "0d" else "array"].format(read.dtype)
-        lines.append(f"{letter} = {made}")
-        written.append(letter)
-        names.append(letter)
-    if not op.is_operator:
-        function = forms.get("renamed", {}).get(op.name, op.name)
-        if not function:
-            return ""
-        told = f"{forms['space']}.{function}({', '.join(written)})"
-    else:
-        sign = str(op.operator)
-        told = f" {sign} ".join(written) if len(written) > 1 else sign.replace("x", written[0])
-        told = f"{sign}{written[0]}" if sign == "~" else told
-    shown = forms["show"].format(call=told, names=", ".join(names))
-    return "\n".join([*lines, f"{shown}  # {call.answer}, expected {expected}"])
+    read = tomllib.loads(TABLE.read_text(encoding="ascii"))
+    whole: dict[str, Mapping[str, Any]] = {}
+    for name, entry in read.items():  # what is like another stands after it
+        whole[name] = {**whole.get(entry.get("like"), {}), **entry}
+    return whole

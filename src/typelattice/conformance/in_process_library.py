@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from typelattice.conformance.absent import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
@@ -32,6 +32,7 @@ class Catalogue:
     """The operands and operations of a library. Those in `several` take three operands or more.
 
     `absent` has the operations that the library does not have; None if it does not say where to look.
+    `spellings` has the function by which the library's own code asks an operation, where that is known.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Catalogue:
     operations: tuple[str, ...]
     several: tuple[str, ...]
     absent: tuple[str, ...] | None
+    spellings: Mapping[str, str] = field(default_factory=dict)
 
 
 class InProcessLibrary:
@@ -74,6 +76,11 @@ class InProcessLibrary:
             operations=tuple(self._functions),
             several=tuple(op for op in self._functions if op in TAKE_SEVERAL and op not in two),
             absent=self._absent(),
+            spellings={
+                op: str(function.spelling)
+                for op, function in self._functions.items()
+                if hasattr(function, "spelling")
+            },
         )
 
     def _absent(self) -> tuple[str, ...] | None:
@@ -92,7 +99,7 @@ class InProcessLibrary:
         except NoSuchOperandError:
             return False
         except Exception as error:  # the code of a library, which may raise anything
-            raise _raised(f"make({operand!r})", error) from None
+            raise _load_error(f"make({operand!r})", error) from None
         return True
 
     def ask(self, op: str, operands: tuple[str, ...]) -> Answer:
@@ -149,7 +156,7 @@ def _text(what: str, given: object) -> str:
     raise CannotAskError(f"the library cannot be asked: {what}")
 
 
-def _raised(what: str, error: BaseException) -> CannotAskError:
+def _load_error(what: str, error: BaseException) -> CannotAskError:
     """Return the error for a library whose own code fails before it is asked anything."""
     return CannotAskError(
         f"the library cannot be asked: {what} raises {type(error).__name__}: {_message(error)}"

@@ -132,3 +132,8 @@ def python_answer(result: object) -> str | None:
 def versions_of(*packages: str) -> dict[str, str]:
     """The installed versions of these distributions."""
     return {package: importlib.metadata.version(package) for package in packages}
+
+
+def versions(packages: Mapping[str, str]) -> str:
+    """Write packages with their versions: `numpy 2.4.6, ml_dtypes 0.6.0`."""
+    return ", ".join(f"{name} {version}" for name, version in packages.items())

@@ -8,6 +8,8 @@ any system.
     from typelattice.conformance.pytest import promotion_tests
 
     test_promotion = promotion_tests(xp, "array-api", baseline="known.toml")
+
+What imitates a library, such as a compiler, is asked in a process of its own by `imitation_tests`.
 """
 
 from __future__ import annotations
@@ -20,8 +22,15 @@ from typing import Any, cast
 
 from typelattice.conformance.array_namespace import INFO, ArrayNamespace
 from typelattice.conformance.compare import REFUSAL, Mismatch, Report, compare
+from typelattice.conformance.comparison import (
+    causes_in_words,
+    compare_implementation,
+    known_differences,
+)
+from typelattice.conformance.implementation_differences import not_known
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library, OperandString
+from typelattice.conformance.process import LIMIT
 from typelattice.conformance.questions import planned_calls
 from typelattice.engine.operations import LEFT, find
 from typelattice.engine.system import System
@@ -33,7 +42,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.departures import departures
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 SEVERAL = 500
 """Random calls of three operands and more, of each operation that takes them."""
@@ -114,6 +123,30 @@ def promotion_tests(
             if len(found) > departure.count:
                 why = f"{departure.count} are known: {departure.reason}"
                 raise AssertionError(f"{len(found)} calls, {why}")
+
+    return test
+
+
+def imitation_tests(
+    name: str,
+    other: str | None = None,
+    known: str | Path | None = None,
+    calls: int | None = None,
+    limit: float = LIMIT,
+) -> Callable[[], None]:
+    """Return a pytest test that an implementation answers as what it imitates does.
+
+    `name`: an implementation that comes along, or `module:attribute` of a class with the method `ask`.
+    `other`: a system or another implementation. `known`: a JSON file of known differences, which
+    `typelattice compare --known FILE --update` writes. `calls`: the number of random calls; default: all.
+    `limit`: the seconds that a call may take. The test fails with each new cause once, and with a program
+    that shows it. It raises what `compare_implementation` raises.
+    """
+
+    def test() -> None:
+        found = compare_implementation(name, other, calls, limit=limit)
+        if new := not_known(found.causes, known_differences(known) if known else {}):
+            raise AssertionError("\n".join([found.about, *causes_in_words(found, new)]))
 
     return test
 

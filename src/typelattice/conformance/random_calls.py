@@ -11,7 +11,7 @@ from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 SHRUNK = 200
 """How many mismatches are made small; the further ones are reported as they were found."""
@@ -25,15 +25,22 @@ def compare_live(
     listed: Sequence[Departure] = (),
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
 ) -> Report:
-    """The report of so many random calls; each mismatch is made small, and the same one is kept once."""
+    """Compare a system with a library on random calls, and report the mismatches.
+
+    The first mismatches are shrunk to the smallest calls that still fail. Duplicates among them are dropped.
+    """
     has = asked.catalogue
     questions = list(random_questions(has.operands, has.operations, has.several, calls, seed))
     report = compare(system, _calls(asked, questions, progress), listed)
-    small = {str(m): m for m in (shrunk(asked, system, m, listed) for m in report.mismatches[:SHRUNK])}
+    small = {
+        str(m): m for m in (shrink_mismatch(asked, system, m, listed) for m in report.mismatches[:SHRUNK])
+    }
     return replace(report, mismatches=(*small.values(), *report.mismatches[SHRUNK:]))
 
 
-def shrunk(asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()) -> Mismatch:
+def shrink_mismatch(
+    asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()
+) -> Mismatch:
     """The smallest call that is still a mismatch, and no listed one."""
     while True:
         questions = [

@@ -10,7 +10,9 @@ from typelattice.conformance.library import Library
 from typelattice.conformance.process import LIMIT, LibraryProcess
 from typelattice.conformance.questions import Question, planned_calls
 from typelattice.recorded.answers import LACKED, Messages
-from typelattice.recorded.recording import Answers, Recording, encode
+from typelattice.recorded.encode_recording import encode_recording
+from typelattice.recorded.recording import Recording
+from typelattice.recorded.sections import Answers
 
 Progress = Callable[[int, int, str], None]
 """Told how many calls are done, how many are planned, and the operation."""
@@ -81,7 +83,7 @@ def _recording(
 ) -> Recording:
     """Ask the questions that no earlier recording answers, and record all answers."""
     has = asked.catalogue
-    known = _known(earlier, has)
+    known = _read_earlier(earlier, has)
     known |= {question: LACKED for question in questions if not _has(has, *question)}
     answers = asked.answers([question for question in questions if question not in known])
     messages = Messages()
@@ -99,7 +101,7 @@ def _recording(
         "operands": list(operands),
         "seed": seed,
     }
-    return encode(head, messages.errors, found)
+    return encode_recording(head, messages.errors, found)
 
 
 def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
@@ -108,7 +110,7 @@ def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
     return able and set(operands) <= {*catalogue.operands}
 
 
-def _known(earlier: Recording | None, has: Catalogue) -> dict[Question, Answer]:
+def _read_earlier(earlier: Recording | None, has: Catalogue) -> dict[Question, Answer]:
     """The answers of an earlier recording, by their question; none if it was of other versions."""
     if earlier is None or (dict(earlier.versions), earlier.python) != (dict(has.versions), has.python):
         return {}

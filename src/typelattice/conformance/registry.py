@@ -26,7 +26,7 @@ def library(name: str) -> Library:
     Its constructor may set process-wide configuration: make one a process.
     Raises UnknownLibraryError, MissingLibraryError.
     """
-    return _of_your_own(name) if ":" in name else _known(name)
+    return _of_your_own(name) if ":" in name else _find_library(name)
 
 
 def _of_your_own(name: str) -> Library:
@@ -43,7 +43,7 @@ def _of_your_own(name: str) -> Library:
     return cast(Library, make())
 
 
-def _known(name: str) -> Library:
+def _find_library(name: str) -> Library:
     if name not in recordings():
         near = nearest(name, recordings()) or f"; these are {', '.join(recordings())}"
         raise UnknownLibraryError(f"no library is recorded as {short(name)}{near}")

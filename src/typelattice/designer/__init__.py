@@ -5,6 +5,7 @@ Exact: everything that the rules allow is searched, by an answer-set solver.
 from typelattice.designer.clingo_solver import MissingSolverError
 from typelattice.designer.completion import Completion, ConflictError, Design, design
 from typelattice.designer.demands import DEMANDS, Demand
+from typelattice.designer.nodes import MissingNode, MissingNodes, missing_nodes
 from typelattice.designer.plan import Plan, PlanError, plan
 from typelattice.designer.repair import Repair, Repairs, repairs
 from typelattice.study.study_scope import BeyondReachError
@@ -13,5 +14,6 @@ ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, Timeou
 
 __all__ = [
     "DEMANDS", "ERRORS", "BeyondReachError", "Completion", "ConflictError", "Demand", "Design",
-    "MissingSolverError", "Plan", "PlanError", "Repair", "Repairs", "design", "plan", "repairs",
+    "MissingNode", "MissingNodes", "MissingSolverError", "Plan", "PlanError", "Repair", "Repairs", "design",
+    "missing_nodes", "plan", "repairs",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduced, system_file
+from typelattice.files.writer import code, reduce_order, system_file
 
 Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # the most that it may count
@@ -134,7 +134,7 @@ def design(
     partial = find_system(order)
     chosen = plan(rules, costs, plan_file, partial.own_dtypes)
     caps = _caps(at_most, chosen)
-    found = _solved(partial, chosen, caps, limit, seconds, progress)
+    found = _solve(partial, chosen, caps, limit, seconds, progress)
     if found is None:
         parts: list[Demand | Cap] = [*chosen.rules, *caps]
         conflict = core(parts, lambda kept: _possible(partial, kept))
@@ -149,11 +149,11 @@ def best(
 ) -> Completion | None:
     """Return one of the best completions of `design`, or None if there is none; report no conflicts."""
     partial, chosen = find_system(order), plan(rules, costs)
-    found = _solved(partial, chosen, _caps(at_most, chosen), 1)
+    found = _solve(partial, chosen, _caps(at_most, chosen), 1)
     return found[0] if found else None
 
 
-def _solved(
+def _solve(
     partial: System, chosen: Plan, caps: Sequence[Cap], limit: int,
     seconds: float | None = None, progress: Progress | None = None,
 ) -> Design | None:  # fmt: skip
@@ -214,7 +214,7 @@ def _facts(stated: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) -> Ite
         yield f"cost({i},{len(rules) + len(costs) - i},{d.weight})."
         yield from stated.counts(i, d)
     for i, (d, most) in enumerate(caps, len(rules) + len(costs)):
-        yield f"limit({i},{most - stated.settled(d)})."
+        yield f"limit({i},{most - stated.count_settled(d)})."
         yield from stated.counts(i, d)
 
 
@@ -223,7 +223,9 @@ def _completions(partial: System, stated: Problem, chosen: Plan, answer: Answer)
     nodes = [m.node for m in members]
     of = dict(zip(nodes, members, strict=True))
     words = tuple({**DEMANDS, **{d.name: d for d in chosen.demands}}.values())
-    orders = [reduced(nodes, [(nodes[a], nodes[b]) for _, a, b in sorted(found)]) for found in answer.found]
+    orders = [
+        reduce_order(nodes, [(nodes[a], nodes[b]) for _, a, b in sorted(found)]) for found in answer.found
+    ]
     found = []
     for order in orders:
         covers = tuple((a, b) for a in nodes for b in order.covers(a) if not partial.order.le(a, b))

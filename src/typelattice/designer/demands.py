@@ -57,15 +57,15 @@ _width = cache(width)
 
 def members(system: System) -> tuple[Member, ...]:
     """The nodes of its order, weak ones with the default dtypes of the system."""
-    return tuple(Member(n, counted_as(n, system)) for n in system.order.nodes)
+    return tuple(Member(n, dtype_or_default(n, system)) for n in system.order.nodes)
 
 
-def counted_as(node: Node, system: System) -> DType | None:
+def dtype_or_default(node: Node, system: System) -> DType | None:
     """Return the dtype whose facts a node uses: its own, or the default of its kind."""
     return node if isinstance(node, DType) else node.dtype or system.defaults.get(node.kind)
 
 
-def widened(a: Member, b: Member, c: Member) -> bool:
+def is_widened(a: Member, b: Member, c: Member) -> bool:
     """Return True if c is wider than a and b; False if a width is unknown."""
     return all(x.width is not None and c.width is not None and c.width > x.width for x in (a, b))
 
@@ -127,10 +127,10 @@ DEMANDS = {d.name: d for d in (
         "kind", "results of a higher kind than both operands'",
         lambda a, b, c: c.rank > max(a.rank, b.rank),
     ),
-    Demand("width", "results wider than both operands", widened),
+    Demand("width", "results wider than both operands", is_widened),
     Demand(
         "width64", "64-bit results without a 64-bit operand",
-        lambda a, b, c: widened(a, b, c) and (c.width or 0) >= WIDE,
+        lambda a, b, c: is_widened(a, b, c) and (c.width or 0) >= WIDE,
     ),
     Demand("narrow", "results narrower than an operand", _cast(_narrower)),
     Demand("weak", "inexact arrays that turn weak beside a weak operand", _submits),
@@ -162,7 +162,7 @@ def shortfalls(
     of: Mapping[Node, Member],
     ties: Collection[frozenset[Node]] = (),
 ) -> Iterator[tuple[Node, ...]]:
-    """Yield what falls short of a demand: results (a, b, c), pairs and relations (a, b)."""
+    """Yield each violation of a demand: a pair or relation (a, b), or (a, b, c) for a + b = c."""
     for a, b in combinations(order.nodes, 2):
         c = order.join(a, b)
         if c is None and d.unjoined:

@@ -64,13 +64,15 @@ def tally(system: System, partial: System) -> dict[str, int]:
     counts = dict.fromkeys((name for name, d in DEMANDS.items() if d.result or d.unjoined), 0)
     for a, b in combinations(members(partial), 2):
         if not (isinstance(a.node, Weak) and isinstance(b.node, Weak)):
-            answers = [system.explain(*map(_asked, pair)) for pair in ((a.node, b.node), (b.node, a.node))]
+            answers = [
+                system.explain(*map(_operand_of, pair)) for pair in ((a.node, b.node), (b.node, a.node))
+            ]
             for word in {word for p in answers for word in _shortfalls(p, a, b)}:
                 counts[word] += 1
     return counts
 
 
-def _asked(node: Node) -> object:
+def _operand_of(node: Node) -> object:
     return node.kind.word if isinstance(node, Weak) else node
 
 

@@ -66,7 +66,7 @@ def plan(
         try:
             if name in DEMANDS:
                 raise ValueError("this is a word of ours; give another name")
-            known[name] = _own(name, dict(items(given)), dtypes)
+            known[name] = _read_own_demand(name, dict(items(given)), dtypes)
         except (ValueError, OrderError) as e:
             raise PlanError(f"{where}, demand {short(name)}: {e}") from None
     chosen = {"rules": rules, "costs": costs}
@@ -110,7 +110,7 @@ def _find(name: object, known: Mapping[str, Demand], where: str, key: str) -> De
     return known[name]
 
 
-def _own(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) -> Demand:
+def _read_own_demand(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) -> Demand:
     """A demand of a plan's own: relations to avoid or to have, results to have, pairs to refuse."""
     for field in given:
         if field not in FIELDS:

@@ -59,7 +59,9 @@ class Problem:
                     f"result({number},{a},{b},{c})." for c in bits(mask) if d.result(m[a], m[b], m[c])
                 )
         if d.relation and not rule:
-            yield from (f"relation({number},{a},{b})." for a, b in self.added() if d.relation(m[a], m[b]))
+            yield from (
+                f"relation({number},{a},{b})." for a, b in self.list_addable() if d.relation(m[a], m[b])
+            )
         index = {x.node: i for i, x in enumerate(m)}
         yield from (
             f"wanted({number},{index[a]},{index[b]})." for a, b in d.wanted if a in index and b in index
@@ -71,12 +73,12 @@ class Problem:
         if d.uncovered:
             yield f"uncovered({number})."
 
-    def settled(self, d: Demand) -> int:
+    def count_settled(self, d: Demand) -> int:
         """Count how often the given order alone falls short of a demand, over the pairs that it relates."""
         m, related = self.members, ((i, j) for i, mask in enumerate(self.given) for j in bits(mask) if i != j)
         return sum(d.result(m[i], m[j], m[j]) for i, j in related) if d.result else 0
 
-    def added(self) -> Iterator[tuple[int, int]]:
+    def list_addable(self) -> Iterator[tuple[int, int]]:
         """All relations that may be added."""
         return ((i, j) for i, mask in enumerate(self.may) for j in bits(mask))
 
@@ -94,7 +96,7 @@ def build_problem(system: System, plan: Plan) -> Problem:
     below = tuple(mask(i for i in range(n) if given[i] >> j & 1) for j in range(n))
     can = [
         given[i]
-        | mask(j for j in range(n) if not below[i] >> j & 1 and allowed(plan.rules, nodes[i], nodes[j]))
+        | mask(j for j in range(n) if not below[i] >> j & 1 and is_allowed(plan.rules, nodes[i], nodes[j]))
         for i in range(n)
     ]
     # To put j above i puts all that lies above j above all that lies below i.
@@ -110,7 +112,7 @@ def build_problem(system: System, plan: Plan) -> Problem:
             before = given[a] & given[b]
             bounds[a, b] = mask(
                 c for c in bits(can[a] & can[b])
-                if before >> c & 1 or accepted(plan.rules, nodes[a], nodes[b], nodes[c])
+                if before >> c & 1 or is_accepted(plan.rules, nodes[a], nodes[b], nodes[c])
             )  # fmt: skip
     index = {m.node: i for i, m in enumerate(nodes)}
     ties = [[index[bound] for bound in tie] for tie in system.ties]
@@ -122,12 +124,12 @@ def above(system: System, nodes: Sequence[Member]) -> tuple[int, ...]:
     return tuple(mask(j for j, b in enumerate(nodes) if system.order.le(a.node, b.node)) for a in nodes)
 
 
-def allowed(rules: Sequence[Demand], a: Member, b: Member) -> bool:
+def is_allowed(rules: Sequence[Demand], a: Member, b: Member) -> bool:
     """Return True if the rules allow a below b: both the relation and b as their join."""
-    return accepted(rules, a, b, b) and not any(d.relation and d.relation(a, b) for d in rules)
+    return is_accepted(rules, a, b, b) and not any(d.relation and d.relation(a, b) for d in rules)
 
 
-def accepted(rules: Sequence[Demand], a: Member, b: Member, c: Member) -> bool:
+def is_accepted(rules: Sequence[Demand], a: Member, b: Member, c: Member) -> bool:
     """Return True if the rules allow c as the join of a and b."""
     return not any(d.result and d.result(a, b, c) for d in rules)
 

@@ -10,13 +10,21 @@ from typelattice.designer.clingo_solver import Atom, Progress, solve
 from typelattice.designer.completion import ConflictError, Pair, core
 from typelattice.designer.demands import DEMANDS, Demand, members, tally
 from typelattice.designer.plan import RULES, plan
-from typelattice.designer.problem import above, accepted, allowed, bits, check_constraints, check_nodes, mask
+from typelattice.designer.problem import (
+    above,
+    bits,
+    check_constraints,
+    check_nodes,
+    is_accepted,
+    is_allowed,
+    mask,
+)
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduced, system_file
+from typelattice.files.writer import code, reduce_order, system_file
 
 KEPT = tuple(word for word in RULES if word != "lattice")  # and `single`, which a repair is for
 
@@ -130,7 +138,7 @@ def _facts(broken: System, rules: Sequence[Demand]) -> Iterator[str]:
     n = len(nodes)
     check_nodes(broken.name, n)
     given = above(broken, nodes)
-    can = [given[i] | mask(j for j in range(n) if allowed(rules, nodes[i], nodes[j])) for i in range(n)]
+    can = [given[i] | mask(j for j in range(n) if is_allowed(rules, nodes[i], nodes[j])) for i in range(n)]
     check_constraints(broken.name, can)
     index = {m.node: i for i, m in enumerate(nodes)}
     adds = not any(d.uncovered for d in rules)
@@ -145,7 +153,7 @@ def _facts(broken: System, rules: Sequence[Demand]) -> Iterator[str]:
         before = given[x] & given[y]
         yield f"pair({x},{y})."
         for z in bits(can[x] & can[y]):
-            if before >> z & 1 or accepted(rules, nodes[x], nodes[y], nodes[z]):
+            if before >> z & 1 or is_accepted(rules, nodes[x], nodes[y], nodes[z]):
                 yield f"bound({x},{y},{z})."
         if every or before:
             yield f"must_join({x},{y})."
@@ -160,8 +168,8 @@ def _repair(broken: System, atoms: frozenset[Atom]) -> Repair:
         for what in ("add", "drop")
     }
     kept = [(a, b) for a in nodes for b in before.covers(a) if (a, b) not in pairs["drop"]]
-    order = reduced(nodes, _closure(nodes, [*kept, *pairs["add"]]))
-    results = ((a, b, joined(broken, a, b), order.join(a, b)) for a, b in combinations(nodes, 2))
+    order = reduce_order(nodes, _closure(nodes, [*kept, *pairs["add"]]))
+    results = ((a, b, join_or_tie(broken, a, b), order.join(a, b)) for a, b in combinations(nodes, 2))
     changed = tuple(result for result in results if result[2] is not result[3])
     title = f"{broken.title[:120] or broken.name}, repaired"
     text = system_file(broken, order, f"{broken.name[:40]}-repaired", title)
@@ -171,7 +179,7 @@ def _repair(broken: System, atoms: frozenset[Atom]) -> Repair:
     )
 
 
-def joined(system: System, a: Node, b: Node) -> Node | None:
+def join_or_tie(system: System, a: Node, b: Node) -> Node | None:
     """Return the join of two nodes, or the node that a tie names; None if there is neither."""
     return system.order.join(a, b) or system.ties.get(frozenset(system.order.minimal_bounds(a, b)))
 

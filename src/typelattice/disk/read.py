@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from stat import S_ISDIR, S_ISREG
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 
 
 class FileError(TypelatticeError, OSError):
@@ -19,7 +19,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
     Only regular files are read: a pipe or a device may never end.
     """
-    with explained("read", path):
+    with explain_failure("read", path):
         regular(path)
         with open(path, "rb") as file:
             return file.read(most)
@@ -36,7 +36,7 @@ def regular(path: str | os.PathLike[str]) -> os.stat_result:
 
 
 @contextmanager
-def explained(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
+def explain_failure(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn an error of the operating system about a path into a FileError."""
     try:
         if not os.fspath(path):
@@ -45,4 +45,4 @@ def explained(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
     except (OSError, ValueError) as e:
         # Python says in other words in each release why a path with a null character cannot be.
         why = (e.strerror or str(e)) if isinstance(e, OSError) else "a path has no null characters"
-        raise FileError(f"cannot {verb} {clipped(os.fspath(path), 120)!r}: {why}") from None
+        raise FileError(f"cannot {verb} {clip_text(os.fspath(path), 120)!r}: {why}") from None

@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from stat import S_IMODE
 
-from typelattice.disk.read import explained, regular
+from typelattice.disk.read import explain_failure, regular
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -18,9 +18,9 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
     The content goes into a file beside it, which then takes its place and keeps its permissions.
     """
-    with explained("write", path):
+    with explain_failure("write", path):
         target = os.path.realpath(path)
-        old = _replaced(target)
+        old = _status_of_replaced(target)
         spare = _spare(target)
         try:
             with open(spare, "xb") as file:
@@ -38,9 +38,9 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
 def check_writable(path: str | os.PathLike[str], room: int = 1) -> None:
     """Raises FileError if so many bytes cannot be written to a path; asked before work that takes long."""
-    with explained("write", path):
+    with explain_failure("write", path):
         target = os.path.realpath(path)
-        _replaced(target)
+        _status_of_replaced(target)
         spare = _spare(target)
         with open(spare, "xb") as file:
             try:
@@ -52,7 +52,7 @@ def check_writable(path: str | os.PathLike[str], room: int = 1) -> None:
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Raises FileError if a folder, which may not be there yet, could not be made or written into."""
-    with explained("write into", path):
+    with explain_failure("write into", path):
         found = os.path.realpath(path)
         while not os.path.lexists(found):
             found = os.path.dirname(found)
@@ -66,7 +66,7 @@ def _spare(target: str) -> str:
     return os.path.join(os.path.dirname(target), f".typelattice-{os.urandom(8).hex()}")
 
 
-def _replaced(target: str) -> os.stat_result | None:
+def _status_of_replaced(target: str) -> os.stat_result | None:
     """Return the status of the file to be replaced, or None if there is none.
 
     Raises OSError if the file may not be replaced.

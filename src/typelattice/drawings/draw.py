@@ -6,18 +6,19 @@ import os
 from collections.abc import Sequence
 
 from typelattice.drawings.comparison import comparison_diagram
-from typelattice.drawings.highlighted_answer import highlighted
+from typelattice.drawings.highlighted_answer import draw_highlighted
 from typelattice.drawings.orders import ROWS, order_diagram, vertex
 from typelattice.drawings.programs import program_diagram, steps_diagram
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.order import Order
+from typelattice.facts.suggestions import nearest
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex
 from typelattice.rendering.drawing import Drawing
-from typelattice.rendering.layered import Placed, layered
+from typelattice.rendering.layered import Placed, lay_out
 from typelattice.study.diffs import Diff
 from typelattice.study.table_labels import CODES
 
@@ -37,13 +38,17 @@ def draw(
     small: bool = False,
     codes: str = "bits",
 ) -> Drawing:
-    """A drawing: of a system's order, of two systems in one, of an answer, or of a program under a system.
+    """Draw a system's order, two systems in one drawing, an answer, or a program under a system.
 
-    A system is drawn from left to right, its kinds as rows; `=` is a tie between lowest bounds, with a frame
-    around the winner, and `×` a refusal. `highlight`: operands, whose ways to their join are lit; the bounds
-    that lost are dashed, and the reason is written below. `small`: dtypes of less than 8 bits and small
-    floats too. `codes`: labels such as i8 (bits), i1 (bytes), int8 (names). With `other`, a system: what it
-    adds to the first, and what it drops; for a program, the system that it is under.
+    A system is drawn from left to right, with a row for each kind. `=` marks a tie between lowest bounds,
+    with a frame around the winner. `×` marks a refusal.
+
+    - `other`: a second system, drawn as what it adds and drops; for a program, the system that it is under.
+    - `highlight`: operands whose ways to their join are lit. Bounds that lost are dashed, and the reason is
+      written below.
+    - `op`: the operation on the highlighted operands.
+    - `small`: draw dtypes of less than 8 bits and small floats too.
+    - `codes`: labels such as i8 (bits), i1 (bytes) or int8 (names).
 
     Raises UnknownSystemError, FormatError; DTypeError or OperandError for what is no operand; DrawingError
     for what cannot be drawn.
@@ -59,7 +64,8 @@ def draw(
     also  a -> b, c; b -> d; c -> d
     """
     if codes not in CODES:
-        raise DrawingError(f"unknown codes {codes!r}; these are {', '.join(CODES)}")
+        near = nearest(str(codes), CODES)
+        raise DrawingError(f"unknown codes {codes!r}{near}; these are {', '.join(CODES)}")
     match x:
         case Program() | Replay():
             return _program(x, other, highlight)
@@ -67,7 +73,7 @@ def draw(
             return _systems(x.a.system, x.b.system, small, codes)
         case Promotion():
             _alone(x, other, highlight)
-            return Drawing(repr(x)[1:-1], highlighted(x, small, codes))
+            return Drawing(repr(x)[1:-1], draw_highlighted(x, small, codes))
         case Order():
             _alone(x, other, highlight)
             return Drawing("an order", laid_out(_plain(x)))
@@ -83,7 +89,7 @@ def draw(
         return _systems(system, find_system(other), small, codes)
     if highlight:
         p = system.explain(*highlight, op=op)
-        return Drawing(repr(p)[1:-1], highlighted(p, small, codes))
+        return Drawing(repr(p)[1:-1], draw_highlighted(p, small, codes))
     if op is not None:
         raise DrawingError("an operation is shown with operands alone; name some to highlight")
     return Drawing(system.name, laid_out(order_diagram(system, small, codes)))
@@ -135,7 +141,7 @@ def _plain(order: Order[object]) -> Diagram:
 def laid_out(diagram: Diagram) -> Placed:
     """The diagram with coordinates. Raises DrawingError if it is too large to be read."""
     _check_size(len(diagram.vertices), len(diagram.arrows))
-    return layered(diagram)
+    return lay_out(diagram)
 
 
 def _check_size(nodes: int, arrows: int) -> None:

@@ -88,11 +88,11 @@ def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
 
 def figure(found: Heat) -> Any:
     """The matplotlib Figure of a heat map. Raises DrawingError without matplotlib."""
-    return _ranked(found) if found.ranks else _signed(found)
+    return _draw_ranks(found) if found.ranks else _draw_signed(found)
 
 
 def heat_grid(found: Heat) -> Grid:
-    """A heat map as a grid of signs, whose notes say what they mean: for a terminal, in place of colours."""
+    """Return a heat map for a terminal: signs in place of colours, with notes that explain them."""
     cells = tuple(
         tuple(_cell(found, value, cell) for value, cell in zip(values, row, strict=True))
         for values, row in zip(found.values, found.grid.cells, strict=True)
@@ -135,7 +135,7 @@ def _wider(p: Promotion) -> float:
     return float(p.dtype.bits - max(widths))
 
 
-def _ranked(found: Heat) -> Any:
+def _draw_ranks(found: Heat) -> Any:
     """A map of a few ranks, each with its name."""
     figure, _, colours = _map(found, "cividis", 0.0, max(len(found.ranks) - 1.0, 1.0))
     patches = import_module("matplotlib.patches")
@@ -145,7 +145,7 @@ def _ranked(found: Heat) -> Any:
     return figure
 
 
-def _signed(found: Heat) -> Any:
+def _draw_signed(found: Heat) -> Any:
     """A map of numbers on both sides of zero, with a scale."""
     widest = max((abs(v) for row in found.values for v in row if not isnan(v)), default=1.0) or 1.0
     figure, axes, _ = _map(found, "PuOr_r", -widest, widest)

@@ -12,10 +12,10 @@ from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.facts.order_paths import paths
 from typelattice.rendering.diagram import Link
-from typelattice.rendering.layered import Edge, Placed, layered
+from typelattice.rendering.layered import Edge, Placed, lay_out
 
 
-def highlighted(p: Promotion, small: bool = False, codes: str = "bits") -> Placed:
+def draw_highlighted(p: Promotion, small: bool = False, codes: str = "bits") -> Placed:
     """The order of the answer's system, with the answer lit in it and the reason in words below.
 
     Nodes are marked as `operand`, `join`, `way` (between them), `lost` (a lowest bound that did not win),
@@ -27,7 +27,7 @@ def highlighted(p: Promotion, small: bool = False, codes: str = "bits") -> Place
     ways = [next(paths(order, n, join), (n,)) for n in operands] if join else []
     also = {*operands, *lowest, *([join] if join else []), *(n for way in ways for n in way)}
     diagram = order_diagram(p.system, small, codes, also)
-    drawn = layered(diagram)
+    drawn = lay_out(diagram)
     there = {str(n): n for n in order.nodes}
     shown = between(order, [there[v.id] for v in diagram.vertices])
     steps = {*_steps(shown, operands, join)}
@@ -37,15 +37,17 @@ def highlighted(p: Promotion, small: bool = False, codes: str = "bits") -> Place
         for id, node in there.items()
     }
 
-    def lit(edge: Edge) -> tuple[str, ...]:
+    def edge_marks(edge: Edge) -> tuple[str, ...]:
         pairs = {(there[a], there[b]) for a in edge.sources for b in edge.targets}
         return ("way",) if pairs & steps else ("faded",)
 
     links: Sequence[Link] = [k for k in diagram.links if {*k.nodes} == {*map(str, lowest)}]
-    return drawn.marked(f"{question(p)} under {p.system.name}: {answer(p)}", marks, lit, links, told(p))
+    return drawn.with_marks(
+        f"{question(p)} under {p.system.name}: {answer(p)}", marks, edge_marks, links, describe_reason(p)
+    )
 
 
-def told(p: Promotion) -> list[str]:
+def describe_reason(p: Promotion) -> list[str]:
     """The reason in words, a line for each thing to say."""
     said = [f"{heading}: {'; '.join(lines)}" for heading, lines in sections(p)]
     return [*said, f"rule: {p.rule}"]

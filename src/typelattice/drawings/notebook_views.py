@@ -65,24 +65,24 @@ def _drawings(x: object) -> Iterator[Drawing]:
             yield Drawing("a program", program_steps(x))
         case Design():
             for found in x.completions[:MOST]:
-                yield _changed(x.partial, found.system)
+                yield _draw_change(x.partial, found.system)
         case Repairs():
             for mended in x.repairs[:MOST]:
-                yield _changed(x.broken, mended.system)
+                yield _draw_change(x.broken, mended.system)
         case Completion() | Repair():
             yield draw(x.system)
 
 
-def _changed(before: System, after: System) -> Drawing:
+def _draw_change(before: System, after: System) -> Drawing:
     return Drawing(after.name, laid_out(comparison_diagram(before, after)))
 
 
 def _words(text: str) -> str:
     """Lines of text as they are."""
-    lines = "\n".join(_spaced(line) for line in text.split("\n"))
+    lines = "\n".join(_escape_line(line) for line in text.split("\n"))
     return f'<pre style="{STYLE}">{escape(lines)}</pre>'
 
 
-def _spaced(line: str) -> str:
+def _escape_line(line: str) -> str:
     """Escape a line, and keep its leading spaces and its columns."""
     return "".join(c if c.isprintable() else "\ufffd" for c in line)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import combinations
 
 from typelattice.engine.rules import Pair, Rules
-from typelattice.explanations.operation_words import enumerated
+from typelattice.explanations.operation_description import join_words
 from typelattice.explanations.sections import name
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.order import Order
@@ -27,14 +27,14 @@ def order_diagram(
 
     `codes`: labels such as i8 (bits), i1 (bytes, as NumPy counts), or int8 (names).
     """
-    shown, hidden = _shown(system, small, {*also})
+    shown, hidden = _choose_nodes(system, small, {*also})
     order = between(system.order, shown)
     links = list(_links(system, order))
     refusing = {n for pair in system.refusals if not pair & {*hidden} for n in pair}
     vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
     few = links if len(links) <= MOST_LINKS else []
-    notes = [*(f"{SIGNS[link.mark]} {link.title}" for link in few), *_counted(links[len(few) :])]
+    notes = [*(f"{SIGNS[link.mark]} {link.title}" for link in few), *_count_links(links[len(few) :])]
     return Diagram(
         f"{system.name}: {system.title}", vertices, arrows, tuple(few), ROWS,
         (*notes, *_notes(system, {*hidden}), *left_out(hidden)),
@@ -78,7 +78,7 @@ def between(order: Order[Node], shown: Sequence[Node]) -> Order[Node]:
     return Order(covers)
 
 
-def _shown(system: Rules, small: bool, also: set[Node]) -> tuple[list[Node], tuple[DType, ...]]:
+def _choose_nodes(system: Rules, small: bool, also: set[Node]) -> tuple[list[Node], tuple[DType, ...]]:
     """The nodes to draw, and the dtypes left out."""
     nodes = system.order.nodes
     few = small_nodes(system)
@@ -121,7 +121,7 @@ def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
     for (shown, winner), meeting in found.items():
         more = len(meeting) - 1
         rest = f" and {more} pair{'s' * (more > 1)} more" if more else ""
-        said = f"{enumerated(shown)} {lie} of {meeting[0][0]} with {meeting[0][1]}{rest}"
+        said = f"{join_words(shown)} {lie} of {meeting[0][0]} with {meeting[0][1]}{rest}"
         ids = tuple(map(str, shown))
         if winner is None:
             yield Link("fork", ids, None, f"{said}: the file chooses none, which is a refusal")
@@ -129,7 +129,7 @@ def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
             yield Link("tie", ids, str(winner), f"{said}: the file chooses {winner}")
 
 
-def _counted(links: Sequence[Link]) -> Iterator[str]:
+def _count_links(links: Sequence[Link]) -> Iterator[str]:
     """Count the ties and refusals in one line each, if there are too many to draw."""
     for mark, said in (
         ("tie", "ties that the file decides"),
@@ -161,7 +161,7 @@ def _notes(system: Rules, hidden: Set[Node]) -> Iterator[str]:
             changes.setdefault(b, []).append(a)
         for b, sources in changes.items():
             verb = "become" if len(sources) > 1 else "becomes"
-            yield f"{said} {enumerated(_in_place(sources))} {verb} {b}"
+            yield f"{said} {join_words(_in_place(sources))} {verb} {b}"
 
 
 def _in_place(nodes: Iterable[Node]) -> list[Node]:

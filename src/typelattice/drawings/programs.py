@@ -6,7 +6,7 @@ from typelattice.calls.step import Cast, Step
 from typelattice.explanations.sections import loss_words
 from typelattice.facts.dtypes import DType
 from typelattice.facts.loss import loss
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.replay import Outcome
@@ -46,13 +46,13 @@ def steps_diagram(program: Program) -> Diagram:
     """The steps of a program by themselves, under no system."""
     vertices, arrows = list[Vertex](), list[Arrow]()
     for i, step in enumerate(program.steps):
-        vertices.append(Vertex(str(i), clipped(step.text, LONGEST), title=step.text))
+        vertices.append(Vertex(str(i), clip_text(step.text, LONGEST), title=step.text))
         arrows += [Arrow(str(part), str(i)) for part in dict.fromkeys(step.inputs)]
     return Diagram(_source(program), tuple(vertices), tuple(arrows))
 
 
 def _source(program: Program) -> str:
-    return clipped(" ".join(program.source.split()), 60) or "program"
+    return clip_text(" ".join(program.source.split()), 60) or "program"
 
 
 def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
@@ -62,7 +62,9 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
     place = f", {step.location}" if step.location else ""
     why = f": {outcome.reason}" if outcome.reason else ""
     title = f"{step.text}: {outcome.marked}{why}{place}"
-    return Vertex(str(i), f"{clipped(step.text, LONGEST)}\n{outcome.marked}", 0, kind, (*weak, *marks), title)
+    return Vertex(
+        str(i), f"{clip_text(step.text, LONGEST)}\n{outcome.marked}", 0, kind, (*weak, *marks), title
+    )
 
 
 def _arrow(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typelattice.engine.decisions import Decision
 from typelattice.engine.fit import ValueFit
 from typelattice.engine.rules import Rules
-from typelattice.facts.display_hooks import Viewed, shown
+from typelattice.facts.display_hooks import Viewed, show
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
@@ -79,7 +79,7 @@ class Promotion(Viewed):
 
     def __str__(self) -> str:
         """The whole explanation, as the command line shows it."""
-        return shown(self, "text") or repr(self)
+        return show(self, "text") or repr(self)
 
     @property
     def _asked(self) -> str:

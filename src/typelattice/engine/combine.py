@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.engine.decisions import Decision, Defaulted, Lowered, Outgrown, RefusalError, Replaced
-from typelattice.engine.joining import enter, join_tier, own_dtype, stated_pair, tied
+from typelattice.engine.joining import enter, join_or_tie, join_tier, own_dtype, stated_pair
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.range_checks import represent
@@ -34,7 +34,7 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     alone = len(operands) == 1 and operands[0].dtype is not None
     if not (alone or rules.weak_join == "width") or not all(o.weak for o in operands):
         return ()
-    return rules.placed([own_dtype(rules, o) for o in operands])
+    return rules.dtypes_in_order([own_dtype(rules, o) for o in operands])
 
 
 def _by_tiers(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> Node:
@@ -133,7 +133,7 @@ def _node_of_higher_kind(rules: Rules, low: Node, high: Node) -> Node | None:
         above = [n for n in rules.order.bounds(high) if n.kind is Kind.COMPLEX]
         if above:
             return min(above, key=lambda n: (n.bits or 0) if isinstance(n, DType) else 0)
-    return tied(rules, high, low) if low in rules.order and high in rules.order else None
+    return join_or_tie(rules, high, low) if low in rules.order and high in rules.order else None
 
 
 def _dtype_of_node(rules: Rules, node: Node, is_weak: bool, trail: list[Decision]) -> tuple[DType, bool]:

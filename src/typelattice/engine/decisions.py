@@ -66,7 +66,7 @@ class Rejected(Decision):
 
 
 class Incomparable(Decision):
-    """A join that is none of its operands, in a system where one operand has to hold the values of all."""
+    """A refusal of two nodes whose join is a third, by a system that needs it to be one of them."""
 
     key = "combine"
 
@@ -111,7 +111,7 @@ class Operated(Decision):
 
 
 class Shaped(Decision):
-    """An operand without dimensions in an operation that takes none in any library."""
+    """A refusal of a 0-d array or Python scalar by an operation that takes none anywhere, as matmul."""
 
     key = "ops"
 

@@ -17,9 +17,12 @@ OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", JOIN)
 NEGATIVES = "wrap negatives"  # as a C compiler reads -1 as an unsigned number
 OF_DTYPE = ("raise", "wrap", "inf", "saturate", "exact", NEGATIVES)  # what may be said of a single dtype
 BEYOND_FLOATS = 2**1024  # integers that Python's own float cannot hold
-# Conditions after an outcome: raise first if even the default dtype of the kind cannot hold the value, or if
-# a float dtype does not count integers one by one up to the value, so that it might round the value.
-DEFAULT, COUNTED = CONDITIONS = "raise beyond default dtype", "raise if inexact"
+# Conditions after an outcome: raise first if even the default dtype of the kind cannot hold the value; if so,
+# and each other operand is of a lower kind; or if a float dtype does not count integers one by one up to the
+# value, so that it might round the value.
+DEFAULT, TAKES_DEFAULT, COUNTED = CONDITIONS = (
+    "raise beyond default dtype", "raise if it takes a default dtype", "raise if inexact",
+)  # fmt: skip
 BITS_OF_FEW_INTEGERS = 8  # of a float, which counts no further than 32
 
 
@@ -50,7 +53,11 @@ def check_values(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | 
         if o.weak and o.tier == "scalar" and o.value is not None:
             # A scalar that counts as an array, because it comes first, is made one by itself.
             alone = (stands and to in rules.beside) or (first and i == 0)
-            own = own_dtype(rules, o) if alone or _asks(policy, o.kind, DEFAULT) else None
+            alone = alone or _asks(policy, o.kind, DEFAULT)
+            others = (*operands[:i], *operands[i + 1 :])
+            highest = all(other.kind.rank < o.kind.rank for other in others)
+            alone = alone or (highest and _asks(policy, o.kind, TAKES_DEFAULT))
+            own = own_dtype(rules, o) if alone else None
             bounds = [[own] if own else [], held if o.kind is Kind.SIGNED else []]
             yield _bounded_fit(o.kind, o.value, to, policy, bounds)
 

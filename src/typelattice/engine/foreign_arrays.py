@@ -26,6 +26,19 @@ FORMS = ("array", "scalar", "left", "assigned", *INDICES, MASK)
 """The foreign operands that a file tells apart, beside scalars of one dtype: arrays, scalars, the left
 operand of an operator, the right side of an assignment, and lists in an index."""
 
+MADE = "made"
+"""The dtypes of the arrays that the library makes of another's: `mx.array(np.ones(3))` is a float32."""
+
+
+def made_form(source: DType) -> str:
+    """Return the form under which a library's entry has the dtype made of an array of `source`."""
+    return f"{MADE} {source}"
+
+
+def made_dtype(rules: Rules, library: str, source: DType) -> str | None:
+    """Return the dtype of the array that is made of another library's array; None if it is the same."""
+    return rules.foreign.get(library, {}).get(made_form(source))
+
 
 def read_foreign_arrays(
     rules: Rules, op: Op | None, operands: Sequence[Operand], trail: list[Decision]
@@ -33,11 +46,11 @@ def read_foreign_arrays(
     """Replace each foreign array by the operand that it counts as. Raise RefusalError."""
     own = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
     return tuple(
-        _counted(rules, o, own, op, i, trail) if o.foreign else o for i, o in enumerate(operands)
+        _count_operand_as(rules, o, own, op, i, trail) if o.foreign else o for i, o in enumerate(operands)
     )
 
 
-def _counted(
+def _count_operand_as(
     rules: Rules, o: Operand, own: DType | None, op: Op | None, place: int, trail: list[Decision]
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
@@ -49,13 +62,13 @@ def _counted(
         form = "left"
     elif known and place > 0 and known.of_class == "assignment":
         form = "assigned"
-    word = _said(rules, o, form)
+    word = _foreign_word(rules, o, form)
     if word not in WORDS:
         reason = word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own"
         step = Hosted((o.dtype,), None, library)
         raise RefusalError(reason, "make it one of the library's own first", step)
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
-    as_array = op is not None and op.makes_array(place)
+    as_array = op is not None and op.counts_as_array(place)
     counts = replace(o, foreign="")
     if word == NUMBER and o.foreign == LISTS and (own is None or _needs_dimensions(op)):
         word = OTHER  # this has dimensions, like the list
@@ -69,7 +82,7 @@ def _counted(
     return counts
 
 
-def _said(rules: Rules, o: Operand, form: str) -> str:
+def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
     """Return the file's most specific word or reason for a foreign array; an empty string if it has none.
 
     An array of the system's own library counts as an array. So does a list in a system of no library.

@@ -141,6 +141,6 @@ def join(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
     raise RefusalError(f"{above}, and no tie is recorded", f"cast one operand, e.g. to {bounds[0]}", step)
 
 
-def tied(rules: Rules, *nodes: Node) -> Node | None:
+def join_or_tie(rules: Rules, *nodes: Node) -> Node | None:
     """The join or the recorded choice, without a trail; None where there is neither."""
     return rules.order.join(*nodes) or rules.ties.get(frozenset(rules.order.minimal_bounds(*nodes)))

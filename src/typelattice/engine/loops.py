@@ -26,7 +26,7 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
 
         return numpy1.casting(rules, operands, op.loops)
     stands = any(o.dtype in rules.beside for o in operands)
-    return rules.placed(
+    return rules.dtypes_in_order(
         [(rules.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]
     )
 

@@ -57,7 +57,10 @@ def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], tr
 
 
 def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Decision]) -> Count:
-    """Join two counts. If each may be signed or unsigned, so may the result; NumPy keeps a flag for this."""
+    """Join what two operands count as.
+
+    The result may be signed or unsigned only if each of the two may. NumPy keeps a flag for this.
+    """
     node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], trail)
     assert isinstance(node, DType)  # the order of a value-based system has no weak nodes among its dtypes
     both = a.beside_unsigned is not a.beside_other and b.beside_unsigned is not b.beside_other
@@ -70,7 +73,7 @@ def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -
     if len(own) < len(operands):
         return ()
     by_value = values_count(operands, own)
-    counts = [_count(o, d) if by_value else _fixed(o, d) for o, d in zip(operands, own, strict=True)]
+    counts = [_count(o, d) if by_value else _fixed_count(o, d) for o, d in zip(operands, own, strict=True)]
     for loop in loops:
         if all(any(rules.order.le(d, loop) for d in count.either) for count in counts):
             return (loop,)
@@ -96,10 +99,10 @@ def at_least(o: Operand, own: DType) -> DType:
 
 
 def _count(o: Operand, own: DType) -> Count:
-    return _fixed(o, own) if o.tier == "array" else smallest(at_least(o, own), o.value)
+    return _fixed_count(o, own) if o.tier == "array" else smallest(at_least(o, own), o.value)
 
 
-def _fixed(o: Operand, own: DType) -> Count:
+def _fixed_count(o: Operand, own: DType) -> Count:
     return Count(at_least(o, own), at_least(o, own))
 
 

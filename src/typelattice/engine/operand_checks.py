@@ -66,23 +66,23 @@ def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
         if op.each is not None and own not in op.each:
             step = Operated((o.own_node,), None, entry(rules, op, "each"))
             remedy = cast_remedy(rules, op, [o.own_node], "it")
-            raise RefusalError(f"{op.name} takes no {_named(o, op.each)}", remedy, step)
+            raise RefusalError(f"{op.name} takes no {_name_untaken(o, op.each)}", remedy, step)
 
 
 def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the operands") -> str:
     """Say to which dtype to cast refused operands: the lowest above them that is taken, or else a default."""
 
-    def taken(d: DType) -> bool:
+    def is_taken(d: DType) -> bool:
         is_each = op.each is None or d in op.each
         is_looped = not op.loops or d in op.loops
         return d in op.takes and is_each and is_looped and d in rules.order
 
     def lowest(found: Iterable[Node]) -> DType | None:
-        return min((d for d in found if isinstance(d, DType) and taken(d)), key=place, default=None)
+        return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=place, default=None)
 
     is_pair = len(nodes) == 2 and nodes[0] is nodes[1]  # refused though alike: of another dtype they may meet
     above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
-    default = next((d for d in rules.defaults.values() if taken(d)), None)
+    default = next((d for d in rules.defaults.values() if is_taken(d)), None)
     found = lowest(above) or default or lowest(rules.order.nodes)
     return f"cast {what}, e.g. to {found}" if found else WRITE_OTHERWISE
 
@@ -121,7 +121,7 @@ def _check_scalars(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
         raise RefusalError(f"{op.name} takes {PLACES[op.scalars]}", "make it an array of a dtype", step)
 
 
-def _named(o: Operand, taken: Domain) -> str:
+def _name_untaken(o: Operand, taken: Domain) -> str:
     """Name what an operation does not take: a kind if it takes no dtype of that kind, else the dtype."""
     return str(o.dtype if o.dtype and o.kind in taken else o.kind)
 

@@ -99,7 +99,7 @@ def _with_join(
         if op.meet == SAME_DTYPE:
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
-    compute, result = _applied(rules, op, dtypes, trail, is_constant)
+    compute, result = _apply_rule(rules, op, dtypes, trail, is_constant)
     if op.writes or _said_to_give(op, compute) == "left":
         result = written_into(rules, op, result, operands[0], trail)
     adopted = dtypes[0] if op.adopts == JOINED and len(dtypes) == 1 else compute
@@ -135,7 +135,7 @@ def _without_join(
     """Evaluate an operation if its operands need not join; return None if they have to."""
     into = operands[0].dtype
     if op.into in CASTS and op.gives == "left" and into is not None:
-        return _assigned(rules, op, operands, rules.made(into), trail)
+        return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), trail)
     if op.meet == NEVER and not _have_join(rules, op, operands):
         return _apart(rules, op, operands, trail)
     if op.overrides and (found := overridden(op, operands)):
@@ -143,7 +143,7 @@ def _without_join(
     return None
 
 
-def _assigned(
+def _evaluate_assignment(
     rules: Rules, op: Op, operands: Sequence[Operand], into: DType, trail: list[Decision]
 ) -> Evaluation:
     """Evaluate an assignment that casts its value, and needs no dtype that holds both operands."""
@@ -219,7 +219,7 @@ def _check_values(values: Sequence[ValueFit]) -> None:
             raise RefusalError(reason, "use a value within it, or a wider dtype", step)
 
 
-def _applied(
+def _apply_rule(
     rules: Rules, op: Op, dtypes: tuple[DType, ...], trail: list[Decision], is_constant: bool
 ) -> tuple[DType, DType]:
     """Return the dtype computed in and that of the result; `dtypes`: the join, or those to find a loop for.
@@ -237,7 +237,7 @@ def _applied(
         step = Operated(dtypes, None, entry(rules, op, "takes"))
         reason = f"{op.name} takes no {what}"
         raise RefusalError(reason, cast_remedy(rules, op, dtypes), step)
-    result = _given(rules, op, dtypes[0] if len(dtypes) == 1 else compute, compute)
+    result = _result_dtype(rules, op, dtypes[0] if len(dtypes) == 1 else compute, compute)
     if not trail or dtypes != (compute,) or result is not compute:
         trail.append(Operated(dtypes, result, entry(rules, op)))
     return compute, result
@@ -252,7 +252,7 @@ def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | Non
     return search(rules, op, dtypes) if op.loops else dtypes[0]
 
 
-def _given(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
+def _result_dtype(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
     """Return the dtype of the result; if the left operand is to hold it, still the dtype computed in."""
     match _said_to_give(op, compute):
         case None | "left":

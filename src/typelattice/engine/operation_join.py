@@ -41,7 +41,7 @@ def counts_as(rules: Rules, op: Op, o: Operand) -> DType | None:
     return None if counts is o.dtype and not o.weak else counts
 
 
-def _counted(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
+def _count_operand_as(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
     """Return an operand as the operation counts it."""
     counts = counts_as(rules, op, o)
     if counts is None:
@@ -73,7 +73,7 @@ def make_arrays(
     if op.arrays == ITSELF:
         return operands
     return [
-        _array(rules, op, o, trail) if o.tier != "array" and op.makes_array(i) else o
+        _array(rules, op, o, trail) if o.tier != "array" and op.counts_as_array(i) else o
         for i, o in enumerate(operands)
     ]
 
@@ -102,7 +102,7 @@ def join_operands(
     counted = operands
     if op.before:
         counted = _without_default(rules, op, operands, trail) or [
-            _counted(rules, op, o, trail) for o in operands
+            _count_operand_as(rules, op, o, trail) for o in operands
         ]
     if not op.order:
         return combine(rules, counted, trail)

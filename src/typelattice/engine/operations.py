@@ -148,10 +148,10 @@ class Op:
 
     @property
     def dimensions(self) -> int:
-        """The dimensions that every operand has to have."""
+        """Return 1 if this system's operation refuses 0-d arrays and Python scalars, else 0."""
         return int(self.scalars in (NOR_0D, NOR_WEAK))
 
-    def makes_array(self, place: int) -> bool:
+    def counts_as_array(self, place: int) -> bool:
         """Return True if the operand at a place counts as an array of the dtype that it has by itself."""
         return self.arrays == ARRAY or (self.arrays == ARRAY_IF_FIRST and place == 0)
 
@@ -188,7 +188,7 @@ STANDARD = Later(_ROWS, _of_class)
 GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 
-def checked(op: str, operands: Sequence[Operand]) -> Operation:
+def check_operands(op: str, operands: Sequence[Operand]) -> Operation:
     """The operation of a name, which takes these operands.
 
     Raise OpError for an unknown operation, for more or fewer operands than it takes, and for indices that

@@ -10,7 +10,7 @@ from typelattice.engine.decisions import Decision, RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.operand_checks import check_held
 from typelattice.engine.operate import Evaluation, evaluate_operation, op_of
-from typelattice.engine.operations import checked
+from typelattice.engine.operations import check_operands
 from typelattice.engine.rules import Rules
 from typelattice.operands.operand import Operand
 
@@ -25,7 +25,7 @@ def promote_operands(
     trail: list[Decision] = []
     promoting, behaviour = operands, None
     if op is not None:
-        known = checked(op, operands)
+        known = check_operands(op, operands)
         op, promoting = known.name, operands[known.promoting]
         behaviour = op_of(rules, op)
     try:
@@ -36,7 +36,7 @@ def promote_operands(
 
             promoting = read_foreign_arrays(rules, behaviour, promoting, trail)
         found = (
-            _promoted(rules, promoting, trail)
+            _evaluate_promotion(rules, promoting, trail)
             if behaviour is None
             else evaluate_operation(rules, behaviour, promoting, trail)
         )
@@ -46,7 +46,7 @@ def promote_operands(
     return Promotion(rules, operands, op, tuple(trail), find_rule, *found)
 
 
-def _promoted(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> Evaluation:
+def _evaluate_promotion(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> Evaluation:
     """Return the outcome of promotion alone, without an operation."""
     check_held(rules.holds, operands)
     node, dtype, weak = combine(rules, operands, trail)

@@ -67,21 +67,21 @@ class Rules:
             sorted({n for n in (*self.order.nodes, *self.before) if isinstance(n, DType)}, key=place)
         )
 
-    def made(self, d: DType) -> DType:
+    def dtype_of_new_array(self, d: DType) -> DType:
         """The dtype of an array that is asked to be of one: that very one, unless the library takes another.
 
         >>> from typelattice import dtype, system
-        >>> system("jax-x32").made(dtype("float64")), system("jax").made(dtype("float64"))
-        (float32, float64)
+        >>> system("jax-x32").dtype_of_new_array(dtype("float64"))
+        float32
         """
         return self.requested.get(d, d)
 
-    def placed(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
+    def dtypes_in_order(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
         """These dtypes, if each has a place in the order; none at all if one of them has not.
 
         >>> from typelattice import dtype, system
         >>> half, brain = dtype("float16"), dtype("bfloat16")
-        >>> system("numpy").placed([half, half]), system("numpy").placed([half, brain])
+        >>> system("numpy").dtypes_in_order([half, half]), system("numpy").dtypes_in_order([half, brain])
         ((float16, float16), ())
         """
         found = tuple(d for d in dtypes if d is not None and d in self.order)

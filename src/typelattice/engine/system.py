@@ -12,7 +12,7 @@ from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import field, frozen
 from typelattice.operands.notation import parse
-from typelattice.operands.objects import MARKS, PLAIN, operand, with_foreign
+from typelattice.operands.objects import CACHE_KEYS, PLAIN, operand, with_foreign
 from typelattice.operands.operand import SCALARS, Operand, OperandError
 
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
@@ -115,7 +115,7 @@ class System(Rules, Viewed):
                         return self._arrays[cls][a.dtype][b.dtype]
                     if a.ndim:
                         return (self._arrays if b.ndim else self._beside_0d)[cls][a.dtype][b.dtype]
-                return self._seen(a, b)
+                return self._look_up_pair(a, b)
             except (KeyError, TypeError, AttributeError):
                 pass
         return self._first(tuple(x for x in (a, b, *more) if x is not _NOTHING))
@@ -126,9 +126,9 @@ class System(Rules, Viewed):
         self._remember(operands, found)
         return found
 
-    def _seen(self, a: Any, b: Any) -> DType:
+    def _look_up_pair(self, a: Any, b: Any) -> DType:
         """Look up the dtype of two operands whose like was seen before. Raise KeyError or such for others."""
-        marks = MARKS[type(a)](a), MARKS[type(b)](b)
+        marks = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
         found = self._remembered.get(marks)
         return self._remembered[(*marks, *_values((a, b)))] if found is None else found
 
@@ -142,12 +142,12 @@ class System(Rules, Viewed):
                 self._pairs.setdefault(a, {})[b] = found
             case (a, b) if (known := self._known_of(a, b)) is not None:
                 known.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = found
-            case _ if self.combine != "value" and all(type(x) in MARKS for x in operands):
+            case _ if self.combine != "value" and all(type(x) in CACHE_KEYS for x in operands):
                 if len(self._remembered) >= MOST_REMEMBERED:
                     self._remembered.clear()
                 decides = any(SCALARS.get(type(x)) in self._valued_kinds for x in operands)
                 with suppress(TypeError, AttributeError):  # an object whose mark has no hash
-                    marks = tuple(MARKS[type(x)](x) for x in operands)
+                    marks = tuple(CACHE_KEYS[type(x)](x) for x in operands)
                     self._remembered[(*marks, *_values(operands)) if decides else marks] = found
 
     def _known_of(self, a: Any, b: Any) -> Arrays | None:

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.recorded_answer import evidence, given
-from typelattice.explanations.sections import answer, asked, sections
+from typelattice.explanations.recorded_answer import answer_words, evidence
+from typelattice.explanations.sections import answer, question_text, sections
 from typelattice.recorded.observed import observed
 from typelattice.rendering.paragraphs import PLAIN, Layout
 
@@ -21,8 +21,9 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
     quoted = [f"{n}: {line}" for n, line in zip(rule.lines, rule.quoted, strict=False)]
     did = evidence(p)
     told = [*sections(p), ("rule", [str(rule), *quoted]), *([("observed", did)] if did else [])]
+    asked = question_text([str(o) for o in p.operands], p.op)
     return "\n".join([
-        layout.bold(f"{asked([str(o) for o in p.operands], p.op)} under {p.system.name}: {_result(p)}"),
+        layout.bold(f"{asked} under {p.system.name}: {_result(p)}"),
         layout.dim(f"{p.system.title}{library}"),
         "",
         *(layout.beside(heading, lines) for heading, lines in told),
@@ -33,4 +34,4 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
 def _result(p: Promotion) -> str:
     """The answer; where the library departs from the rule, first what it did."""
     o = observed(p)
-    return f"{given(o)} when asked, {answer(p)} by rule" if o and o.departs else answer(p)
+    return f"{answer_words(o)} when asked, {answer(p)} by rule" if o and o.departs else answer(p)

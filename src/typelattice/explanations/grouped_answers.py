@@ -8,8 +8,8 @@ from pathlib import Path
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.plain_data import data
-from typelattice.explanations.recorded_answer import given
-from typelattice.explanations.sections import answer, asked, fate
+from typelattice.explanations.recorded_answer import answer_words
+from typelattice.explanations.sections import answer, fate, question_text
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
 from typelattice.facts.suggestions import nearest, short
@@ -19,7 +19,7 @@ from typelattice.files.text import UnknownSystemError
 from typelattice.files.text import systems as all_systems
 from typelattice.operands.notation import parse
 from typelattice.recorded.observed import observed
-from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE, unasked
+from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE, is_unasked
 from typelattice.rendering import Cell, Grid
 from typelattice.rendering.paragraphs import PLAIN, Layout
 
@@ -68,7 +68,7 @@ class Answers(Viewed):
     @property
     def question(self) -> str:
         """The operands, and the operation if one was named: `add of int8 and uint8`."""
-        return asked([str(o) for o in self._answers[0].operands], self._answers[0].op)
+        return question_text([str(o) for o in self._answers[0].operands], self._answers[0].op)
 
     def text(self, layout: Layout = PLAIN, hints: Sequence[str] = ()) -> str:
         """The answers under the headings of their systems, then notes and hints."""
@@ -139,10 +139,10 @@ def summary(answers: Answers, layout: Layout) -> Iterator[str]:
     """The systems under their headings, libraries first, grouped by answer."""
     for heading, found in _by_heading(answers):
         yield layout.bold(heading)
-        yield from grouped(found, layout)
+        yield from group_lines(found, layout)
 
 
-def grouped(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
+def group_lines(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
     """Systems by answer: the library's own if it was asked, with the rule's if that is another."""
     groups = _groups(answers)
     stub = max(map(len, groups)) + 8
@@ -162,7 +162,7 @@ def example(answers: Answers) -> str:
 
 def notes(answers: Answers) -> list[str]:
     """Explain the marks behind names, if there are any."""
-    return [UNASKED_NOTE] if any(map(unasked, answers)) else []
+    return [UNASKED_NOTE] if any(map(is_unasked, answers)) else []
 
 
 def _by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:
@@ -184,7 +184,7 @@ def _row(p: Promotion) -> Row:
     o = observed(p)
     name = p.system.name
     if o is not None and o.departs:
-        return given(o), "", f"{name} (by rule {answer(p)})"
+        return answer_words(o), "", f"{name} (by rule {answer(p)})"
     why = "; ".join(f"{f.value} out of range, {fate(f)}" for f in p.fits if f.outcome != "fits")
     why = why or (p.reason or "").removeprefix(f"{name} ")
-    return given(o) if o else answer(p), why, f"{name}{UNASKED}" if unasked(p) else name
+    return answer_words(o) if o else answer(p), why, f"{name}{UNASKED}" if is_unasked(p) else name

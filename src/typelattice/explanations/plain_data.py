@@ -6,7 +6,7 @@ from typelattice.engine.answer import Cast, Promotion
 from typelattice.engine.decisions import Decision
 from typelattice.engine.fit import ValueFit
 from typelattice.recorded.observed import observed
-from typelattice.recorded.unasked import unasked
+from typelattice.recorded.unasked import is_unasked
 
 
 def data(p: Promotion) -> dict[str, object]:
@@ -28,7 +28,7 @@ def data(p: Promotion) -> dict[str, object]:
         "reason": p.reason,
         "remedy": p.remedy,
         "observed": _observed_data(p),
-        "never_asked": unasked(p),
+        "never_asked": is_unasked(p),
     }
 
 

@@ -12,11 +12,11 @@ from typelattice.recorded.unasked import is_absent, lacking_of
 UNKNOWN_REASON = "no reason is on record"
 
 
-def given(o: Observed) -> str:
+def answer_words(o: Observed) -> str:
     """A library's answer in two words, as `english.answer` has a system's.
 
     >>> from typelattice import system
-    >>> given(observed(system("jax").explain("int8", "float")))
+    >>> answer_words(observed(system("jax").explain("int8", "float")))
     'float64 (weak)'
     """
     if o.error:
@@ -26,11 +26,11 @@ def given(o: Observed) -> str:
     return f"{o.dtype} (weak)" if o.weak else str(o.dtype)
 
 
-def deed(o: Observed) -> str:
+def describe_answer(o: Observed) -> str:
     """Describe the answer of a library: `gives int16`, `raises RuntimeError: …`."""
     if o.call.answer == TAKEN_OVER:
         return f"gives {o.error}"
-    return f"raises {o.error}" if o.error else f"gives {given(o)}"
+    return f"raises {o.error}" if o.error else f"gives {answer_words(o)}"
 
 
 def evidence(p: Promotion) -> list[str]:
@@ -57,7 +57,7 @@ def recorded_words(p: Promotion, o: Observed | None) -> list[str]:
         return [f"never asked: there is no recording of {p.system.name}"] if p.system.library else []
     same = o.call.operands == tuple(map(str, p.promoting)) and p.op in (None, o.call.op)
     as_asked = "" if same else f", asked as {o.call.question}"
-    told = [f"{o.library} {deed(o)}{as_asked}"]
+    told = [f"{o.library} {describe_answer(o)}{as_asked}"]
     if o.departs:
         of_foreign = p.reason if p.steps and isinstance(p.steps[-1], Hosted) else None
         told.append(f"the rule says {answer(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")

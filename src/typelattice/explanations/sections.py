@@ -23,7 +23,7 @@ from typelattice.engine.decisions import (
 )  # fmt: skip
 from typelattice.engine.fit import ValueFit
 from typelattice.engine.numpy1 import UNKNOWN
-from typelattice.explanations.operation_words import enumerated, operation_words
+from typelattice.explanations.operation_description import describe_operation, join_words
 from typelattice.explanations.results_by_value import intervals
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.finite_values import values
@@ -49,10 +49,10 @@ def answer(p: Promotion) -> str:
 
 def question(p: Promotion) -> str:
     """Write the operands, and the operation if there is one: `add of int8 and uint8`."""
-    return asked([str(o) for o in p.promoting], p.op)
+    return question_text([str(o) for o in p.promoting], p.op)
 
 
-def asked(operands: Sequence[str], op: str | None) -> str:
+def question_text(operands: Sequence[str], op: str | None) -> str:
     return f"{op} of {' and '.join(operands)}" if op else " with ".join(operands)
 
 
@@ -62,7 +62,7 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
     `with_operation` adds a section on the operation.
     """
     steps = _steps_to_explain(p)
-    entered = _entered(p, steps)
+    entered = _explain_scalars(p, steps)
     if entered:
         yield "on entry", entered
     joins = [step for step in steps if isinstance(step, (Joined, Tied)) and len(step.nodes) > 1]
@@ -75,7 +75,7 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
     if spans:
         yield "by value", [f"{_number(low)} to {_number(high)}: {d or 'refused'}" for low, high, d in spans]
     if p.op and with_operation and not isinstance(p.decision, Absent):
-        yield "operation", operation_words(p)
+        yield "operation", describe_operation(p)
     if p.weak and p.dtype:
         gives_way = f"beside an array the result adopts its width, as a Python {p.dtype.kind.word} does"
         yield "weak", [gives_way]
@@ -122,7 +122,7 @@ def _step(p: Promotion, step: Decision) -> Iterator[Section]:
         case Overridden():
             yield "override", [f"the file states the result of {names}: {node}"]
         case Lowered():
-            yield "tiers", [_lowered(p, step)]
+            yield "tiers", [_explain_lower_tiers(p, step)]
         case Hosted() if step.entry and p.dtype:
             yield "foreign array", [step.entry]
         case Entered():
@@ -148,8 +148,8 @@ def _why_counted(p: Promotion) -> str:
     return f"as its value is unknown and taken to be {UNKNOWN}"
 
 
-def _lowered(p: Promotion, step: Lowered) -> str:
-    """Explain the effect of an operand of a lower tier on one of a higher tier."""
+def _explain_lower_tiers(p: Promotion, step: Lowered) -> str:
+    """Explain how a Python scalar or 0-d array (a lower tier) changes the dtype of an operand above it."""
     high, low = step.nodes
     if step.node is high:
         return f"{_lower(p, low)} is of no higher kind than {high}, so {high} stays"
@@ -175,7 +175,7 @@ def _bounds(
     match step:
         case Tied():
             lost = [n for n in lowest if n is not node]
-            rest = f"; {enumerated(lost)} lost" if node in lowest else f", above {enumerated(lowest)}"
+            rest = f"; {join_words(lost)} lost" if node in lowest else f", above {join_words(lowest)}"
             lines.append(("tie", [f"the file chooses {node}{rest}"]))
         case Incomparable():
             outside = f"{lowest[0]} is not an operand"
@@ -194,10 +194,10 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
         rest = "the only one" if len(bounds) == 1 else "the lowest: all others lie above it"
         return [listed, f"{lowest[0]} is {rest}"]
     unordered = "neither lies below the other" if len(lowest) == 2 else "none lies below another"
-    return [listed, f"{enumerated(lowest)} are the lowest, and {unordered}"]
+    return [listed, f"{join_words(lowest)} are the lowest, and {unordered}"]
 
 
-def _entered(p: Promotion, steps: Sequence[Decision]) -> list[str]:
+def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
     """Explain each Python scalar that takes part as its default dtype."""
     nodes = {n for s in steps for n in s.nodes if not isinstance(s, Lowered)}
     kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting if o.dtype is None}
@@ -251,7 +251,7 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
         lost.append(f"rounding is unknown: the facts of {unsaid} do not list its values")
     if loss.special:
         have = "has" if len(loss.special) == 1 else "have"
-        lost.append(f"{enumerated(loss.special)} {have} no counterpart")
+        lost.append(f"{join_words(loss.special)} {have} no counterpart")
     return lost
 
 

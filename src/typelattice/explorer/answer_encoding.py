@@ -9,8 +9,8 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import Decision
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.system import System
-from typelattice.explanations.operation_words import operation_words
-from typelattice.explanations.recorded_answer import given, recorded_words
+from typelattice.explanations.operation_description import describe_operation
+from typelattice.explanations.recorded_answer import answer_words, recorded_words
 from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.rules_key import rules_key
 from typelattice.explorer.value_pool import Pool
@@ -138,13 +138,13 @@ class AnswerEncoder:
 
     def operation(self, p: Promotion) -> int:
         """Return the number of the section on what the operation does."""
-        return self.pools.sections.number(("operation", *operation_words(p))) if p.op else NO_CELL
+        return self.pools.sections.number(("operation", *describe_operation(p))) if p.op else NO_CELL
 
     def evidence(self, p: Promotion) -> int:
         """Return the number of the entry with the library's own answer."""
         o = observed(p)
         departs = o is not None and o.departs
-        return self.pools.evidence.number((departs, given(o) if o else "", *recorded_words(p, o)))
+        return self.pools.evidence.number((departs, answer_words(o) if o else "", *recorded_words(p, o)))
 
     def way(self, p: Promotion) -> int:
         """The joined nodes, their join, and the minimal bounds that lost."""

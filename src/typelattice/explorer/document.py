@@ -5,14 +5,19 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from multiprocessing import get_context
 from pathlib import Path
 
 from typelattice.drawings.draw import draw
 from typelattice.engine.operations import find
 from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
+from typelattice.explorer.pool_merging import merge
 from typelattice.explorer.tables import table
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
@@ -27,6 +32,9 @@ from typelattice.study.laws import LAWS, laws
 USUAL = ("add", "multiply", "divide", "pow", "equal", "bitwise_and", "sqrt", "sum")  # operations on the page
 FIRST = "numpy"  # the system that the page opens with, if it has that
 PROMOTION = ""  # the key of promotion alone among the operations
+FEW = 8  # groups of systems
+Which = str | Path | System
+Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and what their numbers mean
 Report = Callable[[int, int, str], None]  # how many parts are done, of how many, and which is next
 
 
@@ -47,7 +55,7 @@ class Document:
         """The document as JSON, without spaces."""
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
 
-    def packed(self) -> str:
+    def pack(self) -> str:
         """The document as JSON, deflated, in base64: a page can hold it and a browser can unpack it."""
         return base64.b64encode(zlib.compress(self.json().encode(), 9)).decode("ascii")
 
@@ -56,10 +64,12 @@ def document(
     which: Sequence[str | Path | System] = (),
     ops: Sequence[str] = USUAL,
     report: Report = lambda done, of, what: None,
+    processes: int = 1,
 ) -> Document:
     """Build the document of some systems, or of all that the package includes, for some operations.
 
-    A file that is not a valid system is shown with its error. Raises UnknownSystemError, OpError.
+    A file that is not a valid system is shown with its error. Several `processes` divide many systems
+    among themselves. Raises UnknownSystemError, OpError.
 
     >>> found = document(["numpy", "jax"], ops=["add"]).data
     >>> [s["name"] for s in found["systems"]], [op["name"] for op in found["operations"]]
@@ -69,11 +79,12 @@ def document(
     asked = [None, *dict.fromkeys(operation(op).name for op in ops)]
     for op in asked[1:]:
         operation(str(op)).check_table()
-    pools, columns = Pools(), Columns()
-    entries = []
-    for done, one in enumerate(named):
-        report(done, len(named), str(one))
-        entries.append(_entry(one, asked, pools, columns))
+    pools = Pools()
+    entries: list[dict[str, object]] = []
+    groups = [[*alike] for _, alike in groupby(named, lambda one: str(one).partition(SIGN)[0])]
+    for group, (found, theirs) in _built(groups, asked, processes):
+        report(len(entries), len(named), str(group[0]))
+        entries += merge(pools, found, theirs)
     report(len(named), len(named), "")
     return Document({
         "first": next((str(e["name"]) for e in entries if e["name"] == FIRST), entries[0]["name"]),
@@ -83,6 +94,31 @@ def document(
         "systems": entries,
         "pools": pools.data(),
     })  # fmt: skip
+
+
+def _built(
+    groups: Sequence[Sequence[Which]], ops: Sequence[str | None], processes: int
+) -> Iterator[tuple[Sequence[Which], Built]]:
+    """Yield each group of systems with its entries and their pools; several processes build many groups.
+
+    Few systems take one process less time than others take to start.
+    """
+    build, left = partial(_build, ops=ops), [*groups]
+    if processes > 1 and len(groups) >= FEW:
+        try:
+            # Processes made by a fork would outlive one that is killed.
+            with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+                for found in pool.map(build, groups):
+                    yield left.pop(0), found
+        except (OSError, BrokenExecutor):  # the machine gives no processes, or takes them back
+            pass
+    for group in left:
+        yield group, build(group)
+
+
+def _build(group: Sequence[Which], ops: Sequence[str | None]) -> Built:
+    pools, columns = Pools(), Columns()
+    return [_entry(one, ops, pools, columns) for one in group], pools
 
 
 def _operation(op: str | None) -> dict[str, object]:

@@ -11,7 +11,7 @@ from typelattice.facts.order import Order
 from typelattice.files.positions import SCALAR, positions
 from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.writer import chains, code, reduced
+from typelattice.files.writer import chains, code, reduce_order
 
 Cover = tuple[str, str]  # two nodes as texts: the lower, the upper
 
@@ -20,17 +20,17 @@ class EditError(TypelatticeError, ValueError):
     """A cover that cannot be added or dropped."""
 
 
-def edited(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[Cover] = ()) -> str:
+def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[Cover] = ()) -> str:
     """Return the text of a system file with some covers added and some dropped.
 
     A cover that the added ones imply goes as well, since a file does not state it twice. A node whose last
     cover is dropped stays, alone. Raises EditError; FormatError if the text is no system.
 
-    >>> print(edited('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", add=[("bf16", "f32")]))
+    >>> print(edit_covers('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", add=[("bf16", "f32")]))
     Traceback (most recent call last):
         ...
     typelattice.explorer.editing.EditError: mine has no node bf16; write it into the text first
-    >>> print(edited('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", drop=[("i8", "i16")]))
+    >>> print(edit_covers('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", drop=[("i8", "i16")]))
     name = "mine"
     order = \"""
     i8; i16 -> f32
@@ -49,7 +49,7 @@ def edited(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[Cover
         if b not in order.covers(a):
             raise EditError(f"{a} -> {b} is no cover of {system.name}")
     kept = {(a, b) for a in order.nodes for b in order.covers(a)} - set(dropped)
-    after = reduced(order.nodes, _closure(order.nodes, [*kept, *added]))
+    after = reduce_order(order.nodes, _closure(order.nodes, [*kept, *added]))
     gone = {(a, b) for a in order.nodes for b in order.covers(a)} - _covers(after)
     new = [(a, b) for a, b in added if b in after.covers(a)]
     return _rewritten(text, file, system, gone, new)

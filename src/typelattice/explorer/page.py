@@ -39,7 +39,7 @@ def page(shown: Document, desk: Mapping[str, object] | None = None) -> str:
         policy="; ".join(rules),
         style=style,
         script=script,
-        document=shown.packed(),
+        document=shown.pack(),
         desk=json.dumps(desk).replace("<", "\\u003c"),  # so that no text of a file ends the element
     )
 

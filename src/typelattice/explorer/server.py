@@ -20,7 +20,14 @@ from typing import Any
 
 from typelattice.explorer.document import Document
 from typelattice.explorer.page import POLICY_OF_SERVED, page
-from typelattice.explorer.workbench import ConflictError, Desk, changed, looked, repaired, saved
+from typelattice.explorer.workbench import (
+    ConflictError,
+    Desk,
+    change_covers,
+    propose_repairs,
+    save_text,
+    show_text,
+)
 from typelattice.facts.errors import TypelatticeError
 from typelattice.files.text import LIMIT_BYTES
 
@@ -85,7 +92,7 @@ class Application:
         return "application/json", json.dumps(self._reply(what, self._question(environ)))
 
     def _page(self) -> str:
-        shown = looked(self.desk, self.desk.text)
+        shown = show_text(self.desk, self.desk.text)
         data = shown["document"]
         assert isinstance(data, dict)
         told = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
@@ -124,21 +131,21 @@ class Application:
 
     def look(self, question: Question) -> dict[str, object]:
         """Return what the page shows of a text."""
-        return looked(self.desk, question["text"], question["beside"])
+        return show_text(self.desk, question["text"], question["beside"])
 
     def edit(self, question: Question) -> dict[str, object]:
         """Add and drop covers in a text, and return what the page shows of the result."""
-        text = changed(self.desk, question["text"], question["add"], question["drop"])
-        return looked(self.desk, text, question["beside"])
+        text = change_covers(self.desk, question["text"], question["add"], question["drop"])
+        return show_text(self.desk, text, question["beside"])
 
     def repairs(self, question: Question) -> dict[str, object]:
         """The nearest repairs of a text."""
-        return repaired(self.desk, question["text"])
+        return propose_repairs(self.desk, question["text"])
 
     def save(self, question: Question) -> dict[str, object]:
         """Writes a text into the file."""
-        self.desk = saved(self.desk, question["text"])
-        return {"saved": str(self.desk.path), **looked(self.desk, question["text"], question["beside"])}
+        self.desk = save_text(self.desk, question["text"])
+        return {"saved": str(self.desk.path), **show_text(self.desk, question["text"], question["beside"])}
 
 
 QUESTIONS: dict[str, Callable[[Application, Question], dict[str, object]]] = {

@@ -13,7 +13,7 @@ from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable, write_text
 from typelattice.engine.system import System
 from typelattice.explorer.document import document, faulty
-from typelattice.explorer.editing import Cover, edited
+from typelattice.explorer.editing import Cover, edit_covers
 from typelattice.facts.errors import TypelatticeError
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
@@ -74,7 +74,7 @@ def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def saved(at: Desk, text: str) -> Desk:
+def save_text(at: Desk, text: str) -> Desk:
     """Save a text in its file, and return the new desk.
 
     Raises FormatError if the text is not a valid system, FileError if the file cannot be written, and
@@ -89,7 +89,7 @@ def saved(at: Desk, text: str) -> Desk:
     return replace(at, text=text, digest=_digest(text))
 
 
-def looked(at: Desk, text: str, beside: Sequence[str] = ()) -> dict[str, object]:
+def show_text(at: Desk, text: str, beside: Sequence[str] = ()) -> dict[str, object]:
     """Return what the page shows of a text: its document, beside other systems, and its changes.
 
     If a text is not a valid system, its mistake is shown.
@@ -144,7 +144,7 @@ def _without(judged: Check) -> list[tuple[str, str]]:
     return [(str(a), str(b)) for pairs in judged.without_join.values() for a, b in pairs]
 
 
-def repaired(at: Desk, text: str) -> dict[str, object]:
+def propose_repairs(at: Desk, text: str) -> dict[str, object]:
     """Return the nearest repaired orders, or the reason why there are none.
 
     In a repaired order every pair with a bound has a least one.
@@ -172,9 +172,18 @@ def repaired(at: Desk, text: str) -> dict[str, object]:
     return {"repairs": shown, "why": "" if shown else none}
 
 
-def changed(at: Desk, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
+def change_covers(at: Desk, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
     """The text with some covers more and some less. Raises EditError, FormatError."""
-    return edited(text, at.name, add, drop)
+    return edit_covers(text, at.name, add, drop)
 
 
-__all__ = ["ConflictError", "Desk", "FileError", "changed", "desk", "looked", "repaired", "saved"]
+__all__ = [
+    "ConflictError",
+    "Desk",
+    "FileError",
+    "change_covers",
+    "desk",
+    "propose_repairs",
+    "save_text",
+    "show_text",
+]

@@ -14,7 +14,7 @@ HOOKS: dict[str, Callable[[], Callable[[Any], str | None]]] = {}
 """Loaders of the functions that show a value as "text", "html" or "svg"; `typelattice` registers them."""
 
 
-def shown(x: object, how: str) -> str | None:
+def show(x: object, how: str) -> str | None:
     """Show a value as "text", "html" or "svg"; None where no function for that is registered."""
     return HOOKS[how]()(x) if how in HOOKS else None
 
@@ -25,7 +25,7 @@ class Viewed:
     __slots__ = ()
 
     def _repr_html_(self) -> str | None:
-        return shown(self, "html")
+        return show(self, "html")
 
     def _repr_svg_(self) -> str | None:
-        return shown(self, "svg")
+        return show(self, "svg")

@@ -112,12 +112,12 @@ class DType:
         return self.name
 
     def __reduce__(self) -> tuple[object, ...]:
-        return define, tuple(getattr(self, fact) for fact in self.__match_args__)
+        return intern_dtype, tuple(getattr(self, fact) for fact in self.__match_args__)
 
 
 @frozen(eq=False, repr=False, weakref_slot=True)
 class Weak:
-    """A node for operands that count by kind, `i*`, or by kind and width, `i32*`; `weak` makes it."""
+    """A weak node of an order: of a kind, written `i*`, or of a dtype, written `i32*`. Made by `weak`."""
 
     kind: Kind
     dtype: DType | None
@@ -137,7 +137,7 @@ _OF_KINDS: dict[Kind, Weak] = {}
 _LOCK = allocate_lock()
 
 
-def define(*facts: Any) -> DType:
+def intern_dtype(*facts: Any) -> DType:
     """The DType with these facts, in the order of its fields; always the same object."""
     # 1 and 1.0 are equal, and yet different facts.
     key = (*facts, *(type(fact) for fact in facts))
@@ -192,11 +192,14 @@ def _row(line: str) -> DType:
     elif kind is Kind.SIGNED:
         least = None if top is None else -top - 1
     step = None if precision is not None else 1
-    return define(name, code, kind, bits, storage, least, top, precision, exponent, step, (), specials)
+    return intern_dtype(name, code, kind, bits, storage, least, top, precision, exponent, step, (), specials)
 
 
 def least_of_float(top: float, precision: int, exponent: int, specials: str) -> float:
-    """The most negative value of a binary float; without a sign zero, or the smallest if there is no zero."""
+    """Return the most negative value of a binary float format.
+
+    Without a sign it is zero, or the smallest positive value if the format has no zero.
+    """
     return -top if "s" in specials else 0.0 if "z" in specials else 2.0 ** (exponent - precision + 1)
 
 
@@ -263,7 +266,9 @@ def part_of(d: DType) -> DType:
 
 
 def complex_of(d: DType) -> DType:
-    """The complex dtype with parts of a float dtype; any other, and a float without one, is its own.
+    """Return the complex dtype whose parts have a float dtype; any other dtype unchanged.
+
+    A float without a complex dtype, such as float8_e5m2, is returned unchanged too.
 
     >>> complex_of(dtype("float32")), complex_of(dtype("int8"))
     (complex64, int8)

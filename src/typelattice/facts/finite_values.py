@@ -97,7 +97,7 @@ def values(d: DType, widest: bool = True) -> Values | None:
     If the platform decides the width of an integer, these are the values of its widest or narrowest form.
     """
     if d.values:
-        listed = tuple(map(scaled, d.values))
+        listed = tuple(map(scale, d.values))
         return Values(1, None, listed[0], listed[-1], listed)
     low, high = d.min, d.max
     if d.step is not None and high is None:
@@ -106,10 +106,10 @@ def values(d: DType, widest: bool = True) -> Values | None:
     unit = d.smallest
     if unit is None or low is None or high is None:
         return None
-    return Values(scaled(unit), d.precision, scaled(low), scaled(high))
+    return Values(scale(unit), d.precision, scale(low), scale(high))
 
 
-def scaled(value: int | float) -> int:
+def scale(value: int | float) -> int:
     """A finite value times SCALE."""
     numerator, denominator = value.as_integer_ratio()
     return numerator * SCALE // denominator

@@ -58,7 +58,7 @@ def frozen(
     Traceback (most recent call last):
     dataclasses.FrozenInstanceError: cannot assign to field 'minor'
     """
-    return lambda cls: _made(cls, eq, repr, slots, weakref_slot)
+    return lambda cls: _make_class(cls, eq, repr, slots, weakref_slot)
 
 
 def replace(value: T, /, **changes: object) -> T:
@@ -68,13 +68,13 @@ def replace(value: T, /, **changes: object) -> T:
     return type(value)(**kept | changes)
 
 
-def _made(cls: type[T], eq: bool, repr: bool, slots: bool, weakref_slot: bool) -> type[T]:
+def _make_class(cls: type[T], eq: bool, repr: bool, slots: bool, weakref_slot: bool) -> type[T]:
     """Make the class again, with the methods of a value, and with slots unless properties are kept."""
     inherited: dict[str, Field] = {}
     for base in reversed(cls.__mro__[1:]):
         inherited |= base.__dict__.get("__frozen_fields__", {})
     annotations: dict[str, str] = cls.__annotations__
-    own = {name: _stated(cls, name, kind) for name, kind in annotations.items() if "ClassVar" not in kind}
+    own = {name: _read_field(cls, name, kind) for name, kind in annotations.items() if "ClassVar" not in kind}
     fields = inherited | own
     body = {name: value for name, value in cls.__dict__.items() if name not in own}
     for name in ("__dict__", "__weakref__"):
@@ -103,7 +103,7 @@ def _made(cls: type[T], eq: bool, repr: bool, slots: bool, weakref_slot: bool) -
     return made  # type: ignore[no-any-return]
 
 
-def _stated(cls: type, name: str, kind: str) -> Field:
+def _read_field(cls: type, name: str, kind: str) -> Field:
     """Return the field that a class states, by its default or by `field`."""
     stated = cls.__dict__.get(name, MISSING)
     found = stated if isinstance(stated, Field) else Field(stated, MISSING, True, True, True)
@@ -121,12 +121,12 @@ class _Constructor:
         self.owner = owner
 
     def __get__(self, value: object, cls: type) -> object:
-        made: Any = _compiled(self.owner, self.fields)
+        made: Any = _compile_init(self.owner, self.fields)
         type.__setattr__(self.owner, "__init__", made)
         return made if value is None else made.__get__(value, cls)
 
 
-def _compiled(cls: type, fields: dict[str, Field]) -> Callable[..., None]:
+def _compile_init(cls: type, fields: dict[str, Field]) -> Callable[..., None]:
     """Compile `__init__`: it takes the fields by position or by name, and sets each."""
     space: dict[str, Any] = {"_set": object.__setattr__, "_missing": MISSING, "__name__": cls.__module__}
     parameters, lines = ["self"], []

@@ -61,8 +61,8 @@ def libraries() -> Mapping[str, LibraryEntry]:
         known = found.get(name, LibraryEntry(name))
         installed = dict(known.packages)
         if environment != NOTHING:
-            installed[environment] = installed.get(environment, ()) + _listed(packages)
-        found[name] = LibraryEntry(name, known.modules + _listed(modules), installed)
+            installed[environment] = installed.get(environment, ()) + _split_words(packages)
+        found[name] = LibraryEntry(name, known.modules + _split_words(modules), installed)
     return found
 
 
@@ -91,6 +91,6 @@ def _rows() -> Sequence[list[str]]:
         return [row.split() for row in rows if not row.startswith("#")]
 
 
-def _listed(words: str) -> tuple[str, ...]:
+def _split_words(words: str) -> tuple[str, ...]:
     """The words between commas."""
     return () if words == NOTHING else tuple(words.split(","))

@@ -4,7 +4,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from typelattice.facts.dtypes import DType, DTypeError, Kind
-from typelattice.facts.finite_values import SCALE, Values, scaled, significant_bits, values
+from typelattice.facts.finite_values import SCALE, Values, scale, significant_bits, values
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.suggestions import short
 
@@ -65,7 +65,7 @@ def loss(source: DType, target: DType) -> Loss:
     if have is None or take is None:
         beyond = _known_beyond(source, target)
         return Loss(magnitude=beyond, sign=sign, imaginary=imaginary, special=special, unknown=True)
-    low, high = kept(target, take)
+    low, high = ends_kept(target, take)
     magnitude = have.high > high or ("s" in target.specials and have.low < low)
     if "s" not in target.specials:
         low = 0 if "z" in target.specials else 1  # what lies below has no place, which is said apart
@@ -87,7 +87,7 @@ def _surely_holds(target: DType, source: DType) -> bool:
     return have is not None and take is not None and take.encloses(have)
 
 
-def kept(d: DType, its: Values) -> tuple[int, int]:
+def ends_kept(d: DType, its: Values) -> tuple[int, int]:
     """Return the ends of the values that a cast keeps within the range of a dtype.
 
     An integer keeps values less than one beyond its range. Half a unit above the largest value of a float, or
@@ -113,8 +113,8 @@ def _beyond(its: Values, top: int) -> int:
 
 def _known_beyond(source: DType, target: DType) -> bool:
     """Return True if an end of the source's range lies beyond the target's; False if that is unknown."""
-    above = source.max is not None and target.max is not None and scaled(source.max) > scaled(target.max)
-    below = source.min is not None and target.min is not None and scaled(source.min) < scaled(target.min)
+    above = source.max is not None and target.max is not None and scale(source.max) > scale(target.max)
+    below = source.min is not None and target.min is not None and scale(source.min) < scale(target.min)
     return above or (below and "s" in target.specials)
 
 

@@ -52,7 +52,7 @@ class Operation:
 
     @property
     def dimensions(self) -> int:
-        """The dimensions that every operand has to have."""
+        """The least dimensions of every operand, in all libraries: 1 for `matmul`, 0 for `add`."""
         return min(self.least_dimensions)
 
     def dimensions_of(self, position: int) -> int:

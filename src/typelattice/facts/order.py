@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 
 N = TypeVar("N", bound=Hashable)
 
@@ -48,7 +48,7 @@ class Order(Viewed, Generic[N]):
         try:
             self._downward: tuple[N, ...] = tuple(TopologicalSorter(above).static_order())
         except CycleError as e:
-            raise OrderError(f"a cycle: {_spelled(e.args[1][::-1])}; an order has none") from None
+            raise OrderError(f"a cycle: {_spell_cycle(e.args[1][::-1])}; an order has none") from None
         self.nodes, self._above = tuple(above), above
         self._place = {a: i for i, a in enumerate(self.nodes)}
         self._bit = {a: 1 << i for i, a in enumerate(self._downward)}
@@ -172,15 +172,15 @@ class Order(Viewed, Generic[N]):
         if not nodes:
             raise OrderError("a bound of no nodes at all; name at least one")
         if missing := [a for a in nodes if a not in masks]:
-            there = clipped(", ".join(map(str, self.nodes)), 400)
-            raise OrderError(f"no node {clipped(str(missing[0]), 40)} in this order; it has {there}")
+            there = clip_text(", ".join(map(str, self.nodes)), 400)
+            raise OrderError(f"no node {clip_text(str(missing[0]), 40)} in this order; it has {there}")
         return reduce(and_, (masks[a] for a in nodes))
 
     def _members(self, mask: int) -> tuple[N, ...]:
         return tuple(a for a in self.nodes if self._bit[a] & mask)
 
 
-def _spelled(cycle: Sequence[object]) -> str:
+def _spell_cycle(cycle: Sequence[object]) -> str:
     """A cycle, node by node; of a long one the beginning and the end."""
     shown = [str(node) for node in cycle]
     if len(shown) > MOST_SPELLED:

@@ -1,9 +1,9 @@
 """The range check of a rounded value in a dtype, and the result of wrapping or overflow beyond it."""
 from __future__ import annotations
 
-from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.finite_values import scaled, values
-from typelattice.facts.loss import kept
+from typelattice.facts.dtypes import DTYPES, DType, Kind
+from typelattice.facts.finite_values import scale, values
+from typelattice.facts.loss import ends_kept
 
 Value = bool | int | float | complex  # a Python number
 
@@ -29,9 +29,18 @@ def represent(value: Value, target: DType) -> tuple[bool, Value | None]:
     if not any(beyond):
         return True, None
     if target.kind.rank < Kind.FLOAT.rank:
-        return False, _wrapped(value, target) if isinstance(value, int) else None
-    becomes = [_overflowed(v, target) if out else v for v, out in zip(parts, beyond, strict=True)]
+        return False, _wrap_integer(value, target) if isinstance(value, int) else None
+    becomes = [_overflow_float(v, target) if out else v for v, out in zip(parts, beyond, strict=True)]
     return False, complex(*becomes) if len(parts) == 2 else becomes[0]
+
+
+def is_large_int(value: Value | None) -> bool:
+    """Return True for an int that int32 does not hold, the smallest default dtype of any library.
+
+    >>> is_large_int(2**31 - 1), is_large_int(-2**31 - 1), is_large_int(1e300)
+    (False, True, False)
+    """
+    return isinstance(value, int) and not represent(value, DTYPES["int32"])[0]
 
 
 def nearest(value: Value, target: DType) -> Value:
@@ -73,12 +82,12 @@ def _has(d: DType, v: float) -> bool:
     if v - v != 0:
         return "i" in d.specials
     if its := values(d):
-        low, high = kept(d, its)
-        return low <= scaled(v) <= high
+        low, high = ends_kept(d, its)
+        return low <= scale(v) <= high
     return d.max is None or v <= d.max if v > 0 else d.min is None or v >= d.min
 
 
-def _wrapped(value: int, d: DType) -> int | None:
+def _wrap_integer(value: int, d: DType) -> int | None:
     """Wrap an integer; for a bool, return True if it is nonzero. Return None if no rule gives a result."""
     if d.kind is Kind.BOOL:
         return bool(value)
@@ -88,7 +97,7 @@ def _wrapped(value: int, d: DType) -> int | None:
     return found if found <= d.max else None
 
 
-def _overflowed(v: float, d: DType) -> float:
+def _overflow_float(v: float, d: DType) -> float:
     """Return the result of a number beyond the range of a float: inf, nan, or the end of the range."""
     if v != v:
         return v

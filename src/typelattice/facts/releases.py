@@ -34,13 +34,13 @@ def releases(system: str) -> tuple[str, ...]:
     return (*sorted(older, key=_numbers), newest)
 
 
-def release_of(system: str, version: str) -> str:
+def system_for_version(system: str, version: str) -> str:
     """The name of the system that holds for an installed version of its library.
 
     It is the system of the release, or of the next newer recorded one. For a version newer than all it is
     that of the newest.
 
-    >>> release_of("torch", "2.13.0+cpu")
+    >>> system_for_version("torch", "2.13.0+cpu")
     'torch'
     """
     for release in releases(system)[:-1]:
@@ -56,7 +56,7 @@ def installed_release(name: str, versions: Mapping[str, str]) -> str:
     `versions` are the versions that the library reports, the decisive one first.
     """
     version = next(iter(versions.values()), "")
-    return name if SIGN in name or not version else release_of(name, version)
+    return name if SIGN in name or not version else system_for_version(name, version)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

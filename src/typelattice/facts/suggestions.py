@@ -4,14 +4,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def clipped(text: str, most: int) -> str:
+def clip_text(text: str, most: int) -> str:
     """A text, cut at so many characters."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def short(text: str) -> str:
     """A text for an error message, quoted and cut at 40 characters."""
-    return repr(clipped(text, 40))
+    return repr(clip_text(text, 40))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -32,12 +32,12 @@ from typelattice.engine.rules import Rules
 from typelattice.facts import missing_operations
 from typelattice.facts import operations as facts
 from typelattice.facts.frozen_classes import replace
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import IN_PLACE, OPERATIONS
 from typelattice.facts.order import OrderError
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.system_without_lines import LineRemoval, Lines
-from typelattice.files.text import Text
+from typelattice.files.text import FormatError, Text
 from typelattice.operands.operand import SCALAR
 
 WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
@@ -104,7 +104,10 @@ class Blame:
         rules = self.line_removal.without(rule)
         if rule.lines and rules is None and rule.key in VALUES_IF_ABSENT:
             rules = replace(p.system, **{rule.key: VALUES_IF_ABSENT[rule.key]})
-        return rules is not None and comparable_result(self._ask_again(rules, p)) != comparable_result(p)
+        try:
+            return rules is not None and comparable_result(self._ask_again(rules, p)) != comparable_result(p)
+        except FormatError:  # an entry of the operation cannot be read without the lines
+            return False
 
     def _depends_on_defaults(self, p: Promotion) -> bool:
         """Return True if changing a default dtype changes the answer.
@@ -138,6 +141,8 @@ class Blame:
         if isinstance(step, Operated) and (step.node is None or not behind[0].lines):
             if step.node is None:  # an entry of the file says more, even if the standard says the same
                 yield from self._rules_of_part("ops", step.entry, "takes")
+                if step.entry in (p.op, IN_PLACE):
+                    yield from self._rules_of_part("ops", step.entry, "gives")
             standard = standard_rule(step)
             if standard.lines:  # of a group, and of an operator, the standard has none
                 yield standard
@@ -159,13 +164,15 @@ class Blame:
         foreign = [o for o in p.operands if o.foreign]
         for o, step in zip(foreign, (step for step in p.steps if isinstance(step, Hosted)), strict=False):
             if step.node is not step.nodes[0]:
-                yield from self._rules_of_part("foreign", o.foreign.removesuffix(SCALAR))
+                lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(SCALAR))]
+                yield from lines
+                yield from self._pairs_of_lines(lines)  # a dtype's own line may say what the scalars' does
         if any(fit.outcome not in ("fits", "unsaid") for fit in p.fits):
             for op in names:
                 yield from self._rules_of_part("ops", op, "fit")
 
     def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[Rule]:
-        """Yield each line that says something of an entry, or of a part of it."""
+        """Yield a rule for each line that states an entry of the table `key`, or a part of the entry."""
         text = self.definition.text_of_entry(key, entry)
         for line in text.lines(key, entry, part):
             yield self._rule_on_lines(text.file, key, (line,))
@@ -218,10 +225,13 @@ class Blame:
         `int64 + 2` is int64 by NumPy's tiers, where a Python int adds nothing. By the default dtype of the
         int it would be int64 too.
         """
+        yield from (both for both in self._pairs_of_lines(rules) if self.decides(both, p))
+
+    def _pairs_of_lines(self, rules: Sequence[Rule]) -> Iterator[Rule]:
+        """Yield each two rules of one file as one."""
         for a, b in combinations(dict.fromkeys(rule for rule in rules if rule.lines), 2):
-            both = self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
-            if a.file == b.file and self.decides(both, p):
-                yield both
+            if a.file == b.file:
+                yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
     def _lines_with_the_dtypes(self, p: Promotion) -> Rule:
         """Return the lines that bring the question's dtypes into the order; if none does alone, all."""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from typelattice.files.system_definition import SystemDefinition
-from typelattice.files.text import FormatError, OrderRow, joined
+from typelattice.files.text import FormatError, OrderRow, join_errors
 from typelattice.files.vocabulary import LIMIT_ENTRIES, AboutOrder, Consequence, UnknownWord, items
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ class KeyReader:
     def finish(self) -> None:
         """Raise one FormatError for all mistakes that were noted."""
         if self.mistakes:
-            raise joined(self.mistakes)
+            raise join_errors(self.mistakes)
 
     def error(self, e: ValueError) -> FormatError:
         """Return the error for a mistake at the current place."""

@@ -253,10 +253,10 @@ class OperationEntries:
         if isinstance(said, Mapping):
             into = {word for word in said.values() if word in ops.INTO and word != ops.LEFT}
             table = {names: ops.LEFT if word in into else word for names, word in said.items()}
-            fields = self._of_each("gives", table, self._given)
+            fields = self._of_each("gives", table, self._read_given)
             return {"into": into.pop(), **fields} if len(into) == 1 else fields
         if said not in ops.INTO:
-            return self._of_each("gives", said, self._given)
+            return self._of_each("gives", said, self._read_given)
         writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
         return {"into": said} if writes else {"into": said, "gives": ops.LEFT, "gives_of": {}}
 
@@ -273,7 +273,7 @@ class OperationEntries:
             return {f"{field}_of": self._mapping(said, read)}
         return {field: read(said), f"{field}_of": {}}
 
-    def _given(self, code: object) -> ops.Given:
+    def _read_given(self, code: object) -> ops.Given:
         """A dtype, the default dtype of a kind, or a word for what operands or parts have."""
         words = (*ops.PARTS, *ops.PYTHON_NUMBERS)
         # A checker does not see that a code which is one of these is a word of `Given`.

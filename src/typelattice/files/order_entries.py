@@ -31,7 +31,7 @@ def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRo
         except OrderError:
             first = bisect_left(range(len(chains)), True, key=lambda n: bool(_fault(chains[: n + 1])))
         cause = _fault(chains[: first + 1])
-        reader.row = _blamed(cause, stated_at[first], covers)
+        reader.row = _row_to_name(cause, stated_at[first], covers)
         raise ValueError(cause)
     reader.is_order_whole = False
     return Order({a: () for chain in chains for part in chain for a in part}), covers
@@ -87,7 +87,7 @@ def _fault(chains: Sequence[Chain]) -> str:
     return ""
 
 
-def _blamed(cause: str, row: OrderRow, covers: CoversOfRows) -> OrderRow:
+def _row_to_name(cause: str, row: OrderRow, covers: CoversOfRows) -> OrderRow:
     """Return the row to name for a fault found at a row; for an implied cover, its own in that file."""
     for other, stated in covers.items():
         implied = tuple(f"the cover {a} -> {b} is implied" for a, b in stated)

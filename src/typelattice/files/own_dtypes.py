@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from math import frexp
 from sys import float_info
 
-from typelattice.facts.dtypes import DType, Kind, define, least_of_float, numpy_reading
+from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float, numpy_reading
 from typelattice.facts.finite_values import significant_bits, values
 from typelattice.facts.suggestions import short
 from typelattice.files.text import article
@@ -43,11 +43,11 @@ def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
 
     `noting` keeps a mistake in one fact, so that those in others are found as well.
     """
-    given = _checked(facts, noting)
+    given = _read_facts(facts, noting)
     kind, code = Kind(text(given["kind"])), text(given.get("code", name))
     form = _form(kind, given)
     if isinstance(given.get("values"), list):
-        _listed(kind, given["values"])  # before what stands beside them
+        _sort_values(kind, given["values"])  # before what stands beside them
     _check_facts(form, given)
     bits, storage = _bits(given), given.get("storage_bits")
     if kind is Kind.BOOL:
@@ -63,7 +63,7 @@ def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
     low, high, precision, exponent, step, listed = _values(form, kind, bits, given)
     specials = _specials(form, kind, low, given)
     storage = storage if storage or kind is Kind.BOOL else bits
-    d = define(name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
+    d = intern_dtype(name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
     _check_count(d)
     words.known[name] = words.known[code] = d
     return d
@@ -90,15 +90,15 @@ def _values(
         case "a float":
             return *_binary(given), None, ()
         case "fixed point":
-            low, high, step = _fixed(given)
+            low, high, step = _fixed_point_ends(given)
             return low, high, None, None, step, ()
         case "a list of values":
-            listed = _listed(kind, given["values"])
+            listed = _sort_values(kind, given["values"])
             return listed[0], listed[-1], None, None, None, listed
     return *_ends(kind, given), None, None, None, ()
 
 
-def _checked(facts: object, noting: Noting) -> Mapping[str, object]:
+def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
     """The facts that are given, each of the right type and size. Raise Consequence after mistakes in some."""
     given, right = dict(items(facts)), set[str]()
     for fact, value in given.items():
@@ -172,7 +172,7 @@ def _ends(kind: Kind, given: Mapping[str, object]) -> tuple[Number | None, Numbe
 def _whole_ends(
     kind: Kind, bits: int | None, given: Mapping[str, object]
 ) -> tuple[Number | None, Number | None]:
-    """The least and the greatest of an integer: all that its bits can say, or less."""
+    """Return the least and greatest value of an integer dtype: those given, or else those of its bits."""
     low, high = _ends(kind, given)
     if bits is None:
         if low is not None or high is not None:
@@ -209,8 +209,8 @@ def _binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
     return least_of_float(high, precision, exponent, specials), high, precision, exponent
 
 
-def _fixed(given: Mapping[str, object]) -> tuple[float, float, float]:
-    """The least and the greatest value of fixed point, and the distance of its neighbours."""
+def _fixed_point_ends(given: Mapping[str, object]) -> tuple[float, float, float]:
+    """Return the least value, the greatest value and the step of a fixed-point dtype."""
     low, high = _ends(Kind.FLOAT, given)
     step = _number(Kind.FLOAT, given, "step")
     if low is None or high is None or not step:
@@ -223,7 +223,7 @@ def _fixed(given: Mapping[str, object]) -> tuple[float, float, float]:
     return low, high, step
 
 
-def _listed(kind: Kind, given: object) -> tuple[Number, ...]:
+def _sort_values(kind: Kind, given: object) -> tuple[Number, ...]:
     """The values of a list, from the least to the greatest."""
     assert isinstance(given, list)
     for value in given:

@@ -72,7 +72,7 @@ class Positions:
         return start, self.ends.get(path, key.end() if key else start + 1)
 
     def rows(self, *path: str | int) -> tuple[int, ...]:
-        """The line on which each line of a string begins; empty if no string stands at that path."""
+        """Return the line at which each line of a string begins; empty if no string is at that path."""
         start = self.values.get(path)
         found = SCALAR.match(self.text, start) if start is not None else None
         if start is None or found is None or found[0][0] not in "\"'":
@@ -226,14 +226,14 @@ class _Scanner:
             raise _Stop
         self.offset += 1
         if bracket == "[":
-            self.elements(path, depth + 1)
+            self.list_elements(path, depth + 1)
         else:
             outer, self.section = self.section, self.sections + 1
             self.sections += 1
             self.entries(path, depth + 1)
             self.section = outer
 
-    def elements(self, path: Path, depth: int) -> None:
+    def list_elements(self, path: Path, depth: int) -> None:
         """The rest of a list."""
         n = 0
         self.skip(BETWEEN)

@@ -55,11 +55,11 @@ def system(which: str | PathLike[str] | System) -> System:
         raise UnknownSystemError(f"{what}; give a name such as 'jax' or the path of a .toml file")
     if not isinstance(which, str) or which.endswith(".toml") or "/" in which or "\\" in which:
         return build(read(which))
-    return _shipped(which)
+    return _read_shipped(which)
 
 
 @cache
-def _shipped(name: str) -> System:
+def _read_shipped(name: str) -> System:
     """A system that comes with typelattice, read once."""
     if "@" in name:
         return _older(name)
@@ -79,7 +79,7 @@ def _older(name: str) -> System:
 
     at, plain = release(name), name.partition("@")[0]
     if at.is_newest(plain):
-        return _shipped(plain)
+        return _read_shipped(plain)
     return build(definition(text_of(name), at=at), shipped=True)
 
 
@@ -180,7 +180,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
         absent=absent(name) if shipped else frozenset(),
-        origin=SystemOrigin(reader.definition, covers, build),
+        origin=SystemOrigin(reader.definition, covers, partial(build, shipped=shipped)),
     )
     if not shipped:
         from typelattice.files.unused_keys import check_unused_keys  # asked of files that others wrote only

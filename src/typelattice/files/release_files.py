@@ -11,7 +11,7 @@ import os
 
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
-from typelattice.facts.releases import SIGN, release_of, releases
+from typelattice.facts.releases import SIGN, releases, system_for_version
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
 
@@ -36,7 +36,7 @@ class Release:
         if name not in recordings() or recordings()[name].library != self.library:
             return name
         known = releases(name)
-        older = release_of(name, self.number).partition(SIGN)[2]
+        older = system_for_version(name, self.number).partition(SIGN)[2]
         stems = (name + SIGN + number for number in known[known.index(older or known[-1]) : -1])
         return next((stem for stem in stems if os.path.isfile(f"{FOLDER}/{stem}.toml")), name)
 

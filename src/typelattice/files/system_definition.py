@@ -20,7 +20,7 @@ from typelattice.files.text import (
     Text,
     UnknownSystemError,
     article,
-    joined,
+    join_errors,
     read_text,
     systems,
 )
@@ -124,7 +124,7 @@ class SystemDefinition:
         found = self.values.get(key)
         return found if isinstance(found, dict) else {}
 
-    def replaced(self, keys: Mapping[str, object]) -> SystemDefinition:
+    def replace_keys(self, keys: Mapping[str, object]) -> SystemDefinition:
         """Return the definition with other values for some keys; a table is changed entry by entry.
 
         They mean the same as in a file that extends this one: an empty table empties the inherited one, an
@@ -139,7 +139,7 @@ class SystemDefinition:
             raise text.error(cause, "extends")
         for key, value in keys.items():
             _check_plain(value, key, text)
-        given = _checked(keys, text)
+        given = _check_keys(keys, text)
         values = deepcopy(dict(given.values))
         for key, value in values.items():
             if isinstance(value, dict) and value and self.entries(key):
@@ -163,11 +163,11 @@ class SystemDefinition:
             own = {key: value for key, value in _values(text).values.items() if key != "extends"}
         return replace(base.with_keys(Checked(own), text), whole=False)
 
-    def unreplaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
+    def drop_replaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
         """Return the rest without a key that a program has replaced, or only without its entry, if given."""
         if self.base is None:
             return self
-        base, own = self.base.unreplaced(file, key, entry), dict(self.own)
+        base, own = self.base.drop_replaced(file, key, entry), dict(self.own)
         said = own.get(key)
         if self.main.file == file and isinstance(said, dict) and said and entry is not None:
             own[key] = {word: value for word, value in said.items() if word != entry}
@@ -195,9 +195,9 @@ def definition(text: Text, trail: tuple[str, ...] = (), at: Release | None = Non
         try:
             base = _base(str(given.values["extends"]), text, below, at)
         except FormatError as e:  # nothing else can be judged without the other file
-            raise joined([*given.mistakes, e]) from None
+            raise join_errors([*given.mistakes, e]) from None
     elif "extends" in given.broken:
-        raise joined(given.mistakes)
+        raise join_errors(given.mistakes)
     return base.with_keys(replace(given, values=keys), text)
 
 
@@ -212,10 +212,10 @@ class Checked:
 
 def _values(text: Text) -> Checked:
     """The keys that a text gives."""
-    return _checked(text.values(), text)
+    return _check_keys(text.values(), text)
 
 
-def _checked(values: Mapping[str, object], text: Text) -> Checked:
+def _check_keys(values: Mapping[str, object], text: Text) -> Checked:
     """Return the keys that are known and of the right types, with lists of operations told apart."""
     kept: dict[str, object] = {}
     mistakes: list[FormatError] = []

@@ -46,7 +46,7 @@ class SystemOrigin:
 
     def replace(self, keys: dict[str, object]) -> System:
         """Build the system with other values for keys of its file. Raise FormatError."""
-        return self.build(self.definition.replaced(keys))
+        return self.build(self.definition.replace_keys(keys))
 
     def rebuild(self) -> tuple[Callable[[SystemDefinition], System], tuple[SystemDefinition]]:
         """Return the function and arguments that make the system again, for pickling."""

@@ -38,7 +38,7 @@ class LineRemoval:
             if rule.lines:
                 return self.build(self.definition.without(rule.file, rule.lines))
             if text is not None and not text.is_toml:
-                return self.build(self.definition.unreplaced(rule.file, rule.key, rule.entry))
+                return self.build(self.definition.drop_replaced(rule.file, rule.key, rule.entry))
         except FormatError:
             pass
         return None

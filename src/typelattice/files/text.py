@@ -62,9 +62,11 @@ class FormatError(TypelatticeError, ValueError):
         self.mistakes: tuple[FormatError, ...] = (self, *further)
         hidden = len(self.mistakes) - MOST_SHOWN
         more = [f"{self.file}: {hidden} more mistakes"] if hidden > 0 else []
-        super().__init__("\n".join([*(str(e) for e in (self._shown(), *further[: MOST_SHOWN - 1])), *more]))
+        super().__init__(
+            "\n".join([*(str(e) for e in (self._text_with_caret(), *further[: MOST_SHOWN - 1])), *more])
+        )
 
-    def _shown(self) -> str:
+    def _text_with_caret(self) -> str:
         """Return the summary, and the line of the file with a caret under the word."""
         if self.mark is None:
             return self.summary
@@ -80,7 +82,7 @@ class FormatError(TypelatticeError, ValueError):
         return FormatError, (self.file, self.line, self.key, self.cause, self.mark, self.mistakes[1:])
 
 
-def joined(mistakes: Iterable[FormatError]) -> FormatError:
+def join_errors(mistakes: Iterable[FormatError]) -> FormatError:
     """Return one error for several mistakes, in the order of their lines."""
     each = [one for e in mistakes for one in (FormatError(*_fields(e)), *e.mistakes[1:])]
     unique = {e.summary: e for e in each}.values()
@@ -149,7 +151,7 @@ class Text:
         if path is None:
             return None
         start, end = self.positions.span(path)
-        return self._marked(start, end, word) or self._marked(start, end, "")
+        return self._find_mark(start, end, word) or self._find_mark(start, end, "")
 
     def mark_of_row(self, row: int, word: str, column: int = 0) -> Mark | None:
         """Return the place of a word in a row, counted from 1; of a column of it, or of all that it says."""
@@ -163,10 +165,10 @@ class Text:
         if column:
             return Mark(row, column, 1, rows[row - 1])
         first = start + len(said) - len(said.lstrip())
-        found = self._marked(start, end, word, whole)
+        found = self._find_mark(start, end, word, whole)
         return found or Mark(row, first - start + 1, max(1, end - first), rows[row - 1])
 
-    def _marked(self, start: int, end: int, word: str, whole: str | None = None) -> Mark | None:
+    def _find_mark(self, start: int, end: int, word: str, whole: str | None = None) -> Mark | None:
         """Return the place of a word between two offsets; without a word the place of the key there."""
         whole = self.positions.text if whole is None else whole
         from typelattice.files.positions import KEY

@@ -68,7 +68,7 @@ def _words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
             yield "sets", word, f"{word} is used nowhere"
     for word, target in reader.definition.entries("after").items():
         node = words.node(target)
-        if not _named(node, rules):
+        if not _can_be_answer(node, rules):
             yield "after", word, f"{node} is neither in the order nor in `before`, so no operand can have it"
 
 
@@ -77,7 +77,7 @@ def _enters(node: Node, rules: Rules) -> bool:
     return node in rules.order or node in rules.before
 
 
-def _named(node: Node, rules: Rules) -> bool:
+def _can_be_answer(node: Node, rules: Rules) -> bool:
     """Return True if an answer may have a dtype: operands may have it, even if only weak ones.
 
     If the order has only weak nodes, as Python's has, dtypes are just names for its numbers.
@@ -93,14 +93,14 @@ def _named(node: Node, rules: Rules) -> bool:
 def _defaults(rules: Rules) -> Iterator[Finding]:
     """Default dtypes that no operand could have, or that nothing asks for."""
     for kind, d in rules.defaults.items():
-        if not _named(d, rules):
+        if not _can_be_answer(d, rules):
             yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
     for kind, several in rules.wider.items():
         if weak(kind) in rules.order:
             cause = f"more than one dtype says nothing where the order has {weak(kind)}; name the first alone"
             yield "defaults", kind.word, cause
         for d in several:
-            if not _named(d, rules):
+            if not _can_be_answer(d, rules):
                 yield "defaults", kind.word, f"{d} is not in the order"
 
 
@@ -156,7 +156,7 @@ def _ops(rules: Rules) -> Iterator[Finding]:
 def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
     """The dtypes and kinds of an entry of `ops` that the system does not have."""
     for target in _targets(said):
-        if isinstance(target, DType) and not _named(target, rules):
+        if isinstance(target, DType) and not _can_be_answer(target, rules):
             yield f"{target} is not in the order"
         elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
             yield f"{target} has no dtype in `defaults`"
@@ -167,10 +167,10 @@ def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
 
 def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[str]:
     """The keys of an entry of `ops` that cannot be followed, or change nothing."""
-    for o in _told(entry, "joins", rules) if said.get("meet") == NEVER else ():
+    for o in _find_followers(entry, "joins", rules) if said.get("meet") == NEVER else ():
         if not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
             yield f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
-    for o in _told(entry, "takes", rules) if "takes" in said else ():
+    for o in _find_followers(entry, "takes", rules) if "takes" in said else ():
         op = find(o.name, rules.ops)
         if op.takes.listed and op.each is not None and not _takes_any(op, rules):
             cause = f"{o.name} takes no dtype of the order: `takes.each` of a class leaves out what it"
@@ -227,11 +227,11 @@ def _matters(entry: str, key: str, rules: Rules) -> bool:
     inherited = {name: without if name == entry else said for name, said in rules.ops.items()}
     return any(
         _NEEDS[key][1](o, find(o.name, rules.ops), find(o.name, inherited), rules)
-        for o in _told(entry, key, rules)
+        for o in _find_followers(entry, key, rules)
     )
 
 
-def _told(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
+def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     """Yield the operations that follow a key of an entry, because no more specific entry has that key."""
     said = rules.ops[entry]
     # A word for all dtypes empties the table of single dtypes; the empty table states nothing itself.

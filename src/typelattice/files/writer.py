@@ -24,7 +24,7 @@ def system_file(system: System, order: Order[Node], name: str, title: str) -> st
 
     What has no effect any more is left out as well, since a file that said it would be refused.
     """
-    kept = _kept(system, order)
+    kept = _keys_to_keep(system, order)
     head = [f"name  = {dumps(name)}", f"title = {dumps(title, ensure_ascii=False)}"]
     head += [f"{key} = {_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)]
     body = ['order = """', *chains(order), '"""', *_ties(system, order)]
@@ -40,7 +40,7 @@ def _ties(system: System, order: Order[Node]) -> list[str]:
     return [f"ties = {{ {', '.join(said)} }}"] if kept else []
 
 
-def _kept(system: System, order: Order[Node]) -> dict[str, object]:
+def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     """The keys that still say something beside another order."""
     assert isinstance(system.origin, SystemOrigin)
     kept = {key: value for key, value in system.origin.definition.values.items() if key not in GONE}
@@ -72,7 +72,7 @@ def _words(value: object) -> list[str]:
     return findall(r"\w+", value) if isinstance(value, str) else []
 
 
-def reduced(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Order[Node]:
+def reduce_order(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Order[Node]:
     """The order of these nodes that holds these relations, which are all it holds."""
     above: dict[Node, list[Node]] = {a: [] for a in nodes}
     for a, b in relations:

@@ -13,7 +13,7 @@ from typelattice.fixing.source import Edit, Source
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text
-from typelattice.tracing.run_data.widths import is_integer, narrowed
+from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
 
 MOST_NAMES = 3  # names at hand whose dtype is tried
 JOINED = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
@@ -52,7 +52,10 @@ def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) ->
 def agreeing_changes(
     checked: CheckedRun, i: int, observed: DType, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
-    """List the changes by which a step has its dtype under other rules too: it asks for it, or is cast."""
+    """Yield changes after which a step gives the observed dtype under other systems too.
+
+    They pass `dtype=` to the call, or cast one operand, all operands or the result.
+    """
     at = _StepNode.of(checked, i, sources)
     if at is None:
         return
@@ -73,7 +76,7 @@ def agreeing_changes(
     ]:
         yield at.change(
             *(
-                at.source.replaced(
+                at.source.replace_expression(
                     each, cast_text(at.library, at.source.operand_text(each), literal)
                 )
                 for each in those
@@ -124,7 +127,7 @@ class _StepNode:
 
     def literal(self, checked: CheckedRun, cause: Cause) -> str:
         """The narrow dtype as a file names it."""
-        name = narrowed(cause.wide, cause.narrow).name
+        name = narrow_to(cause.wide, cause.narrow).name
         alias = self.alias()
         return f"{alias}.{name}" if alias else f'"{name}"'
 
@@ -204,10 +207,10 @@ def _casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
     text = at.source.operand_text(node)
     alias = at.alias()
     if not isinstance(node, LISTS):
-        yield at.change(at.source.replaced(node, cast_text(at.library, text, dtype)))
+        yield at.change(at.source.replace_expression(node, cast_text(at.library, text, dtype)))
     if alias:
         made = f"{alias}.asarray({at.source.text(node)}, dtype={dtype})"
-        yield at.change(at.source.replaced(node, made))
+        yield at.change(at.source.replace_expression(node, made))
 
 
 def _at_origin(
@@ -232,14 +235,14 @@ def _at_origin(
         for dtype in [*dtypes, literal]:
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
-        yield from _unwrapped(at, node, literal)
+        yield from _unwrap_scalar(at, node, literal)
     elif asked is not None and isinstance(node, ast.Call):
         yield from _other_dtype(at, node, asked, literal, dtypes, sources)
     if not isinstance(step, Created):
         inner = [] if cause.first[0] != cause.at else _names(at, _operands(node))
         for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in inner), literal]):
             yield at.change(
-                at.source.replaced(node, cast_text(at.library, at.source.operand_text(node), dtype))
+                at.source.replace_expression(node, cast_text(at.library, at.source.operand_text(node), dtype))
             )
 
 
@@ -252,7 +255,7 @@ def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
     known = at.source.names_before(node)
     for name in [name for name in at.source.arrays_at_hand(node) if name in known][:MOST_NAMES]:
         if asked is not None:
-            yield at.change(at.source.replaced(asked, f"{name}.dtype"))
+            yield at.change(at.source.replace_expression(asked, f"{name}.dtype"))
         elif step.dtype is None:
             yield at.change(at.source.with_keyword(node, f"dtype={name}.dtype"))
 
@@ -267,15 +270,15 @@ def _is_dtype(function: ast.expr) -> bool:
     return name in DTYPES or name in ("double", "longdouble")
 
 
-def _unwrapped(at: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
+def _unwrap_scalar(at: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
     """List the changes of a call such as `np.float64(2)`: a Python number widens nothing."""
     if len(node.args) == 1 and not node.keywords:
         (value,) = node.args
         text = at.source.text(value)
         constant = isinstance(value, ast.Constant) and type(value.value) in (int, float)
         plain = f"{text}.0" if constant and text.isdecimal() else text if constant else f"float({text})"
-        yield at.change(at.source.replaced(node, plain))
-    yield at.change(at.source.replaced(node.func, literal))
+        yield at.change(at.source.replace_expression(node, plain))
+    yield at.change(at.source.replace_expression(node.func, literal))
 
 
 def _dtype_argument(call: ast.Call) -> ast.expr | None:
@@ -305,9 +308,9 @@ def _other_dtype(
     alias = at.alias()
     if source is not None and alias and isinstance(source, (ast.Name, ast.Attribute)):
         joined = f"{alias}.result_type({at.source.text(source)}, {literal})"
-        yield at.change(at.source.replaced(asked, joined))
+        yield at.change(at.source.replace_expression(asked, joined))
     for dtype in [*dtypes, literal]:
-        yield at.change(at.source.replaced(asked, dtype))
+        yield at.change(at.source.replace_expression(asked, dtype))
 
 
 def _cast_source(node: ast.Call) -> ast.expr | None:
@@ -343,7 +346,7 @@ def _at_callers(
             array = source.text(node.args[0]) if node.args and isinstance(node.args[0], ast.Name) else ""
             for dtype in ([f"{array}.dtype"] if array else []) + [literal]:
                 edit = (
-                    source.replaced(passed, dtype)
+                    source.replace_expression(passed, dtype)
                     if passed is not None
                     else source.with_keyword(node, f"{parameter}={dtype}")
                 )
@@ -356,4 +359,4 @@ def _at_assignment(at: _StepNode, name: str, literal: str) -> Iterator[Change]:
         if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == name for target in node.targets
         ):
-            yield at.change(at.source.replaced(node.value, literal), line=node.lineno)
+            yield at.change(at.source.replace_expression(node.value, literal), line=node.lineno)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import frexp, inf, isfinite, isnan
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind, part_of
-from typelattice.fixing.child import Kept
+from typelattice.fixing.kept_values import NUMBER, Kept, numbers_in
 
-NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 DOUBLE = 53  # bits of the significand of a float64
 
 
@@ -18,13 +17,15 @@ DOUBLE = 53  # bits of the significand of a float64
 class Difference:
     """The largest error of some values: relative, and in units in the last place of the narrower dtype.
 
-    `name` has the largest. `reason` says why values cannot be compared; else it is empty.
+    `name` has the largest. `reason` says why values cannot be compared; else it is empty. `compared` is the
+    number of pairs of numbers.
     """
 
     relative: float = 0.0
     ulp: float = 0.0
     name: str = ""
     reason: str = ""
+    compared: int = 0
 
     @property
     def none(self) -> bool:
@@ -39,7 +40,7 @@ class Difference:
 
 def difference(before: Mapping[str, Kept], after: Mapping[str, Kept], to: DType) -> Difference:
     """Compare values by name; units in the last place are those of `to`, or of a narrower dtype."""
-    worst = Difference()
+    worst, compared = Difference(), 0
     if {*before} != {*after}:
         other = sorted({*before} ^ {*after})[0]
         return Difference(reason=f"{other} is there in one run only")
@@ -47,6 +48,7 @@ def difference(before: Mapping[str, Kept], after: Mapping[str, Kept], to: DType)
         new = after[name]
         if len(old.numbers) != len(new.numbers):
             return Difference(reason=f"{name} has another shape")
+        compared += len(old.numbers)
         precision = min(_precision(new.dtype), _precision(to.name))
         for a, b in zip(old.numbers, new.numbers, strict=True):
             if a == b or (isnan(a) and isnan(b)):
@@ -56,7 +58,13 @@ def difference(before: Mapping[str, Kept], after: Mapping[str, Kept], to: DType)
             relative = abs(a - b) / abs(a) if a else inf
             if relative > worst.relative:
                 worst = Difference(relative, abs(a - b) / 2.0 ** (frexp(a)[1] - precision), name)
-    return worst
+    return replace(worst, compared=compared)
+
+
+def larger(a: Difference, b: Difference) -> Difference:
+    """Return the larger of two differences, for the values of both."""
+    worse = max(a, b, key=lambda each: (bool(each.reason), each.relative))
+    return replace(worse, compared=a.compared + b.compared)
 
 
 def dtypes_differ(before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
@@ -71,21 +79,11 @@ def printed_difference(before: str, after: str, to: DType) -> Difference:
     words = [" ".join(NUMBER.sub("0", text).split()) for text in (before, after)]
     if _without_dtypes(words[0]) != _without_dtypes(words[1]):
         return Difference(reason="it prints other words")
-    return difference({"what is printed": _numbers(before)}, {"what is printed": _numbers(after)}, to)
+    return difference({"what is printed": numbers_in(before)}, {"what is printed": numbers_in(after)}, to)
 
 
 def _without_dtypes(text: str) -> str:
     return re.sub(r"(?:b?float|complex)\d+|[\[\]\s]", "", text)
-
-
-def _numbers(text: str) -> Kept:
-    plain = re.sub(r"(?:b?float|complex|u?int)\d+", "", text)
-    return Kept("float32", tuple(_parsed(plain)))
-
-
-def _parsed(text: str) -> Iterator[float]:
-    for found in NUMBER.findall(text):
-        yield float(found)
 
 
 def _precision(dtype: str) -> int:

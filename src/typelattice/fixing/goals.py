@@ -10,13 +10,13 @@ from typing import Any
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.files.reader import system
 from typelattice.fixing.changes import Change, agreeing_changes, changes
-from typelattice.fixing.child import Kept
 from typelattice.fixing.comparison import dtypes_differ
+from typelattice.fixing.kept_values import Kept
 from typelattice.fixing.source import FixError, Source
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.report.words import counted, size
+from typelattice.tracing.report.words import count_text, size
+from typelattice.tracing.run_data.float_widths import width_of
 from typelattice.tracing.run_data.run import Run
-from typelattice.tracing.run_data.widths import width_of
 
 Lines = Mapping[tuple[str, int], int]  # how much there is to do, by file and line
 Sources = Mapping[str, Source]
@@ -127,4 +127,4 @@ class SameDtypesAs(Goal):
         return f"{name} is {after[name].dtype}, not {before[name].dtype}" if name else ""
 
     def words(self, before: int, after: int) -> str:
-        return f"{counted(before, 'result')} would differ under {self.system} before, {after:,} after"
+        return f"{count_text(before, 'result')} would differ under {self.system} before, {after:,} after"

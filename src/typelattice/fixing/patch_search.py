@@ -17,20 +17,31 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import check_writable, write_bytes
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.fixing.changes import Change
-from typelattice.fixing.child import Program, has_wide_form
-from typelattice.fixing.comparison import Difference, difference, dtypes_differ, printed_difference
+from typelattice.fixing.child import has_wide_form
+from typelattice.fixing.comparison import (
+    Difference,
+    difference,
+    dtypes_differ,
+    larger,
+    printed_difference,
+)
 from typelattice.fixing.goals import Goal, Lines, Narrow, SameDtypesAs
+from typelattice.fixing.program import Program
 from typelattice.fixing.source import Edit, FixError, Source
-from typelattice.fixing.workspace import Result, Workspace, workspace
+from typelattice.fixing.workspace import Cost, Result, Workspace, workspace
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.front.script import check_package
-from typelattice.tracing.report.words import counted, package_path
-from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.report.words import count_text, package_path, size
+from typelattice.tracing.run_data.float_widths import width_of
 
 MOST = 1 << 24  # bytes of a source
 TRIES = 24  # changes that are tried for one cause
 EXACT = 1e-12  # relative error that wide input may make more
 ROUNDS = 100  # causes that are fixed at most
+PLAIN_RUNS = 3  # of which the least time and memory count
+ASSERTIONS_HOLD = "they hold"
+UNVERIFIED = "the program binds, prints and saves no number; print its results, or bind them to names"
+LONG = 10.0  # seconds of a plain run; one that takes longer is not repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +54,7 @@ class Fixed:
     after: str
 
     def __str__(self) -> str:
-        return f"{_shown(self.file)}:{self.line}: {self.after}"
+        return f"{_path_text(self.file)}:{self.line}: {self.after}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +67,27 @@ class Unfixed:
     reason: str
 
     def __str__(self) -> str:
-        return f"{_shown(self.file)}:{self.line}: {self.code}: {self.reason}"
+        return f"{_path_text(self.file)}:{self.line}: {self.code}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The time and the peak memory of plain runs before and after a patch: the least of some runs each.
+
+    >>> print(Costs(Cost(1.5, 412_000_000), Cost(0.914, 221_000_000), 3))
+    peak memory 412.0 MB before, 221.0 MB after; time 1.50 s before, 0.91 s after (least of 3 plain runs each)
+    """
+
+    before: Cost
+    after: Cost
+    runs: int
+
+    def __str__(self) -> str:
+        before, after = self.before, self.after
+        memory = f"peak memory {size(before.peak)} before, {size(after.peak)} after; " if before.peak else ""
+        time = f"time {before.seconds:.2f} s before, {after.seconds:.2f} s after"
+        many = f"least of {self.runs} plain runs each" if self.runs > 1 else "1 plain run each"
+        return f"{memory}{time} ({many})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +96,9 @@ class Patch:
 
     `contents` has the bytes of each changed file before and after. `progress` says how far the run was from
     the goal before and after. `difference` compares the values of both runs. `asserts` says what
-    the changes do to assertions that failed before: "they hold", or the first that fails.
+    the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
+    time and memory of plain runs, without the tracer; None if one of them failed. `tests` is the number of
+    tests, if it is a pytest run.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", Difference()))
     nothing to do: no float is widened
@@ -77,11 +110,34 @@ class Patch:
     progress: str
     difference: Difference
     asserts: str = ""
+    costs: Costs | None = None
+    tests: int = 0
+
+    @property
+    def grade(self) -> str:
+        """The proof of the patch: "safe", "changes values", "tested" or "unverified"."""
+        if not self.difference.none:
+            return "changes values"
+        if self.difference.compared:
+            return "safe"
+        return "tested" if self.tests or self.asserts == ASSERTIONS_HOLD else "unverified"
 
     @property
     def safe(self) -> bool:
-        """True if all values of the patched program equal those before."""
-        return self.difference.none
+        """True if the values of the patched program were compared, and all equal those before."""
+        return self.grade == "safe"
+
+    @property
+    def proof(self) -> str:
+        """The proof in words: the tests, the assertions, or the values that were compared."""
+        match self.grade:
+            case "tested" if self.tests:
+                return f"{count_text(self.tests, 'test comes', 'tests come')} out as before"
+            case "tested":
+                return "its assertions hold"
+            case "unverified":
+                return UNVERIFIED
+        return str(self.difference)
 
     @property
     def diff(self) -> str:
@@ -89,11 +145,34 @@ class Patch:
         return "".join(
             line
             for path, (before, after) in sorted(self.contents.items())
-            for line in _diff(_shown(path), before.decode("utf-8"), after.decode("utf-8"))
+            for line in _diff(_path_text(path), before.decode("utf-8"), after.decode("utf-8"))
         )
+
+    def data(self) -> dict[str, object]:
+        """Return the patch as JSON data: its changes, the diff, and each changed file as it becomes."""
+        return {
+            "fixed": [
+                {"file": str(f.file), "line": f.line, "before": f.before, "after": f.after}
+                for f in self.fixed
+            ],
+            "unfixed": [
+                {"file": str(u.file), "line": u.line, "code": u.code, "reason": u.reason}
+                for u in self.unfixed
+            ],
+            "safe": self.safe,
+            "progress": self.progress,
+            "difference": str(self.difference),
+            "diff": self.diff,
+            "files": {
+                str(path): {"before": before.decode("utf-8"), "after": after.decode("utf-8")}
+                for path, (before, after) in sorted(self.contents.items())
+            },
+        }
 
     def write(self) -> None:
         """Write the changes. Raises FixError, FileError; then no file is written."""
+        if self.fixed and self.grade == "unverified":
+            raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED}")
         for path, (before, _) in self.contents.items():
             if read_bytes(path, MOST) != before:
                 raise FixError(f"{path} has changed since it was run; run typelattice fix again")
@@ -115,12 +194,13 @@ class Patch:
             return
         if self.fixed:
             yield self.diff
-            yield f"{'safe' if self.safe else 'changes values'}: {self.difference}"
-            yield f"{counted(len(self.fixed), 'change')}: {self.progress}"
+            yield f"{self.grade}: {self.proof}"
+            yield f"{count_text(len(self.fixed), 'change')}: {self.progress}"
+            yield str(self.costs) if self.costs else "time and memory: a plain run of the program fails"
         if self.asserts:
             yield f"its assertions failed before; with the changes: {self.asserts}"
         if self.unfixed:
-            yield f"not fixed: {counted(len(self.unfixed), 'place')}"
+            yield f"not fixed: {count_text(len(self.unfixed), 'place')}"
             yield from (f"  {each}" for each in self.unfixed)
 
 
@@ -235,10 +315,10 @@ class _Fixing:
 
     def check(self) -> Result:
         """Run the program twice. Raises FixError where it fails, or gives other values the second time."""
-        first = self.unchanged()
+        first = self.run_unchanged()
         if self.workspace.program.tests and "passed" not in first.tests.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
-        second = self.unchanged()
+        second = self.run_unchanged()
         again = difference(first.values, second.values, self.to)
         if not again.none or first.printed != second.printed or first.tests != second.tests:
             what = again.name or again.reason or ("its tests" if first.tests else "what it prints")
@@ -247,7 +327,7 @@ class _Fixing:
             )
         return first
 
-    def unchanged(self) -> Result:
+    def run_unchanged(self) -> Result:
         """Run the program as it is, without its assertions if one fails. Raises FixError where it fails."""
         ran = self.workspace.run()
         if isinstance(ran, str) and ran.startswith("AssertionError") and self.workspace.asserts:
@@ -277,17 +357,36 @@ class _Fixing:
             if file in self.sources and self.sources[file].content != before
         }
         left = {self.key(found, i) for i, _ in self.goal.forbidden(found)}
+        costs = self.costs() if smallest else None
         asserts = ""
         if not self.workspace.asserts and fixed:
             self.workspace.make_asserts(True)
             ran = self.workspace.run()
-            asserts = ran if isinstance(ran, str) else "they hold"
+            asserts = ran if isinstance(ran, str) else ASSERTIONS_HOLD
         before, now = (self.distance(each) for each in (self.before, self.now))
         words = self.goal.words(before, now) if fixed or unfixed else self.goal.nothing
         rest = tuple(each for key, each in unfixed.items() if key in left)
         return Patch(
-            smallest, rest, contents, words, _worse(self.before, self.now, self.to), asserts,
+            smallest, rest, contents, words, _worse(self.before, self.now, self.to), asserts, costs,
+            len(self.before.tests),
         )  # fmt: skip
+
+    def costs(self) -> Costs | None:
+        """Run the program plainly, as it was and with the changes in turn; return the least of each."""
+        now = {file: self.sources[file].content for file in self.contents if file in self.sources}
+        runs: list[list[Cost]] = [[], []]
+        for _ in range(PLAIN_RUNS):
+            for those, contents in zip(runs, (self.contents, now), strict=True):
+                for file in now:
+                    self.workspace.put_content(file, contents[file])
+                cost = self.workspace.cost()
+                if cost is None:
+                    return None
+                those.append(cost)
+            if max(cost.seconds for those in runs for cost in those) > LONG:
+                break
+        before, after = (Cost(min(c.seconds for c in those), min(c.peak for c in those)) for those in runs)
+        return Costs(before, after, len(runs[0]))
 
     def without_needless(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
         """Take back each change without which as little is wide: a later one did its work."""
@@ -299,13 +398,13 @@ class _Fixing:
             undone = _undone(source, each[1], later)
             if undone is None:
                 continue
-            self.workspace.put(each[1].file, undone)
+            self.workspace.put_content(each[1].file, undone)
             ran = self.workspace.run()
             if isinstance(ran, Result) and self.distance(ran) <= distance and not self.first_difference(ran):
                 self.sources[each[1].file], self.now = Source(source.path, undone), ran
                 kept.remove(each)
             else:
-                self.workspace.put(each[1].file, source.content)
+                self.workspace.put_content(each[1].file, source.content)
         return tuple(one for one, _ in kept)
 
     def distance(self, ran: Result) -> int:
@@ -319,8 +418,10 @@ class _Fixing:
     def read_sources(self, found: Findings) -> Findings:
         """Read the files that were followed: those of the program, and of the packages that were named."""
         for file in found.checked.run.sources:
-            known = file in self.sources or file in self.refused
-            if known or not Path(file).is_absolute() or not Path(file).is_file():
+            if file in self.sources or file in self.refused:
+                continue
+            if not Path(file).is_absolute() or not Path(file).is_file():
+                self.refused[file] = self.no_file(file)
                 continue
             try:
                 self.sources[file] = Source(self.origin(file), read_bytes(file, MOST))
@@ -331,10 +432,22 @@ class _Fixing:
                 self.refused[file] = str(e)
         return found
 
+    def no_file(self, file: str) -> str:
+        """Say why a followed source is no file: it is in an archive, was removed, or never was in a file."""
+        path = self.workspace.inside / file
+        archive = next((each for each in path.parents if each.is_file()), None)
+        if archive is not None:
+            where = _path_text(self.origin(str(archive)))
+            return f"it is in the archive {where}; unpack it, and run it from there"
+        if Path(file).is_absolute():
+            return f"{_path_text(self.origin(file))} is not there any more; run typelattice fix again"
+        return ""
+
     def origin(self, file: str) -> Path:
-        """Map a file of the copy to the user's; any other file is where it is."""
+        """Map a file of the copy to the user's, through links; any other file is where it is."""
         inside = Path(file).is_relative_to(self.root)
-        return self.original / Path(file).relative_to(self.root) if inside else Path(file)
+        whole = self.original / Path(file).relative_to(self.root) if inside else Path(file)
+        return Path(os.path.realpath(whole))
 
     def try_changes(self, found: Findings, i: int, each: Any) -> tuple[Fixed, Change] | Unfixed:
         """Try the changes of a cause one by one, and keep the first that passes."""
@@ -348,28 +461,29 @@ class _Fixing:
         before = self.goal.lines(found)
         for change in islice(self.goal.changes(found, each, self.sources), TRIES):
             source = self.sources[change.file]
-            content = source.edited(change.edits)
+            content = source.apply_edits(change.edits)
             try:
                 patched = Source(source.path, content)
                 assert patched.tree
             except (SyntaxError, ValueError):
                 continue
-            self.workspace.put(change.file, content)
+            self.workspace.put_content(change.file, content)
             ran = self.workspace.run()
             refusal = ran if isinstance(ran, str) else self.refusal(ran, before, change)
             if not refusal and not isinstance(ran, str):
                 self.sources[change.file], self.now = patched, ran
-                old, new = (_line(text, change.line) for text in (source.content, content))
-                return Fixed(self.origin(change.file), change.line, old, new), change
-            reason = f"tried {_line(content, change.line)!r}: {refusal}"
-            self.workspace.put(change.file, source.content)
+                line = source.line(change.edits[0].start)
+                old, new = (_line(text, line) for text in (source.content, content))
+                return Fixed(self.origin(change.file), line, old, new), change
+            reason = f"tried {_line(content, source.line(change.edits[0].start))!r}: {refusal}"
+            self.workspace.put_content(change.file, source.content)
         return Unfixed(path, line, code, reason or "no change of its source is known")
 
     def refusal(self, ran: Result, before: Lines, change: Change) -> str:
         """Say why a change is taken back; return "" where it is kept."""
         now = self.goal.lines(self.goal.findings(ran.run))
         new = [at for at in now if at not in before and at != (change.file, change.line)]
-        places = [f"{_shown(self.origin(file))}:{line}" for file, line in new]
+        places = [f"{_path_text(self.origin(file))}:{line}" for file, line in new]
         refused = self.goal.refusal(places, self.now.values, ran.values)
         if refused:
             return refused
@@ -404,7 +518,7 @@ class _Fixing:
             return f"with wide input {other} is {ran.values[other].dtype}"
         new = _narrow_lines(ran, self.to) - _narrow_lines(self.wide, self.to)
         for file, line in sorted(new):
-            return f"with wide input a narrow float comes up at {_shown(self.origin(file))}:{line}"
+            return f"with wide input a narrow float comes up at {_path_text(self.origin(file))}:{line}"
         worse = difference(self.wide.values, ran.values, dtype("float64"))
         return f"with wide input {worse.reason or worse}" if worse.reason or worse.relative > EXACT else ""
 
@@ -423,8 +537,7 @@ def _narrow_lines(ran: Result, to: DType) -> set[tuple[str, int]]:
 def _worse(before: Result, after: Result, to: DType) -> Difference:
     """Compare the values and the prints of two runs; return the larger difference."""
     values = difference(before.values, after.values, to)
-    both = values, printed_difference(before.printed, after.printed, to)
-    return max(both, key=lambda each: (bool(each.reason), each.relative))
+    return larger(values, printed_difference(before.printed, after.printed, to))
 
 
 def _undone(source: Source, change: Change, later: Sequence[Change]) -> bytes | None:
@@ -438,7 +551,7 @@ def _undone(source: Source, change: Change, later: Sequence[Change]) -> bytes | 
             grown = len(after.text.encode()) - (after.end - after.start)
             start, end = (start + grown, end + grown) if after.end <= start else (start, end)
         edits.append(Edit(start, end, edit.old))
-    return source.edited(edits)
+    return source.apply_edits(edits)
 
 
 def _line(content: bytes, line: int) -> str:
@@ -446,7 +559,7 @@ def _line(content: bytes, line: int) -> str:
     return lines[line - 1].decode("utf-8").strip() if line <= len(lines) else ""
 
 
-def _shown(path: Path) -> str:
+def _path_text(path: Path) -> str:
     here = Path(os.path.realpath(os.curdir))
     installed = package_path(str(path))
     if installed is not None:

@@ -7,7 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from select import select
@@ -16,19 +16,21 @@ from signal import SIGKILL
 from tempfile import TemporaryDirectory
 
 from typelattice.facts.libraries import libraries
-from typelattice.fixing.child import Kept, Program, RunInChild
+from typelattice.fixing.child import RunInChild
+from typelattice.fixing.kept_values import Kept, file_state, file_states, left_out
+from typelattice.fixing.program import Program
 from typelattice.fixing.source import FixError
 from typelattice.tracing.libraries import may_be_forked
 from typelattice.tracing.run_data.run import Run
 
 MOST_FILES = 20_000
 MOST_BYTES = 500_000_000
-LEFT_OUT = {"__pycache__", "node_modules"}
 SECONDS = 600.0
-CHILD = "import sys; from typelattice.fixing.child import main, serve; {}"
+MAIN = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
+SERVE = "from typelattice.fixing.child import serve; serve()"
 PRELOADED = (
-    ("typelattice.tracing.rewrite.rewriting",),
-    ("typelattice.tracing.rewrite.rewriting", "typelattice.tracing.front.pytest_run"),
+    ("typelattice.tracing.rewrite.syntax_tree",),
+    ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.front.pytest_run"),
 )
 """What the runs of a program need; what a pytest run needs."""
 
@@ -48,31 +50,43 @@ class Result:
     failures: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The seconds that a plain run of a program takes, and the most bytes that its process has."""
+
+    seconds: float
+    peak: int
+
+
 @dataclass(eq=False)
 class Workspace:
     """The copy of a folder, and the program to be run in it.
 
     The first run has a process of its own from the start. The later ones are forks of one process, which has
-    imported what all of them need.
+    imported what all of them need. `patched` and `placed` are the contents that files were given, outside and
+    inside of the copy. `states` tell whether a run has changed a file of the copy.
     """
 
     program: Program
     folder: Path
     forked: tuple[str, ...] = ()
     patched: dict[str, bytes] = field(default_factory=dict)
+    placed: dict[str, bytes] = field(default_factory=dict)
+    states: dict[str, tuple[int, int]] = field(default_factory=dict)
     server: subprocess.Popen[bytes] | None = None
     asserts: bool = True
 
     def run(self, widen: bool = False) -> Result | str:
         """Run the program in a process of its own; return the reason where it fails."""
-        names = ("program.pickle", "ran.pickle", "printed", "errors")
-        todo, out, printed, errors = files = [self.folder / name for name in names]
+        todo, out, printed, errors = files = self.files("ran.pickle")
         todo.write_bytes(pickle.dumps(replace(self.program, widen=widen, patched=self.patched)))
         out.unlink(missing_ok=True)
         try:
             status = self.in_fork(files) if self.forked else self.in_process(files)
         except subprocess.TimeoutExpired:
             return f"it ran for more than {SECONDS:.0f} seconds"
+        finally:
+            self.restore()
         ran: RunInChild | None = pickle.loads(out.read_bytes()) if out.is_file() else None
         text = errors.read_text(encoding="utf-8", errors="replace")
         if ran is None or ran.status != 0 or status != 0:
@@ -86,10 +100,47 @@ class Workspace:
         said_out = "" if self.program.tests else printed.read_text(encoding="utf-8", errors="replace")
         return Result(ran.run, ran.values, said_out, ran.warnings or told, ran.tests, ran.failures)
 
-    def put(self, file: str, content: bytes) -> None:
-        """Give a file another content: in the copy, or for the runs alone if it is not in the copy."""
-        if Path(file).is_relative_to(self.program.root):
+    def cost(self) -> Cost | None:
+        """Run the program without the tracer; return None where it fails, or is ended before its end."""
+        todo, out, *_ = files = self.files("cost")
+        todo.write_bytes(pickle.dumps(replace(self.program, patched=self.patched)))
+        out.unlink(missing_ok=True)
+        with suppress(subprocess.TimeoutExpired):
+            if self.in_process(files, "plain_run") == 0 and out.is_file():
+                seconds, peak = out.read_text(encoding="ascii").split()
+                self.restore()
+                return Cost(float(seconds), int(peak))
+        self.restore()
+        return None
+
+    def restore(self) -> None:
+        """Take back what a run did to files of the copy, so that no run reads the results of another."""
+        root = self.program.root
+        now = file_states(root)
+        for path in now.keys() - self.states.keys():
+            os.unlink(path)
+        for path, state in self.states.items():
+            if now.get(path) == state:
+                continue
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if path in self.placed:
+                Path(path).write_bytes(self.placed[path])
+            else:
+                _copy_file(str(self.program.original / Path(path).relative_to(root)), path)
+            self.states[path] = file_state(path)
+
+    def files(self, out: str) -> list[Path]:
+        """The files of a run: the program, what the run writes, and its two streams."""
+        return [self.folder / name for name in ("program.pickle", out, "printed", "errors")]
+
+    def put_content(self, file: str, content: bytes) -> None:
+        """Give a file another content: in the copy, or for the runs alone if it is not in the copy.
+
+        A link in the copy may lead to a file of the user's, which stays as it is.
+        """
+        if Path(os.path.realpath(file)).is_relative_to(self.program.root):
             Path(file).write_bytes(content)
+            self.placed[file], self.states[file] = content, file_state(file)
         else:
             self.patched[file] = content
 
@@ -109,11 +160,11 @@ class Workspace:
         self.close()
         self.asserts, self.forked = asserts, ()
 
-    def in_process(self, files: Sequence[Path]) -> int:
-        """Run the program in a new process; return its exit status."""
+    def in_process(self, files: Sequence[Path], module: str = "child") -> int:
+        """Run the program in a new process, by a module of this package; return its exit status."""
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
-            words = [*self.python, "-c", CHILD.format("main(*sys.argv[1:])"), str(todo), str(out)]
+            words = [*self.python, "-c", MAIN.format(module), str(todo), str(out)]
             return subprocess.run(
                 words, cwd=self.inside, env=_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
                 stderr=stderr, timeout=SECONDS,
@@ -123,7 +174,7 @@ class Workspace:
         """Run the program in a fork of the process that is kept for that; return its exit status."""
         if self.server is None:
             self.server = subprocess.Popen(
-                [*self.python, "-c", CHILD.format("serve()")], cwd=self.inside, env=_environment(),
+                [*self.python, "-c", SERVE], cwd=self.inside, env=_environment(),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         assert self.server.stdin is not None and self.server.stdout is not None
@@ -158,7 +209,7 @@ def workspace(program: Program) -> Iterator[Workspace]:
     original = program.original
     files = bytes_ = 0
     for folder, folders, names in os.walk(original):
-        folders[:] = [name for name in folders if not _left_out(Path(folder, name))]
+        folders[:] = [name for name in folders if not left_out(Path(folder, name))]
         files += len(names)
         bytes_ += sum(Path(folder, name).lstat().st_size for name in names)
         if files > MOST_FILES or bytes_ > MOST_BYTES:
@@ -166,29 +217,25 @@ def workspace(program: Program) -> Iterator[Workspace]:
             raise FixError(f"{what}, too much to copy for each try; run it from a folder that holds less")
     with TemporaryDirectory(prefix="typelattice-fix-") as folder:
         root = Path(os.path.realpath(folder)) / original.name
-        copytree(original, root, symlinks=True, ignore=_ignored, copy_function=_copied)
+        copytree(original, root, symlinks=True, ignore=_list_ignored, copy_function=_copy_file)
         target = (
             program.target
             if program.as_module or program.tests
             else str(root / Path(program.target).relative_to(original))
         )
         place = Workspace(replace(program, root=root, target=target), Path(os.path.realpath(folder)))
+        place.states = file_states(root)
         try:
             yield place
         finally:
             place.close()
 
 
-def _ignored(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if Path(folder, name).is_dir() and _left_out(Path(folder, name))]
+def _list_ignored(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if Path(folder, name).is_dir() and left_out(Path(folder, name))]
 
 
-def _left_out(folder: Path) -> bool:
-    """Tell whether a folder holds no code of the user's: hidden, a cache, or a virtual environment."""
-    return folder.name.startswith(".") or folder.name in LEFT_OUT or (folder / "pyvenv.cfg").is_file()
-
-
-def _copied(source: str, target: str) -> None:
+def _copy_file(source: str, target: str) -> None:
     """Copy a regular file; leave out sockets, pipes and devices."""
     if os.path.isfile(source):
         copyfile(source, target)

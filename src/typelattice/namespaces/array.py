@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from typelattice.facts.dtypes import DType
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.recipe import ArrayType, Recipes
+from typelattice.namespaces.recipe import ArrayType, RecipeMaker
 
 if TYPE_CHECKING:
     from typelattice.namespaces.operators import Operators
@@ -38,14 +38,14 @@ class Array(Operators):
     __hash__ = None  # type: ignore[assignment]
     _data: Any
     _type: ArrayType
-    _recipes: ClassVar[Recipes]
+    _recipes: ClassVar[RecipeMaker]
     _space: ClassVar[Functions[Any]]  # the namespace
     _to_numpy: ClassVar[bool]  # True if NumPy may convert the array
 
     # -- made
 
     @classmethod
-    def _made(cls, data: Any, array_type: ArrayType) -> Self:
+    def _wrap_typed(cls, data: Any, array_type: ArrayType) -> Self:
         """Make an array around one of the library's."""
         result = object.__new__(cls)
         result._data, result._type = data, array_type
@@ -55,7 +55,7 @@ class Array(Operators):
     def _wrap(cls, data: Any, d: DType | None = None, weak: bool = False) -> Self:
         """Wrap an array or a scalar of the library as an array of the namespace."""
         data = cls._recipes.library.array(data)
-        return cls._made(data, cls._recipes.of(data, d, weak))
+        return cls._wrap_typed(data, cls._recipes.of(data, d, weak))
 
     def _like(self, data: Any) -> Self:
         """An array of the same dtype and weakness."""

@@ -14,13 +14,13 @@ from typelattice.namespaces.function_context import Context
 
 
 def elements(context: Context) -> dict[str, Callable[..., Any]]:
-    """The methods that read and replace elements."""
+    """Build the methods `__getitem__` and `__setitem__` of arrays, by name."""
 
     def getitem(self: Array, key: Any, /) -> Array:
         return self._like(context.library.elements(self._data, context.bare(key)))
 
     def setitem(self: Array, key: Any, value: Any, /) -> None:
-        given = context.taken("assignment", value)
+        given = context.read_operand("assignment", value)
         p = context.recipes.promote("setitem", context.operands((self, given)))
         if context.recipes.own:  # then the library casts as it does by itself, and warns as it does
             element = given._data if isinstance(given, Array) else given
@@ -28,17 +28,17 @@ def elements(context: Context) -> dict[str, Callable[..., Any]]:
             element = context.library.stored(given._data, self.dtype)
         else:
             element = context.recipes.number(given, p, self._data)
-        self._data = context.carried(p, context.library.put, self._data, context.bare(key), element)
+        self._data = context.call_library(p, context.library.put, self._data, context.bare(key), element)
 
     return {"__getitem__": getitem, "__setitem__": setitem}
 
 
 def into(context: Context, op: str, x: Array, other: Any) -> DType:
-    """The dtype of an array once the result of `x += y` has been written into it, or has taken its place.
+    """Return the dtype of `x` after `x += y`, whether the result is written into `x` or replaces it.
 
-    Raises NamespaceError where the system does not let it.
+    Raises NamespaceError if the system refuses it.
     """
-    p = context.system.explain(*context.operands((x, context.taken(op, other))), op=op)
+    p = context.system.explain(*context.operands((x, context.read_operand(op, other))), op=op)
     if p.dtype is None:
         raise NamespaceError(f"{p.reason} under {context.system.name}: {p.remedy}")
     return p.dtype
@@ -59,7 +59,7 @@ def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callabl
 
     def written_by_library(self: Array, other: Any) -> bool:
         """Let the library write the result itself: where memory overlaps, its last bits differ otherwise."""
-        given = context.taken(op, other)
+        given = context.read_operand(op, other)
         if context.system.explain(*context.operands((self, given)), op=op).dtype is not self.dtype:
             return False
         try:

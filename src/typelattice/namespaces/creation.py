@@ -14,7 +14,7 @@ from typelattice.namespaces.function_context import Context, class_name
 from typelattice.namespaces.input_checks import beyond, range_error, refuse_masked, refuse_out_of_range
 from typelattice.namespaces.libraries.computing import LACKS
 from typelattice.namespaces.recipe import INTEGERS, number, one_line
-from typelattice.namespaces.signatures import named
+from typelattice.namespaces.signatures import name_function
 from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, operand_of
@@ -31,31 +31,31 @@ def asarray(context: Context) -> Function:
     ) -> Array:
         if isinstance(obj, Array):
             own = context.array("asarray", obj)
-            d = own.dtype if dtype is None else context.asked(dtype)
+            d = own.dtype if dtype is None else context.replace_requested(dtype)
             if d is own.dtype and not copy and device is None:
                 return own
-            made = _made(context, own._data, context.library.native(d), device, copy)
+            made = _make_array(context, own._data, context.library.native(d), device, copy)
             return context.wrap(made, d, own.weak and dtype is None)
         if _holds_arrays(obj):
-            met = context.joined("stack", [asarray(item) for item in obj])
+            met = context.call_on_list("stack", [asarray(item) for item in obj])
             return asarray(met, dtype=dtype, device=device)
         if dtype is not None:
-            d = context.asked(dtype)
+            d = context.replace_requested(dtype)
             refuse_out_of_range(context.recipes, obj, d)
-            return context.wrap(_made(context, obj, context.library.native(d), device, copy), d)
+            return context.wrap(_make_array(context, obj, context.library.native(d), device, copy), d)
         kind = Kind.FLOAT if _empty(obj) else highest(obj)
         if kind is None:  # an array of this library or of another
-            data = _made(context, obj, None, device, copy)
+            data = _make_array(context, obj, None, device, copy)
             own = context.library.native(context.library.dtype(data))
-            data = context.entered(context.library.cast(data, own))  # its byte order may be another
+            data = context.enter_array(context.library.cast(data, own))  # its byte order may be another
             weak = context.library.weak(data) and context.recipes.weak_arrays
             return context.wrap(data, None, weak)
         d = context.default(kind)
         if context.recipes.own and beyond(obj, d) is not None:
-            return context.wrap(_made(context, obj, None, device, copy))  # NumPy's 2**63 is uint64
+            return context.wrap(_make_array(context, obj, None, device, copy))  # NumPy's 2**63 is uint64
         refuse_out_of_range(context.recipes, obj, d)
         weak = not isinstance(obj, (list, tuple)) and context.recipes.weak_alone(kind)
-        return context.wrap(_made(context, obj, context.library.native(d), device, copy), d, weak)
+        return context.wrap(_make_array(context, obj, context.library.native(d), device, copy), d, weak)
 
     return asarray
 
@@ -80,7 +80,7 @@ def _holds_arrays(x: Any) -> bool:
     return isinstance(x, (list, tuple)) and any(isinstance(item, Array) or _holds_arrays(item) for item in x)
 
 
-def _made(context: Context, obj: Any, to: Any, device: object, copy: bool | None) -> Any:
+def _make_array(context: Context, obj: Any, to: Any, device: object, copy: bool | None) -> Any:
     """Make the library's array of an object, of a native dtype if one is given. Raises NamespaceError."""
     refuse_masked(obj)
     options = {k: v for k, v in (("dtype", to), ("device", device), ("copy", copy)) if v is not None}
@@ -101,11 +101,11 @@ def _made(context: Context, obj: Any, to: Any, device: object, copy: bool | None
 
 def _options(context: Context, given: object, kind: Kind, device: object) -> tuple[DType, dict[str, Any]]:
     """Return the requested or default dtype, and the library's options `dtype` and `device`."""
-    d = context.asked(given) if given is not None else context.default(kind)
+    d = context.replace_requested(given) if given is not None else context.default(kind)
     return d, {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
 
 
-def shaped(name: str, context: Context) -> Function:
+def make_from_shape(name: str, context: Context) -> Function:
     """Build a function that takes a shape, or numbers that give one: zeros, ones, empty, eye, linspace."""
     library = context.library
 
@@ -144,7 +144,7 @@ def filling(context: Context, d: DType, value: Any) -> Any:
     own = context.recipes.own  # if so, the library decides, and raises its own errors
     p = context.system.explain(operand_of(d), scalar_of(given))
     if p.dtype is d:
-        counted = context.recipes.counted(given, p)
+        counted = context.recipes.replace_scalar(given, p)
         return given if own else counted
     imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
     if (imaginary or d.kind in INTEGERS) and not own and not represent(given, d)[0]:
@@ -195,7 +195,7 @@ def _made_like(
     context: Context, name: str, x: Any, fill: tuple[Any, ...], dtype: object, device: object
 ) -> Array:
     own = context.array(name, x)
-    d = own.dtype if dtype is None else context.asked(dtype)
+    d = own.dtype if dtype is None else context.replace_requested(dtype)
     weak = dtype is None and context.recipes.promote(name, (own._type.operand,)).weak
     said = {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
     filled = [filling(context, d, value) for value in fill]
@@ -208,7 +208,7 @@ def from_dlpack(context: Context) -> Function:
     def from_dlpack(x: Any, /, *, device: object = None, copy: bool | None = None) -> Array:
         options = {k: v for k, v in (("device", device), ("copy", copy)) if v is not None}
         buffer = x.bare if isinstance(x, Array) else x
-        return context.wrap(context.entered(context.library.function("from_dlpack")(buffer, **options)))
+        return context.wrap(context.enter_array(context.library.function("from_dlpack")(buffer, **options)))
 
     return from_dlpack
 
@@ -217,7 +217,7 @@ def astype(context: Context) -> Function:
     """Build `astype`, which casts explicitly; its result is never weak."""
 
     def astype(x: Any, dtype: object, /, *, copy: bool = True, device: object = None) -> Array:
-        own, d = context.array("astype", x), context.asked(dtype)
+        own, d = context.array("astype", x), context.replace_requested(dtype)
         to = context.library.native(d)
         options = {} if device is None else {"device": device}
         data = context.library.xp.astype(own._data, to, copy=copy, **options)
@@ -238,7 +238,7 @@ def frequencies(name: str, context: Context) -> Function:
     return function
 
 
-def guarded(context: Context, function: Function) -> Function:
+def guard_function(context: Context, function: Function) -> Function:
     """Wrap a function so that it raises NamespaceError if the library cannot carry it out."""
 
     @wraps(function)
@@ -261,7 +261,7 @@ BUILDERS: dict[str, Builder] = {
     "arange": arange,
     "from_dlpack": from_dlpack,
     "astype": astype,
-    **{name: partial(shaped, name) for name in ("zeros", "ones", "empty", "eye", "linspace")},
+    **{name: partial(make_from_shape, name) for name in ("zeros", "ones", "empty", "eye", "linspace")},
     **{name: partial(like, name) for name in ("zeros_like", "ones_like", "empty_like")},
     **{name: partial(frequencies, name) for name in ("fftfreq", "rfftfreq")},
 }
@@ -270,4 +270,7 @@ BUILDERS: dict[str, Builder] = {
 def creation(context: Context) -> dict[str, Function]:
     """Build the functions that create arrays, as far as the library has them."""
     there = [name for name in BUILDERS if name != "from_dlpack" or context.library.has_function(name)]
-    return {name: named(guarded(context, named(BUILDERS[name](context), name)), name) for name in there}
+    return {
+        name: name_function(guard_function(context, name_function(BUILDERS[name](context), name)), name)
+        for name in there
+    }

@@ -14,7 +14,7 @@ from typelattice.namespaces.function_context import Context
 from typelattice.namespaces.libraries.computing import LACKS
 from typelattice.namespaces.recipe import Recipe
 from typelattice.namespaces.result_tuples import RESULTS
-from typelattice.namespaces.signatures import named
+from typelattice.namespaces.signatures import name_function
 
 Function = Callable[..., Any]
 Builder = Callable[[Context, str], Function]
@@ -36,7 +36,7 @@ def binary(context: Context, op: str) -> Function:
                 try:
                     out = recipe.compute(x1._data, x2._data)
                 except LACKS as e:
-                    raise context.lacking(recipe.promotion, e) from e
+                    raise context.unsupported_error(recipe.promotion, e) from e
                 result = new(cls)
                 result._data = out if recipe.finish is None else recipe.finish(out)
                 result._type = recipe.array_type
@@ -53,14 +53,14 @@ def binary(context: Context, op: str) -> Function:
         if recipe is not None and recipe.array_type and recipe.holds(value):
             left = x1._data if x1.__class__ is cls else recipes.number_in_range(x1, recipe, x2._data)
             right = x2._data if x2.__class__ is cls else recipes.number_in_range(x2, recipe, x1._data)
-            out = context.carried(recipe.promotion, recipe.compute, left, right)
-            return context.made(out if recipe.finish is None else recipe.finish(out), recipe.array_type)
+            out = context.call_library(recipe.promotion, recipe.compute, left, right)
+            return context.wrap_array(out if recipe.finish is None else recipe.finish(out), recipe.array_type)
         recipe = recipes.make(op, context.operands((x1, x2)))
         out, recipe = context.carry_out(recipe, (x1, x2))
         array_type = recipe.array_type or recipes.of(out, recipe.promotion.result, recipe.promotion.weak)
         if recipe.holds(value) and not recipes.by_value:
             kept[key] = replace(recipe, array_type=array_type)
-        return context.made(out, array_type)
+        return context.wrap_array(out, array_type)
 
     return function
 
@@ -82,7 +82,7 @@ def unary(context: Context, op: str) -> Function:
             recipe = recipes.make(op, (recipes.operand(x._type, x._data),))
         p = recipe.promotion
         if args or options:
-            return context.computed(op, p, (x._data,), *context.bare(args), **context.bare(options))
+            return context.compute(op, p, (x._data,), *context.bare(args), **context.bare(options))
         out, recipe = context.carry_out(recipe, (x,))
         if not recipes.by_value:
             kept[x._type] = recipe
@@ -108,13 +108,13 @@ def reduction(context: Context, op: str) -> Function:
     def function(x: Any, /, *, dtype: object = None, **options: Any) -> Any:
         x = context.array(op, x)
         if dtype is not None:
-            return as_dtype(x, context.asked(dtype), **options)
+            return as_dtype(x, context.replace_requested(dtype), **options)
         p = promote(x)
         if x.ndim == 0 and options.get("include_initial"):  # it needs an axis to extend
             x = context.wrap(library.function("reshape")(x._data, (1,)), x.dtype, x.weak)
         if accumulates:
             options["dtype"] = library.native(p.compute or p.result)
-        return context.computed(op, p, (x._data,), **context.bare(options))
+        return context.compute(op, p, (x._data,), **context.bare(options))
 
     def as_dtype(x: Array, d: DType, **options: Any) -> Any:
         if not accumulates:
@@ -156,7 +156,7 @@ def choice(context: Context, op: str) -> Function:
             out = context.raw(p, context.library.raw(op, zero_d=False), mask, *branches)
             if out is not None:
                 return context.wrap(out, p.result, p.weak)
-        return context.computed(op, p, context.data(p, branches), before=(mask._data,))
+        return context.compute(op, p, context.data(p, branches), before=(mask._data,))
 
     return function
 
@@ -173,7 +173,7 @@ def several(context: Context, op: str) -> Function:
         if op == "concat" and options.get("axis", 0) is None:  # it flattens first, also arrays without axes
             reshape = context.library.function("reshape")
             own = [context.wrap(reshape(x._data, (-1,)), x.dtype, x.weak) if x.ndim == 0 else x for x in own]
-        return context.joined(op, own, **options)
+        return context.call_on_list(op, own, **options)
 
     return function
 
@@ -195,7 +195,7 @@ def clip(context: Context, op: str) -> Function:
 
     def function(x: Any, /, min: Any = None, max: Any = None) -> Any:
         x = context.array(op, x)
-        low, high = (None if b is None else context.taken(op, b) for b in (min, max))
+        low, high = (None if b is None else context.read_operand(op, b) for b in (min, max))
         given = [b for b in (x, low, high) if b is not None]
         p = context.recipes.promote(op, context.operands(given))
         if len(given) == 1:
@@ -207,7 +207,7 @@ def clip(context: Context, op: str) -> Function:
         data = iter(context.data(p, given))
         to = library.native(p.compute or p.result)
         cast = [None if b is None else library.cast(next(data), to) for b in (x, low, high)]
-        out = context.carried(p, library.function(op), *cast)
+        out = context.call_library(p, library.function(op), *cast)
         return context.wrap(library.cast(out, library.native(p.result)), p.result, p.weak)
 
     return function
@@ -221,27 +221,31 @@ def parts(context: Context, op: str) -> Function:
         x = context.array(op, x)
         p = promote(x)
         cast = library.cast(x._data, library.native(p.compute or p.result))
-        made = context.carried(p, library.function(op), cast, *context.bare(args), **context.bare(options))
+        made = context.call_library(
+            p, library.function(op), cast, *context.bare(args), **context.bare(options)
+        )
         if not isinstance(made, (tuple, list)):
-            return context.own(made, p, None)
+            return context.wrap_one_of_results(made, p, None)
         if of_class == "distinct":  # the values, then places and counts
             places = context.default(Kind.SIGNED)
-            wrapped = [context.own(out, p, places if i else None) for i, out in enumerate(made)]
+            wrapped = [
+                context.wrap_one_of_results(out, p, places if i else None) for i, out in enumerate(made)
+            ]
         else:
             given = p.result if of_class == "position" else None
-            wrapped = [context.own(out, p, given) for out in made]
+            wrapped = [context.wrap_one_of_results(out, p, given) for out in made]
         return RESULTS[op](*wrapped) if op in RESULTS else tuple(wrapped)
 
     return function
 
 
-def indexed(context: Context, op: str) -> Function:
+def build_indexed(context: Context, op: str) -> Function:
     """Build a function of an array and of indices into it."""
     promote = _promotion_of_one(context, op)
 
     def function(x: Any, indices: Any, /, **options: Any) -> Any:
         x, at = context.array(op, x), context.array(op, indices)
-        return context.computed(op, promote(x), (x._data,), at._data, **options)
+        return context.compute(op, promote(x), (x._data,), at._data, **options)
 
     return function
 
@@ -269,7 +273,7 @@ BY_FORM: dict[str, Builder] = {
     "list": several,
     "separate": each,
     "multi-result": parts,
-    "indexed": indexed,
+    "indexed": build_indexed,
 }
 BY_NAME: dict[str, Builder] = {"clip": clip, "diff": difference}  # whose form is not enough to choose one
 
@@ -283,8 +287,8 @@ def builder(op: Operation) -> Builder | None:
     return BY_NAME.get(op.name) or BY_FORM.get(op.form)
 
 
-def promoting(context: Context) -> dict[str, Function]:
+def promoting_functions(context: Context) -> dict[str, Function]:
     """Build the functions that promote, as far as the library has them."""
     builders = {name: builder(op) for name, op in OPERATIONS.items()}
     there = {name: build for name, build in builders.items() if build and context.library.has_function(name)}
-    return {name: named(build(context, name), name) for name, build in there.items()}
+    return {name: name_function(build(context, name), name) for name, build in there.items()}

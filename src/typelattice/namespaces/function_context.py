@@ -13,7 +13,7 @@ from typelattice.facts.range_checks import Value
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import LACKS, ComputingLibrary
-from typelattice.namespaces.recipe import ArrayType, Recipe, Recipes, number, one_line
+from typelattice.namespaces.recipe import ArrayType, Recipe, RecipeMaker, number, one_line
 from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand
@@ -35,7 +35,7 @@ class Context:
 
     def __init__(self, system: System, library: ComputingLibrary, arrays: type[Array]) -> None:
         self.system, self.library, self.Array = system, library, arrays
-        self.recipes: Recipes = arrays._recipes
+        self.recipes: RecipeMaker = arrays._recipes
         self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and library.has(d)}
 
     def __repr__(self) -> str:
@@ -50,7 +50,7 @@ class Context:
             return own
         raise self.stranger(op, x)
 
-    def taken(self, op: str, x: Any) -> Any:
+    def read_operand(self, op: str, x: Any) -> Any:
         """Return an operand: an array of this namespace, or a Python number.
 
         A scalar of the library becomes an array without dimensions. Raises NamespaceError for anything else.
@@ -63,7 +63,7 @@ class Context:
         data = self.library.scalar(x)
         if data is None:
             raise self.stranger(op, x)
-        return self.wrap(self.entered(data))
+        return self.wrap(self.enter_array(data))
 
     def stranger(self, op: str, x: Any) -> NamespaceError:
         """Build the error for an object that is not an array of this namespace."""
@@ -77,7 +77,7 @@ class Context:
 
     def both(self, op: str, x1: Any, x2: Any) -> tuple[Any, Any]:
         """Return two operands, at least one of them an array: of two numbers, the first becomes one."""
-        x1, x2 = self.taken(op, x1), self.taken(op, x2)
+        x1, x2 = self.read_operand(op, x1), self.read_operand(op, x2)
         if isinstance(x1, Array) or isinstance(x2, Array):
             return x1, x2
         return self.wrap_number(x1), x2
@@ -118,14 +118,14 @@ class Context:
         self.library.native(found)
         return found
 
-    def asked(self, given: object) -> DType:
+    def replace_requested(self, given: object) -> DType:
         """Return the dtype of an array for a requested dtype: the system may replace it by another."""
-        return self.system.made(self.dtype(given))
+        return self.system.dtype_of_new_array(self.dtype(given))
 
-    def entered(self, data: Any) -> Any:
+    def enter_array(self, data: Any) -> Any:
         """Return an array of the library, cast if the system replaces its dtype by another."""
         own = self.library.dtype(data)
-        d = self.system.made(own)
+        d = self.system.dtype_of_new_array(own)
         return data if d is own else self.library.cast(data, self.library.native(d))
 
     def default(self, kind: Kind) -> DType:
@@ -150,9 +150,9 @@ class Context:
 
     # -- what functions give
 
-    def made(self, data: Any, array_type: ArrayType) -> Array:
+    def wrap_array(self, data: Any, array_type: ArrayType) -> Array:
         """Make an array of the namespace around one of the library."""
-        return self.Array._made(data, array_type)
+        return self.Array._wrap_typed(data, array_type)
 
     def wrap(self, data: Any, d: DType | None = None, weak: bool = False) -> Array:
         """Wrap an array or a scalar of the library as an array of the namespace."""
@@ -173,9 +173,9 @@ class Context:
         """Rebuild an array from its parts; within a transformation, `data` need not be an array."""
         if hasattr(data, "ndim") and hasattr(data, "dtype"):
             return self.wrap(data, None, weak)
-        return self.made(data, self.recipes.array_type(d, weak, False))
+        return self.wrap_array(data, self.recipes.array_type(d, weak, False))
 
-    def own(self, data: Any, p: Promotion, given: DType | None) -> Any:
+    def wrap_one_of_results(self, data: Any, p: Promotion, given: DType | None) -> Any:
         """Wrap one of several results: of the given dtype, of the compute dtype, or of that of its parts.
 
         Leave a result that is not an array, such as a rank, as it is.
@@ -194,7 +194,7 @@ class Context:
 
     # -- how functions compute
 
-    def computed(
+    def compute(
         self,
         op: str,
         p: Promotion,
@@ -207,14 +207,14 @@ class Context:
         library = self.library
         to = library.native(p.compute or p.result)
         cast = [library.cast(x, to) for x in data]
-        out = self.carried(p, library.function(operation(op).function), *before, *cast, *args, **options)
+        out = self.call_library(p, library.function(operation(op).function), *before, *cast, *args, **options)
         return self.wrap(library.cast(library.array(out), library.native(p.result)), p.result, p.weak)
 
     def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
         """Carry out an operation on arrays and Python scalars by the library's function of that name."""
-        taken = [self.taken(op, x) for x in xs]
+        taken = [self.read_operand(op, x) for x in xs]
         p = self.recipes.promote(op, self.operands(taken))
-        return self.computed(op, p, self.data(p, taken), **self.bare(options))
+        return self.compute(op, p, self.data(p, taken), **self.bare(options))
 
     def raw(self, p: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
         """Return the library's own result for uncast operands; None if its dtype is not that of `p`.
@@ -239,26 +239,26 @@ class Context:
             if out is not None:
                 return out, recipe
             recipe = self.recipes.casting(p)
-        out = self.carried(p, recipe.compute, *self.data(p, xs))
+        out = self.call_library(p, recipe.compute, *self.data(p, xs))
         if recipe.finish and out.dtype == self.library.native(p.result):
             recipe = replace(recipe, finish=None)
         return (out if recipe.finish is None else recipe.finish(out)), recipe
 
-    def joined(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
+    def call_on_list(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
         """Cast a list of arrays to their common dtype, and call the library's function on the list."""
         p = self.recipes.promote(op, self.operands(arrays))
         to = self.library.native(p.compute or p.result)
         cast = [self.library.cast(x._data, to) for x in arrays]
-        return self.wrap(self.carried(p, self.library.function(op), cast, **options), p.result, p.weak)
+        return self.wrap(self.call_library(p, self.library.function(op), cast, **options), p.result, p.weak)
 
-    def carried(self, p: Promotion, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    def call_library(self, p: Promotion, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Call a function of the library. Raises NamespaceError if it does not support these dtypes."""
         try:
             return function(*args, **options)
         except (*LACKS, OverflowError) as e:
-            raise self.lacking(p, e) from e
+            raise self.unsupported_error(p, e) from e
 
-    def lacking(self, p: Promotion, cause: Exception) -> Exception:
+    def unsupported_error(self, p: Promotion, cause: Exception) -> Exception:
         """Build the error for a function that does not support these dtypes; keep our own errors."""
         if isinstance(cause, NamespaceError):
             return cause

@@ -7,7 +7,7 @@ from typing import Any
 from typelattice.facts.dtypes import DType
 from typelattice.facts.range_checks import Value, represent
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.recipe import INTEGERS, Recipes, number, shown
+from typelattice.namespaces.recipe import INTEGERS, RecipeMaker, number, number_text
 
 
 def refuse_masked(obj: Any) -> None:
@@ -32,7 +32,7 @@ def has(x: object, *names: str) -> bool:
     return False
 
 
-def refuse_out_of_range(recipes: Recipes, obj: Any, d: DType) -> None:
+def refuse_out_of_range(recipes: RecipeMaker, obj: Any, d: DType) -> None:
     """Raise NamespaceError for numbers that an integer dtype does not hold.
 
     Libraries differ here: most refuse, and PyTorch wraps some, which is right only under its own rules.
@@ -44,7 +44,7 @@ def refuse_out_of_range(recipes: Recipes, obj: Any, d: DType) -> None:
 
 def range_error(value: Value, d: DType) -> NamespaceError:
     """Build the error for a number that is out of an array's range."""
-    what = f"{shown(value)} is out of range for {d}"
+    what = f"{number_text(value)} is out of range for {d}"
     return NamespaceError(f"{what}; use a value within it, or make a wider array and cast it with astype")
 
 

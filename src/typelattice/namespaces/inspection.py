@@ -15,7 +15,7 @@ from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.function_context import DEFAULTS, Context
 from typelattice.namespaces.recipe import number
 from typelattice.namespaces.result_tuples import FInfo, IInfo
-from typelattice.namespaces.signatures import named
+from typelattice.namespaces.signatures import name_function
 from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.operand import Operand, operand_of
 
@@ -151,7 +151,7 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
         return d.kind in _kinds(kind) if isinstance(kind, str) else d is context.dtype(kind)
 
     functions = (result_type, can_cast, finfo, iinfo, isdtype, broadcast_shapes)
-    return {f.__name__: named(f, f.__name__) for f in functions}
+    return {f.__name__: name_function(f, f.__name__) for f in functions}
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape | None:

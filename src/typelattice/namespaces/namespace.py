@@ -19,14 +19,14 @@ from typelattice.files.text import systems
 from typelattice.namespaces.array import VERSIONS, Array
 from typelattice.namespaces.assignment import elements, in_place
 from typelattice.namespaces.creation import creation
-from typelattice.namespaces.function_builders import builder, promoting
+from typelattice.namespaces.function_builders import builder, promoting_functions
 from typelattice.namespaces.function_context import Context
 from typelattice.namespaces.hashable_system import content
 from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.libraries import library as find_library
 from typelattice.namespaces.libraries.computing import ComputingLibrary
-from typelattice.namespaces.recipe import Recipes
-from typelattice.namespaces.signatures import named, standard
+from typelattice.namespaces.recipe import RecipeMaker
+from typelattice.namespaces.signatures import name_function, standard
 
 if TYPE_CHECKING:
     from typelattice.namespaces.standard import FFT, Functions, Linalg
@@ -54,11 +54,11 @@ class Namespace(Members):
     def __init__(self, system: System, library: ComputingLibrary, to_numpy: bool) -> None:
         self.__name__ = f"typelattice.namespace({system.name!r}, {library.name})"
         arrays = type("Array", (Array,), {
-            "__slots__": (), "__module__": __name__, "__reduce__": _reduced,
-            "_space": self, "_recipes": Recipes(system, library), "_to_numpy": to_numpy,
+            "__slots__": (), "__module__": __name__, "__reduce__": _reduce,
+            "_space": self, "_recipes": RecipeMaker(system, library), "_to_numpy": to_numpy,
         })  # fmt: skip
         self._context = context = Context(system, library, arrays)
-        functions = promoting(context)
+        functions = promoting_functions(context)
         for name, method in (*operators(context, functions).items(), *elements(context).items()):
             setattr(arrays, name, method)
         library.adopt(arrays, _apart, context.again)
@@ -119,13 +119,13 @@ def operators(context: Context, functions: dict[str, Callable[..., Any]]) -> dic
         if op.in_place:
             found[op.method] = in_place(context, op.name, found[op.method.replace("__i", "__", 1)])
             continue
-        found[op.method] = function = named(build(context, op.name), op.function)
+        found[op.method] = function = name_function(build(context, op.name), op.function)
         if op.most == 2 and op.of_class not in COMPARING:
-            found[op.method.replace("__", "__r", 1)] = _reflected(function)
+            found[op.method.replace("__", "__r", 1)] = _reflect(function)
     return found
 
 
-def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+def _reflect(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: function(other, self)
 
 
@@ -176,7 +176,7 @@ def _apart(x: Array) -> tuple[Any, tuple[DType, bool]]:
     return x._data, (x.dtype, x.weak)
 
 
-def _reduced(x: Array) -> tuple[Any, ...]:
+def _reduce(x: Array) -> tuple[Any, ...]:
     """Return the function and arguments by which an array is copied and pickled."""
     return _array_again, (x._space, x._data, x.dtype, x.weak)
 

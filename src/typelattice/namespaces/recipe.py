@@ -59,8 +59,8 @@ class Recipe:
         return value is None or (not isinstance(value, complex) and self.low <= value <= self.high)
 
 
-class Recipes:
-    """Makes the recipes of one system over one library, and keeps the types of arrays."""
+class RecipeMaker:
+    """The maker of recipes for one system and one library; it also keeps the shared ArrayType objects."""
 
     def __init__(self, system: System, library: ComputingLibrary) -> None:
         self.system, self.library = system, library
@@ -199,16 +199,16 @@ class Recipes:
         Raises NamespaceError if the system refuses the value, or does not say what becomes of it.
         """
         to = self.computed_in(p)
-        counted = self.counted(value, p)
+        counted = self.replace_scalar(value, p)
         if isinstance(counted, float) and not represent(counted, to)[0]:
             return counted  # an infinity for a comparison, which the dtype cannot hold
         try:
             return self.library.number(counted, self.library.native(to), like)
         except (OverflowError, TypeError, ValueError, RuntimeError) as e:
-            why = f"{self.library.name} makes no {to} of {shown(value)} ({one_line(e)})"
+            why = f"{self.library.name} makes no {to} of {number_text(value)} ({one_line(e)})"
             raise NamespaceError(f"{why}; use a value within its range") from e
 
-    def counted(self, value: Value, p: Promotion) -> Value:
+    def replace_scalar(self, value: Value, p: Promotion) -> Value:
         """Return the number that the system uses for a Python scalar: itself, or the number that it becomes.
 
         Raises NamespaceError if the system refuses the value, or does not say what becomes of it.
@@ -227,7 +227,7 @@ class Recipes:
         if fit.outcome != "raise" and of_class in COMPARING and not isinstance(value, complex):
             # An infinity compares with all values of the dtype as the number itself does.
             return math.inf if value > 0 else -math.inf
-        what = f"{shown(value)} is out of range for {to} under {self.system.name}"
+        what = f"{number_text(value)} is out of range for {to} under {self.system.name}"
         said = WITHOUT_A_VALUE.get(fit.outcome, "")
         raise NamespaceError(f"{what}{said}; use a value within it, or cast first")
 
@@ -252,7 +252,7 @@ def _zero_d(operands: Sequence[Operand]) -> bool:
     return all(o.tier != "array" for o in operands)
 
 
-def shown(value: Value) -> str:
+def number_text(value: Value) -> str:
     """Return a number as an error shows it."""
     try:
         text = str(value)

@@ -59,7 +59,7 @@ def _parameters(args: ast.arguments) -> Iterator[inspect.Parameter]:
         yield inspect.Parameter(a.arg, kind, default=default)
 
 
-def named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def name_function(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Give a function its name and the standard's signature, and return it."""
     function.__name__ = function.__qualname__ = name
     if name in standard().signatures:

@@ -19,14 +19,14 @@ MOST_CLASSES = 512
 class ObjectReader:
     """A reader of one framework's objects.
 
-    `read` returns the operand, or None for an object that is not an operand. `mark_of` takes a class and
+    `read` returns the operand, or None for an object that is not an operand. `cache_key_of` takes a class and
     returns a function that marks its objects, or None. The operand depends only on the mark and the value, so
     a dtype found for one object holds for every object with the same mark. A mark is faster to get than an
     operand. `library` is the framework; `scalars` are the classes of its scalars, which are not arrays.
     """
 
     read: Callable[[Any], Operand | None]
-    mark_of: Callable[[type], Callable[[Any], Hashable] | None] = lambda cls: None
+    cache_key_of: Callable[[type], Callable[[Any], Hashable] | None] = lambda cls: None
     library: str = ""
     scalars: tuple[type, ...] = ()
 
@@ -36,7 +36,7 @@ FINDERS: list[Callable[[str], ObjectReader | None]] = []
 STANDARD = "__array_namespace__"  # an object with this attribute is an array of the array API standard
 # Array classes whose dtype and number of dimensions are all that counts; the adapters add theirs.
 PLAIN: set[type] = set()
-MARKS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
+CACHE_KEYS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
 _OF_CLASS: dict[type, tuple[ObjectReader, ...]] = {}
 
 
@@ -108,8 +108,8 @@ def _no_operand(x: object, why: str) -> OperandError:
 def forget() -> None:
     """Forgets the classes met so far: their readers are looked up anew."""
     _OF_CLASS.clear()
-    MARKS.clear()
-    MARKS[str] = _itself  # a system reads a string without us, by its own dtypes too
+    CACHE_KEYS.clear()
+    CACHE_KEYS[str] = _itself  # a system reads a string without us, by its own dtypes too
 
 
 def _readers(cls: type) -> tuple[ObjectReader, ...]:
@@ -119,14 +119,14 @@ def _readers(cls: type) -> tuple[ObjectReader, ...]:
     found = [_OWN[str]] if issubclass(cls, str) else [_OWN[cls]] if cls in _OWN else []
     found += _of_frameworks(cls)
     if hasattr(cls, STANDARD):
-        found += _found([STANDARD])
+        found += _find_readers([STANDARD])
     if issubclass(cls, (int, float, complex)) and cls not in SCALARS:
-        found.append(ObjectReader(_subclass))
+        found.append(ObjectReader(_read_number_subclass))
     if len(_OF_CLASS) >= MOST_CLASSES:
         forget()
-    mark = found[0].mark_of(cls) if found else None
+    mark = found[0].cache_key_of(cls) if found else None
     if mark:
-        MARKS[cls] = mark
+        CACHE_KEYS[cls] = mark
     _OF_CLASS[cls] = tuple(found)
     return _OF_CLASS[cls]
 
@@ -134,15 +134,15 @@ def _readers(cls: type) -> tuple[ObjectReader, ...]:
 def _of_frameworks(cls: type) -> list[ObjectReader]:
     """The readers of the frameworks that a class, or one of its ancestors, comes from."""
     roots = dict.fromkeys(ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__)
-    return _found(root for root in roots if root != "builtins")
+    return _find_readers(root for root in roots if root != "builtins")
 
 
-def _found(roots: Iterable[str]) -> list[ObjectReader]:
+def _find_readers(roots: Iterable[str]) -> list[ObjectReader]:
     readers = (find(root) for root in roots for find in FINDERS)
     return [reader for reader in readers if reader is not None]
 
 
-def _subclass(x: Value) -> Operand:
+def _read_number_subclass(x: Value) -> Operand:
     """A number of a class of its own, an IntEnum's member for one, as the Python number that it is."""
     return number(int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x))
 

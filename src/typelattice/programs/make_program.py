@@ -36,7 +36,7 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     float16
     """
     if not isinstance(what, str):
-        return called(what, operands, bound)
+        return program_of_function(what, operands, bound)
     if operands:
         raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
     in_file = IN_FILE.fullmatch(what) if len(what) < LONGEST_SOURCE else None
@@ -52,7 +52,7 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     return Program(tuple(builder.steps), tuple(results), what.strip())
 
 
-def called(
+def program_of_function(
     function: Callable[..., object], operands: Sequence[object], named: Mapping[str, object]
 ) -> Program:
     """The program of a function that is called with symbols."""

@@ -18,7 +18,7 @@ from typelattice.facts.suggestions import nearest
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.read import read_json
-from typelattice.programs.json.write import written
+from typelattice.programs.json.write import write_program
 from typelattice.programs.program_text import text
 from typelattice.programs.replay.casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.divergences import Divergences, find_divergences
@@ -95,17 +95,17 @@ class Replay(Sequence[Outcome], Viewed):
         ([('x / y', float64)], float32)
         """
         pairs = zip(self.program.steps, self.outcomes, strict=True)
-        return tuple((step, seen) for step, outcome in pairs if (seen := outcome.departure))
+        return tuple((step, seen) for step, outcome in pairs if (seen := outcome.recorded_departure))
 
     def __str__(self) -> str:
-        from typelattice.explanations.recorded_answer import deed  # takes long to load
+        from typelattice.explanations.recorded_answer import describe_answer  # takes long to load
         from typelattice.recorded.unasked import UNASKED_NOTE
 
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
             where = f"  ({step.location})" if step.location else ""
             why = f": {outcome.reason}" if outcome.reason else ""
-            did = f"; {seen.library} {deed(seen)}" if (seen := outcome.departure) else ""
+            did = f"; {seen.library} {describe_answer(seen)}" if (seen := outcome.recorded_departure) else ""
             lines.append(f"{step.text}: {outcome.marked}{why}{did}{where}")
         if any(outcome.never_asked for outcome in self.outcomes):
             lines.append(UNASKED_NOTE)
@@ -232,7 +232,7 @@ class Program(Viewed):
 
     def to_json(self) -> str:
         """The program as JSON, which `Program.from_json` reads."""
-        return written(self.steps, self.results, self.source)
+        return write_program(self.steps, self.results, self.source)
 
     @classmethod
     def from_json(cls, text: str) -> Program:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typelattice.calls.creation_and_casts import PYTHONS
 from typelattice.calls.multiple_results import arguments
 from typelattice.calls.step import (
+    KIND_KEPT,
     WRITES,
     Argument,
     Call,
@@ -75,7 +76,8 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
     match step:
         case Call(name="setitem", args=(x, value), operator=False):
             key = _index(dict(step.keywords)["key"], names)
-            yield f"{name} = {_argument(x, names)}.at[{key}].set({_argument(value, names)})"
+            mark = ", {}={!r}".format(*KIND_KEPT) if KIND_KEPT in step.keywords else ""
+            yield f"{name} = {_argument(x, names)}.at[{key}].set({_argument(value, names)}{mark})"
         case Call(name="setitem", args=(x, value)):
             yield f"{name} = {_argument(x, names)}"
             yield f"{name}[{_index(dict(step.keywords)['key'], names)}] = {_argument(value, names)}"
@@ -83,7 +85,7 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             yield f"{name} = {_argument(x, names)}"
             yield f"{name} {OPERATIONS[WRITES[op]].operator}= {_argument(y, names)}"
         case Call():
-            yield f"{name}{_annotation(step, names)} = {_called(step, names)}"
+            yield f"{name}{_annotation(step, names)} = {_call_text(step, names)}"
         case Cast(source=source, to=to):
             yield f"{name} = astype({names[source]}, {_argument(to, names)})"
         case Index(source=source, key=key, lists=lists):
@@ -109,7 +111,7 @@ def _annotation(step: Call, names: Sequence[str]) -> str:
     return f': "{_argument(step.dtype, names)}"'
 
 
-def _called(step: Call, names: Sequence[str]) -> str:
+def _call_text(step: Call, names: Sequence[str]) -> str:
     """A call of an operation, by Python's operator if it was so written."""
     op = OPERATIONS[step.name]
     taken, keywords, number = arguments(step)

@@ -8,7 +8,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
 from typelattice.operands.operand import Operand
 from typelattice.recorded.operand_patterns import AskedOperand, OperandPattern
-from typelattice.recorded.recording import Call
+from typelattice.recorded.sections import Call
 
 
 class DepartureError(TypelatticeError, ValueError):

@@ -39,24 +39,21 @@ def departures(
         return tuple(_of_recording(recording, path.name, _values(path), own))
     if recording not in recordings():
         return ()
-    kept = _kept(recordings()[recording].library).items()
+    kept = _read_files(recordings()[recording].library).items()
     found = tuple(each for file, values in kept for each in _of_recording(recording, file, values))
     newest, _, older = recording.partition(SIGN)
     return (*found, *departures(newest)) if older else found
 
 
 @cache
-def _kept(library: str) -> Mapping[str, Mapping[str, object]]:
-    """Return the contents of the files for a library, by file name.
-
-    The file that the library's own file extends comes first, then its own.
-    """
+def _read_files(library: str) -> Mapping[str, Mapping[str, object]]:
+    """Read the departure files of a library, by name: the file that its own extends, then its own."""
     path = FOLDER / f"{library}.toml"
     if not path.is_file():
         return {}
     values = {**_values(path)}
     extended = str(values.pop(EXTENDS, ""))
-    return {**(_kept(extended) if extended else {}), path.name: values}
+    return {**(_read_files(extended) if extended else {}), path.name: values}
 
 
 def _of_recording(

@@ -18,7 +18,8 @@ from typelattice.facts.range_checks import Value
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
-from typelattice.recorded.recording import FOREIGN, Call, opened
+from typelattice.recorded.recording_files import FOREIGN, open_recording
+from typelattice.recorded.sections import Call
 
 if TYPE_CHECKING:
     from typelattice.recorded.departure import Departure
@@ -90,8 +91,13 @@ class Observed:
         >>> observed(system("dask").explain("int8", "int8", op="matmul")).caution.partition(":")[0]
         'several chunks along the contracted axis are summed'
         """
-        found = None if self.departs else self._covering()
+        found = None if self.departs or not self._may_vary() else self._covering()
         return found.reason if found and found.varies else None
+
+    def _may_vary(self) -> bool:
+        """Return True if some departure from the rule is listed that varies, in this operation."""
+        listed = _list_departures(self.recording.removeprefix(f"{FOREIGN}/"))
+        return any(departure.varies and self.call.op in departure.ops for departure in listed)
 
     @property
     def _departure(self) -> Departure | None:
@@ -100,7 +106,9 @@ class Observed:
     def _covering(self) -> Departure | None:
         from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
 
-        listed = _listed(self.recording.removeprefix(f"{FOREIGN}/"))  # these hold for foreign arrays too
+        listed = _list_departures(
+            self.recording.removeprefix(f"{FOREIGN}/")
+        )  # these hold for foreign arrays too
         return departure_of(self.call, [*map(parse, self.call.operands)], listed)
 
 
@@ -121,12 +129,13 @@ def observed(p: Promotion) -> Observed | None:
     if any(o.foreign for o in p.promoting):
         name = f"{FOREIGN}/{name}"
     asked = operation(p.op or PROMOTION)
-    call = _asked(name, asked.name, p.promoting)
+    call = _recorded_call(name, asked.name, p.promoting)
     if call is None and asked.is_operator and not asked.in_place:
-        call = _asked(name, asked.function, p.promoting)  # of many operands, operators are asked of some
+        # Operators were asked of some of the many operands.
+        call = _recorded_call(name, asked.function, p.promoting)
     if call is None or call.answer == NOT_ASKED:
         return None
-    page = opened(name)
+    page = open_recording(name)
     assert page
     # The library was asked a call of its own, which may refuse what promotion by itself does not: a value
     # out of range, for one.
@@ -144,7 +153,7 @@ def recording_of(system: Rules) -> str | None:
     """The name of the recording of a system's library; None if nothing was recorded for that system."""
     entry = recordings().get(system.name)
     of_library = entry is not None and _packages(system)[:1] == [entry.library]
-    return system.name if of_library and opened(system.name) else None
+    return system.name if of_library and open_recording(system.name) else None
 
 
 @lru_cache(128)
@@ -155,7 +164,7 @@ def asked_of(system: Rules) -> str:
     >>> asked_of(system("keras-jax")).split(" ")[0]
     'keras'
     """
-    page = opened(system.name)
+    page = open_recording(system.name)
     versions = page.versions if page else {}
     named = {
         package: version.partition("+")[0]
@@ -171,23 +180,32 @@ def _packages(system: Rules) -> list[str]:
     return [words[0] for words in map(str.split, system.library.split(",")) if words]
 
 
-def _asked(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
+def _recorded_call(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
     """The recorded call, of the very operands if these were asked; None where Python alone was."""
-    page = opened(name)
+    page = open_recording(name)
     if page is None:
         return None
-    # An operation may have been asked of the kind of a number, and not of that number.
-    texts = [[text for text in _texts(o, op) if text in page.known] for o in operands]
+    texts = [_known_texts(name, o, operation(op).function == "pow") for o in operands]
     call = next((call for asked in product(*texts) if (call := page.call(op, asked))), None)
     of_python = all(o.tier == "scalar" for o in operands)
     return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
 
 
-def _texts(o: Operand, op: str) -> Iterator[str]:
+@lru_cache(4096)  # tables ask of the same operands again and again
+def _known_texts(name: str, o: Operand, is_power: bool) -> Sequence[str]:
+    """List an operand as a recording writes it: the very operand first, then those that count alike.
+
+    An operation may have been asked of the kind of a number, and not of that number.
+    """
+    page = open_recording(name)
+    return [text for text in _texts(o, is_power) if page and text in page.known]
+
+
+def _texts(o: Operand, is_power: bool) -> Iterator[str]:
     """Yield an operand as recordings write it: first itself, then others that every library treats alike."""
     yield str(o)
     yield str(o).replace("e+", "e")  # Python writes 1e39 so
-    if o.value is not None and not _ordinary(o.value, op):
+    if o.value is not None and not _ordinary(o.value, is_power):
         return
     if o.tier == "scalar":
         yield "True" if isinstance(o.value, bool) else o.kind.word
@@ -197,18 +215,18 @@ def _texts(o: Operand, op: str) -> Iterator[str]:
             yield f"{o.dtype}:scalar"
 
 
-def _ordinary(value: Value, op: str) -> bool:
+def _ordinary(value: Value, is_power: bool) -> bool:
     """Return True if a number counts like any other of its kind in an operation."""
     if isinstance(value, bool):
         return True
-    if isinstance(value, float) and operation(op).function != "pow":
+    if isinstance(value, float) and not is_power:
         least, most = ORDINARY_FLOATS
         return value == 0 or least <= abs(value) <= most
     return abs(value) <= ORDINARY if isinstance(value, complex) else 1 <= value <= ORDINARY
 
 
 @lru_cache(32)
-def _listed(name: str) -> Sequence[Departure]:
+def _list_departures(name: str) -> Sequence[Departure]:
     from typelattice.recorded.departures import departures
 
     return departures(name)

@@ -8,7 +8,7 @@ from typelattice.engine.operations import GROUPS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
-from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.files.text import article
 from typelattice.files.vocabulary import Words, check_entry, items, once, text
 from typelattice.operands.notation import NUMBER, literal
@@ -61,7 +61,7 @@ class DepartureEntries:
             try:
                 return reader(entry[key])
             except (ValueError, OperandError) as e:
-                raise DepartureError(f"{at}, {key}: {printable(clipped(str(e), LIMIT_CAUSE))}") from None
+                raise DepartureError(f"{at}, {key}: {printable(clip_text(str(e), LIMIT_CAUSE))}") from None
 
         counts = read("count", _counts, NOT_COUNTED)
         found = Departure(
@@ -98,7 +98,7 @@ class DepartureEntries:
         return OperandClass(() if listed == ANY else self._sorts(listed), left_out)
 
     def _sorts(self, said: str) -> tuple[Sort, ...]:
-        """A list of sorts; `*` are all Python scalars."""
+        """Read comma-separated sorts of operands, as in `int8, f*`; a lone `*` means all Python scalars."""
         words = once(map(str.strip, said.split(",")))
         each = (every for word in words for every in (SCALARS if word == EVERY_SCALAR else (word,)))
         return tuple(map(self._sort, each))
@@ -123,7 +123,8 @@ class DepartureEntries:
             return Number(repr(literal(word)))
         name, colon, mark = word.partition(":")
         if colon and mark not in MARKS:
-            raise ValueError(f"unknown mark {short(mark)} in {short(word)}; these are {', '.join(MARKS)}")
+            near = f"{nearest(mark, MARKS)}; these are {', '.join(MARKS)}"
+            raise ValueError(f"unknown mark {short(mark)} in {short(word)}{near}")
         try:
             return Dtypes(frozenset(self.words.sources(name)), mark)
         except ValueError as e:

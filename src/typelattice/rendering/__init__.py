@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Protocol, runtime_checkable
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.rendering.grid import Cell, Grid
 
 FORMATS = ("text", "markdown", "html", "csv", "json")  # each a module with a function of its name
@@ -41,7 +41,8 @@ def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     | **b** | c\\|d |
     """
     if to not in FORMATS:
-        raise RenderError(f"unknown format {short(str(to))}; these are {', '.join(FORMATS)}")
+        near = nearest(str(to), FORMATS)
+        raise RenderError(f"unknown format {short(str(to))}{near}; these are {', '.join(FORMATS)}")
     if to == "json" and isinstance(x, Plain):
         from typelattice.rendering.json import document
 

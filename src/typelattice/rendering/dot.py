@@ -19,36 +19,37 @@ def dot(diagram: Diagram) -> str:
     """A diagram as a directed graph; the links are dotted lines that take no part in the layout."""
     lines = [
         "digraph {",
-        f"  graph [rankdir=LR, labelloc=t, label={quoted(diagram.title)}]",
+        f"  graph [rankdir=LR, labelloc=t, label={quote_text(diagram.title)}]",
         "  node [shape=box, style=rounded, fontname=monospace]",
-        *(f"  {quoted(v.id)} [{_node(v)}]" for v in diagram.vertices),
-        *(f"  {quoted(a.source)} -> {quoted(a.target)}{_arrow(a)}" for a in diagram.arrows),
+        *(f"  {quote_text(v.id)} [{_node(v)}]" for v in diagram.vertices),
+        *(f"  {quote_text(a.source)} -> {quote_text(a.target)}{_arrow(a)}" for a in diagram.arrows),
     ]
     for link in diagram.links:
         for a, b in zip(link.nodes, link.nodes[1:], strict=False):
-            said = f'constraint=false, dir=none, style=dotted, color="{ACCENT}", tooltip={quoted(link.title)}'
-            lines.append(f"  {quoted(a)} -> {quoted(b)} [{said}]")
+            title = quote_text(link.title)
+            said = f'constraint=false, dir=none, style=dotted, color="{ACCENT}", tooltip={title}'
+            lines.append(f"  {quote_text(a)} -> {quote_text(b)} [{said}]")
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _node(v: Vertex) -> str:
     colour = KINDS.get(v.kind, KINDS[""])
     marks = "".join(f" {STYLES[mark]}" for mark in v.marks if mark in STYLES)
-    title = f" tooltip={quoted(v.title)}" if v.title else ""
-    return f'label={quoted(v.label)} color="{colour}"{title}{marks}'
+    title = f" tooltip={quote_text(v.title)}" if v.title else ""
+    return f'label={quote_text(v.label)} color="{colour}"{title}{marks}'
 
 
 def _arrow(a: Arrow) -> str:
     said = [STYLES[mark] for mark in a.marks if mark in STYLES]
-    said += [f"label={quoted(a.badge)}"] if a.badge else []
-    said += [f"tooltip={quoted(a.title)}"] if a.title else []
+    said += [f"label={quote_text(a.badge)}"] if a.badge else []
+    said += [f"tooltip={quote_text(a.title)}"] if a.title else []
     return f" [{' '.join(said)}]" if said else ""
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """A string of DOT: a backslash and a quote stand for themselves, a line break stays one.
 
-    >>> print(quoted('a"b\\\\N'))
+    >>> print(quote_text('a"b\\\\N'))
     "a\\"b\\\\N"
     """
     lines = [printable(line).replace("\\", "\\\\").replace('"', '\\"') for line in text.split("\n")]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import nearest, short
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.dot import dot
 from typelattice.rendering.drawing_svg import path, svg
 from typelattice.rendering.json import document
 from typelattice.rendering.layered import Placed, Rect
-from typelattice.rendering.link_routes import routed
+from typelattice.rendering.link_routes import route_links
 from typelattice.rendering.mermaid import mermaid
 from typelattice.rendering.text_drawing import sketch
 
@@ -48,7 +48,8 @@ class Drawing:
                 return document("drawing", self.data())
             case "png":
                 raise DrawingError("a PNG is no text; to_png gives its bytes")
-        raise DrawingError(f"unknown format {short(str(format))}; these are {', '.join(FORMATS)}")
+        near = nearest(str(format), FORMATS)
+        raise DrawingError(f"unknown format {short(str(format))}{near}; these are {', '.join(FORMATS)}")
 
     def to_png(self, scale: float = 2.0) -> bytes:
         """The drawing as a PNG of so many pixels for each of its own.
@@ -71,12 +72,12 @@ class Drawing:
             "nodes": [
                 {
                     "id": n.vertex.id, "label": n.vertex.label, "kind": n.vertex.kind,
-                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect(n.at),
+                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect_data(n.at),
                 }
                 for n in p.nodes
             ],
             "boxes": [
-                {"id": f"box {i}", "members": list(b.members), "kind": b.kind, **_rect(b.at)}
+                {"id": f"box {i}", "members": list(b.members), "kind": b.kind, **_rect_data(b.at)}
                 for i, b in enumerate(p.boxes)
             ],
             "edges": [
@@ -91,7 +92,7 @@ class Drawing:
                     "mark": link.mark, "nodes": list(link.nodes), "winner": link.winner, "title": link.title,
                     "path": " ".join(lines), "sign": list(sign),
                 }
-                for link, lines, sign in routed(p)
+                for link, lines, sign in route_links(p)
             ],
             "notes": list(p.diagram.notes),
         }  # fmt: skip
@@ -111,5 +112,5 @@ class Drawing:
         return f'<div style="overflow-x:auto">{svg(self.placed, within=True)}</div>'
 
 
-def _rect(at: Rect) -> dict[str, float]:
+def _rect_data(at: Rect) -> dict[str, float]:
     return {"x": at.x, "y": at.y, "width": at.width, "height": at.height}

@@ -14,7 +14,7 @@ from textwrap import wrap
 
 from typelattice.rendering.grid import printable
 from typelattice.rendering.layered import LINE, Edge, Node, NodeGroup, Placed, Point, Rect
-from typelattice.rendering.link_routes import routed
+from typelattice.rendering.link_routes import route_links
 from typelattice.rendering.style import GROUND, STYLE
 
 MARGIN, TITLE = 16.0, 30.0
@@ -30,7 +30,7 @@ def svg(drawn: Placed, within: bool = False) -> str:
     left = MARGIN + (SIDE if drawn.rows else 0)
     title = drawn.diagram.title
     wide = max(left + drawn.width + MARGIN, NARROWEST, len(printable(title)) * TITLE_LETTER + 2 * MARGIN)
-    notes = [row for note in drawn.diagram.notes for row in _folded(note, wide - 2 * MARGIN)]
+    notes = [row for note in drawn.diagram.notes for row in _fold_note(note, wide - 2 * MARGIN)]
     top = MARGIN + (TITLE if title else 0)
     high = top + drawn.height + MARGIN + (len(notes) * NOTE + MARGIN / 2 if notes else 0)
     below = top + drawn.height + MARGIN
@@ -121,7 +121,7 @@ def _sign(x: float, y: float, text: str) -> str:
 
 
 def _links(drawn: Placed) -> Iterator[str]:
-    for link, lines, (x, y) in routed(drawn):
+    for link, lines, (x, y) in route_links(drawn):
         title = f"<title>{_text(link.title)}</title>" if link.title else ""
         drawn_lines = "".join(f'<path class="tl-link" d="{d}"/>' for d in lines)
         sign = _sign(x, y, SIGNS.get(link.mark, "")) if link.mark in SIGNS else ""
@@ -146,7 +146,7 @@ def _classes(marks: Sequence[str]) -> str:
     return "".join(f" tl-{re.sub('[^a-z0-9-]', '-', mark.lower())}" for mark in marks)
 
 
-def _folded(note: str, width: float) -> list[str]:
+def _fold_note(note: str, width: float) -> list[str]:
     return wrap(
         printable(note), int(width / NOTE_LETTER), subsequent_indent="  ", break_on_hyphens=False
     ) or [""]

@@ -15,7 +15,7 @@ from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex, boxes
 from typelattice.rendering.grid import printable
 from typelattice.rendering.node_columns import ranks, without_circles
 from typelattice.rendering.node_heights import levels
-from typelattice.rendering.node_order import bent, untangled
+from typelattice.rendering.node_order import bent, untangle
 
 LETTER, LINE = 7.83, 17.0  # of a monospaced font of 13 pixels: a letter's width, a line's height
 PAD, LEAST = 8.0, 40.0  # within a node beside its label; how wide a node is at least
@@ -89,7 +89,7 @@ class Placed:
     rows: tuple[tuple[str, float], ...]
     crossings: int
 
-    def marked(
+    def with_marks(
         self,
         title: str,
         nodes: Mapping[str, tuple[str, ...]],
@@ -113,10 +113,10 @@ class Placed:
         return replace(placed, diagram=diagram)
 
 
-def layered(diagram: Diagram) -> Placed:
+def lay_out(diagram: Diagram) -> Placed:
     """A diagram with coordinates.
 
-    >>> drawn = layered(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
+    >>> drawn = lay_out(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
     >>> [(n.vertex.id, n.at.x, n.at.y) for n in drawn.nodes], drawn.crossings
     ([('a', 20.0, 13.0), ('b', 90.0, 13.0)], 0)
     """
@@ -130,7 +130,7 @@ def layered(diagram: Diagram) -> Placed:
     inner = [_members([known[each] for each in group], tall) for group in groups]
     rows = [known[group[0]].row for group in groups]
     columns, ways = bent(column, rows, edges)
-    columns = untangled(columns)
+    columns = untangle(columns)
     level, base = levels(columns, ways, [high for _, high, _ in inner], bool(diagram.rows))
     wide = [max([LEAST, *(inner[v][0] for v in order if v < len(groups))]) for order in columns.order]
     lefts = _columns(
@@ -171,9 +171,10 @@ def _apart(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]
 def _members(
     vertices: Sequence[Vertex], tall: int
 ) -> tuple[float, float, list[tuple[float, float, float, float]]]:
-    """The width and height of a box, and of each member: its middle from that of the box, width, height.
+    """Return the size of a box, and for each member its centre x, centre y, width and height.
 
-    At most `tall` members stand below each other, as long as the box is not too wide.
+    Centres are relative to that of the box. At most `tall` members stand in a column, unless the box gets
+    too wide.
     """
     lines = [[printable(line) for line in v.label.split("\n")] for v in vertices]
     letters = max((len(line) for each in lines for line in each), default=0)

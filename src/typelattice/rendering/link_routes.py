@@ -11,7 +11,7 @@ from typelattice.rendering.layered import Placed, Point, Rect
 BULGE = 26.0  # how far a link bends aside of what stands between its ends
 
 
-def routed(drawn: Placed) -> Iterator[tuple[Link, list[str], Point]]:
+def route_links(drawn: Placed) -> Iterator[tuple[Link, list[str], Point]]:
     """Each link with the `d` of the paths between its nodes, and where its sign stands."""
     at = {n.vertex.id: n.at for n in drawn.nodes}
     for link in drawn.diagram.links:

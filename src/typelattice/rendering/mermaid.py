@@ -24,15 +24,15 @@ def mermaid(diagram: Diagram) -> str:
     lines = [f"%% {_comment(diagram.title)}", "flowchart LR"]
     for v in diagram.vertices:
         begin, end = SHAPES["weak" in v.marks]
-        label = "<br/>".join(escaped(line) for line in v.label.split("\n"))
+        label = "<br/>".join(escape_label(line) for line in v.label.split("\n"))
         lines.append(f"  {number[v.id]}{begin}{label}{end}:::{v.kind or 'plain'}")
     for a in diagram.arrows:
         line = next((LINES[mark] for mark in a.marks if mark in LINES), "-->")
-        said = f'|"{escaped(a.badge)}"|' if a.badge else ""
+        said = f'|"{escape_label(a.badge)}"|' if a.badge else ""
         lines.append(f"  {number[a.source]} {line}{said} {number[a.target]}")
     for link in diagram.links:
         for one, other in zip(link.nodes, link.nodes[1:], strict=False):
-            lines.append(f'  {number[one]} -. "{escaped(link.mark)}" .- {number[other]}')
+            lines.append(f'  {number[one]} -. "{escape_label(link.mark)}" .- {number[other]}')
     lines += [
         f"  classDef {kind or 'plain'} fill:{colour}33,stroke:{colour}" for kind, colour in KINDS.items()
     ]
@@ -43,10 +43,10 @@ def mermaid(diagram: Diagram) -> str:
     return "\n".join(lines) + "\n"
 
 
-def escaped(text: str) -> str:
+def escape_label(text: str) -> str:
     """Escape a label so that Mermaid finds no quotes, HTML or Markdown in it.
 
-    >>> escaped('a"<b>')
+    >>> escape_label('a"<b>')
     'a#34;#60;b#62;'
     """
     return PLAIN.sub(lambda found: f"#{ord(found[0])};", printable(text))

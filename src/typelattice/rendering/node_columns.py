@@ -18,11 +18,11 @@ def without_circles(count: int, edges: Sequence[Edge]) -> list[Edge]:
     try:
         TopologicalSorter(_before(count, edges)).prepare()
     except CycleError:
-        return _turned(count, edges)
+        return _turn_back_edges(count, edges)
     return list(edges)
 
 
-def _turned(count: int, edges: Sequence[Edge]) -> list[Edge]:
+def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
     """The edges, those of them turned round that a search in depth meets going back."""
     after: list[list[int]] = [[] for _ in range(count)]
     for a, b in edges:

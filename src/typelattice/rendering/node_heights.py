@@ -34,9 +34,9 @@ def levels(
     if rowed:
         weights = [_weight(columns, v) for v in range(len(high))]
         rows = sorted({r for r in columns.row if r is not None})
-        apart = _relaxed(columns, high, {r: r * FAR for r in rows}, weights, rounds=1)
+        apart = _relax_heights(columns, high, {r: r * FAR for r in rows}, weights, rounds=1)
         base = _baselines(columns, high, rows, apart)
-    at = _relaxed(columns, high, base, weights)
+    at = _relax_heights(columns, high, base, weights)
     _straighten(columns, ways, high, at)
     top = min((y - h / 2 for y, h in zip(at, high, strict=True)), default=0.0)
     return [round(y - top, 1) for y in at], {row: round(y - top, 1) for row, y in base.items()}
@@ -91,7 +91,7 @@ def _baselines(
     return base
 
 
-def _relaxed(
+def _relax_heights(
     columns: Columns,
     high: Sequence[float],
     base: dict[float, float],

@@ -75,7 +75,7 @@ def bent(
     return Columns(order, row, right, left), ways
 
 
-def untangled(columns: Columns) -> Columns:
+def untangle(columns: Columns) -> Columns:
     """The same columns in orders with few crossings; nodes stay in the order of their rows.
 
     The best of a few starts, which are the same each time.
@@ -83,7 +83,7 @@ def untangled(columns: Columns) -> Columns:
     best, fewest, pairs = columns, columns.crossings(), 0
     dice = Random(0)
     for start in range(STARTS):
-        order = [list(each) for each in columns.order] if start < 2 else _shuffled(columns, dice)
+        order = [list(each) for each in columns.order] if start < 2 else _shuffle(columns, dice)
         tried = Columns(order, columns.row, columns.right, columns.left)
         for forth in (True, False, True) if not start % 2 else ():
             _follow(tried, forth)
@@ -101,7 +101,7 @@ def untangled(columns: Columns) -> Columns:
     return best
 
 
-def _shuffled(columns: Columns, dice: Random) -> list[list[int]]:
+def _shuffle(columns: Columns, dice: Random) -> list[list[int]]:
     """Another order to begin with: nodes of a row, and bends, in any order."""
     found = []
     for each in columns.order:

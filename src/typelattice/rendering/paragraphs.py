@@ -20,15 +20,15 @@ class Layout:
 
     def bold(self, line: str) -> str:
         """A line folded to the width, in bold."""
-        return self._painted(self.folded(line), "1")
+        return self._paint_lines(self.fold_line(line), "1")
 
     def dim(self, line: str) -> str:
         """A line folded to the width, in a weak colour."""
-        return self._painted(self.folded(line), "2")
+        return self._paint_lines(self.fold_line(line), "2")
 
-    def folded(self, line: str, margin: int = 0) -> str:
+    def fold_line(self, line: str, margin: int = 0) -> str:
         """A line folded to the width that a margin leaves."""
-        return "\n".join(" " * margin + row for row in _folded(line, self.width - margin))
+        return "\n".join(" " * margin + row for row in _fold_line(line, self.width - margin))
 
     def beside(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
         """A heading in a column of `stub` characters and lines beside it; a longer heading stands above.
@@ -37,22 +37,22 @@ class Layout:
         casts         int8 to int16: loses nothing
                       uint8 to int16: loses nothing
         """
-        rows = [row for line in lines for row in _folded(line, self.width - stub, "  ")] or [""]
+        rows = [row for line in lines for row in _fold_line(line, self.width - stub, "  ")] or [""]
         head = heading.ljust(stub - 1) if len(heading) < stub else f"{heading}\n{' ' * (stub - 1)}"
-        first = f"{self._painted(head, '1')} {rows[0]}".rstrip()
+        first = f"{self._paint_lines(head, '1')} {rows[0]}".rstrip()
         return "\n".join([first, *(" " * stub + row for row in rows[1:])])
 
     def grid(self, grid: Grid) -> str:
         """A grid; one that is wider goes on below."""
         return text(grid, self.width, self.coloured)
 
-    def _painted(self, lines: str, style: str) -> str:
+    def _paint_lines(self, lines: str, style: str) -> str:
         return paint(lines, style) if self.coloured else lines
 
 
 PLAIN = Layout()  # where there is no terminal
 
 
-def _folded(line: str, room: int, indent: str = "") -> list[str]:
+def _fold_line(line: str, room: int, indent: str = "") -> list[str]:
     """A line as lines of the room there is, the further ones indented."""
     return wrap(printable(line), room, subsequent_indent=indent, break_on_hyphens=False) or [""]

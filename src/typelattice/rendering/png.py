@@ -13,7 +13,7 @@ NEEDED = {"resvg_py": "resvg-py", "matplotlib": "matplotlib"}  # module -> what 
 
 def png(svg: str, scale: float) -> bytes:
     """An SVG text as a PNG of so many pixels for each of its own. Raises DrawingError."""
-    resvg, matplotlib = (_needed(name) for name in NEEDED)
+    resvg, matplotlib = (_import_module(name) for name in NEEDED)
     fonts = Path(matplotlib.get_data_path(), "fonts", "ttf")
     found = resvg.svg_to_bytes(
         svg_string=svg.replace("currentColor", "#1a1a1a"), zoom=int(scale), font_dirs=[str(fonts)],
@@ -23,7 +23,7 @@ def png(svg: str, scale: float) -> bytes:
     return bytes(found)
 
 
-def _needed(name: str) -> Any:
+def _import_module(name: str) -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError:

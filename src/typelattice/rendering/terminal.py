@@ -18,7 +18,7 @@ X = TypeVar("X")
 
 def layout() -> Layout:
     """Return the layout of paragraphs for this terminal: its columns, in colour if it has any."""
-    return Layout(_width(), _coloured())
+    return Layout(_width(), _uses_colours())
 
 
 def _width() -> int:
@@ -30,12 +30,12 @@ def _width() -> int:
         return 80
 
 
-def _coloured() -> bool:
+def _uses_colours() -> bool:
     """Use colours on a terminal, or with FORCE_COLOR; never with NO_COLOR (no-color.org, force-color.org)."""
     if os.environ.get("FORCE_COLOR") and not os.environ.get("NO_COLOR"):
         return True
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return wanted and sys.stdout is not None and not _closed(sys.stdout) and sys.stdout.isatty()
+    return wanted and sys.stdout is not None and not _is_closed(sys.stdout) and sys.stdout.isatty()
 
 
 class OutputError(TypelatticeError, OSError):
@@ -62,7 +62,7 @@ def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
         silence(stream)  # it may be a reader that does not read for which we waited
         raise
     finally:
-        if not _closed(stream):  # whoever closed it, as a traced script may, has flushed it
+        if not _is_closed(stream):  # whoever closed it, as a traced script may, has flushed it
             with _writing(stream):
                 stream.flush()
 
@@ -73,7 +73,7 @@ def complain(line: str) -> None:
         show([line], sys.stderr)
 
 
-def _closed(stream: TextIO) -> bool:
+def _is_closed(stream: TextIO) -> bool:
     """Return True if a stream was closed, or its buffer detached."""
     try:
         return stream.closed
@@ -109,7 +109,7 @@ def overwrite_line(text: str) -> None:
         sys.stderr.flush()
 
 
-def counted(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X]:
+def show_progress_of(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X]:
     """The items one by one; a terminal's standard error shows how many are done, and the name of the next."""
     show_progress = progress_bar()
     for done, item in enumerate(items):

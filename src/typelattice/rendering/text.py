@@ -22,7 +22,7 @@ def text(grid: Grid, width: int = 80, colour: bool = False) -> str:
      a | 1 22
     """
     lines = [
-        [Cell(printable(c.text), c.marks) for c in row] for row in (grid.columns, *map(_dotted, grid.cells))
+        [Cell(printable(c.text), c.marks) for c in row] for row in (grid.columns, *map(_dot_row, grid.cells))
     ]
     columns = [list(column) for column in zip(*lines, strict=True)]
     stub = [Cell(printable(label)) for label in (grid.corner, *(c.text for c in grid.rows))]
@@ -53,17 +53,17 @@ def _block(stub: list[Cell], columns: list[list[Cell]], colour: bool) -> str:
     edge, widths = _wide(stub), [_wide(column) for column in columns]
     lines = []
     for i, (label, *cells) in enumerate(zip(stub, *columns, strict=True)):
-        shown = [_padded(c, wide, colour, bold=not i) for c, wide in zip(cells, widths, strict=True)]
-        lines.append(f" {_padded(label, edge, colour, bold=True)} | {' '.join(shown)}".rstrip())
+        shown = [_pad_cell(c, wide, colour, bold=not i) for c, wide in zip(cells, widths, strict=True)]
+        lines.append(f" {_pad_cell(label, edge, colour, bold=True)} | {' '.join(shown)}".rstrip())
     total = sum(wide + 1 for wide in widths)
     return "\n".join([lines[0], "-" * (edge + 2) + "+" + "-" * total, *lines[1:]])
 
 
-def _dotted(row: tuple[Cell, ...]) -> list[Cell]:
+def _dot_row(row: tuple[Cell, ...]) -> list[Cell]:
     return [Cell(".", c.marks) if "same" in c.marks else c for c in row]
 
 
-def _padded(cell: Cell, width: int, colour: bool, bold: bool) -> str:
+def _pad_cell(cell: Cell, width: int, colour: bool, bold: bool) -> str:
     if not colour:
         return cell.text.ljust(width)
     style = "1" if bold else next((code for mark, code in STYLES.items() if mark in cell.marks), "")

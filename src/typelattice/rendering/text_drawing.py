@@ -14,9 +14,9 @@ def sketch(drawn: Placed, width: int = 80) -> str:
     """A drawing in lines of text; a wider one goes on below.
 
     >>> from typelattice.rendering.diagram import Arrow, Diagram, Vertex
-    >>> from typelattice.rendering.layered import layered
+    >>> from typelattice.rendering.layered import lay_out
     >>> nodes = (Vertex("a", "a"), Vertex("b", "b"), Vertex("c", "c"))
-    >>> print(sketch(layered(Diagram("", nodes, (Arrow("a", "b"), Arrow("b", "c"))))))
+    >>> print(sketch(lay_out(Diagram("", nodes, (Arrow("a", "b"), Arrow("b", "c"))))))
     a -> b -> c
     """
     levels = sorted({n.at.y for n in drawn.nodes})

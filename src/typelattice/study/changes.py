@@ -13,6 +13,7 @@ from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.observed import observed, recording_of
 from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import load_recording
 from typelattice.rendering import Cell, Grid
 from typelattice.study.tables import of_tier, operands_of
 
@@ -78,7 +79,9 @@ def changes(a: System, b: System) -> Changes:
     'float32'
     """
     recorded = recording_of(a) is not None and recording_of(b) is not None
-    before, after = (given(Recording.load(s.name)) for s in (a, b)) if recorded else _asked(a, b)
+    before, after = (
+        (list_recorded_calls(load_recording(s.name)) for s in (a, b)) if recorded else _ask_both(a, b)
+    )
     return changes_between(_name(a), before, _name(b), after, recorded)
 
 
@@ -96,7 +99,7 @@ def changes_between(before: str, then: Calls, after: str, now: Calls, recorded: 
     return Changes(before, after, compared, changed, recorded)
 
 
-def given(recording: Recording) -> Calls:
+def list_recorded_calls(recording: Recording) -> Calls:
     """Return the calls that a library was asked, with its answers; leave out what Python itself answers."""
     found: dict[str, dict[tuple[str, ...], str]] = {}
     for call in recording.calls():
@@ -110,7 +113,7 @@ def _name(system: System) -> str:
     return f"{system.name} ({system.library})" if system.library else system.name
 
 
-def _asked(a: System, b: System) -> tuple[Calls, Calls]:
+def _ask_both(a: System, b: System) -> tuple[Calls, Calls]:
     """Ask two systems each operation of one or two operands, over the operands that both have."""
     (own, _), (others, _) = (operands_of(s, "all", small=False) for s in (a, b))
     columns = [o for o in own if o in others]
@@ -123,7 +126,7 @@ def _asked(a: System, b: System) -> tuple[Calls, Calls]:
 def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]) -> Calls:
     return {
         op.name: {
-            tuple(map(str, operands)): _given(system.explain(*operands, op=op.name))
+            tuple(map(str, operands)): _recorded_or_predicted(system.explain(*operands, op=op.name))
             for operands in _operands(rows, () if op.alone else columns)
         }
         for op in OPERATIONS.values()
@@ -140,7 +143,7 @@ def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[t
             yield (row,)
 
 
-def _given(p: Promotion) -> str:
+def _recorded_or_predicted(p: Promotion) -> str:
     """Return the library's recorded answer, or the rule's answer if there is none."""
     o = observed(p)
     if o is not None:

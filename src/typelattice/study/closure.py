@@ -39,7 +39,7 @@ class Closure:
 
 
 def closure(system: System, asked: Sequence[Operand]) -> Closure:
-    """Compute the closure of some operands of a system."""
+    """Compute all operands that promotion can reach from some operands, and the table of their promotions."""
     python = len({o.tier for o in asked}) > 1
     members: list[Operand | None] = [None, *asked]
     number = {o: i for i, o in enumerate(members)}
@@ -75,7 +75,7 @@ def key(system: System, o: Operand | None) -> Key:
     return alone.dtype, alone.weak
 
 
-def answered(found: Key) -> str:
+def answer_words(found: Key) -> str:
     """Describe an answer in one or two words."""
     dtype, weak = found
     return "refused" if dtype is None else f"{dtype} (weak)" if weak else str(dtype)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from typelattice.explanations.library_code import Term, as_code, leaves, plain
 from typelattice.operands.operand import Operand
-from typelattice.study.closure import Closure, Key, answered
+from typelattice.study.closure import Closure, Key, answer_words
 from typelattice.study.law_equations import Case, monotone
 
 
@@ -31,7 +31,9 @@ class Counterexample:
         return tuple(dict.fromkeys(leaves(self.terms[0])))
 
     def __str__(self) -> str:
-        said = [f"{plain(t)} is {answered(found)}" for t, found in zip(self.terms, self.answers, strict=True)]
+        said = [
+            f"{plain(t)} is {answer_words(found)}" for t, found in zip(self.terms, self.answers, strict=True)
+        ]
         if isinstance(self.terms[-1], Operand):
             said[1:] = [f"not {self.terms[-1]}"]
         return ", ".join([*said, *filter(None, [self.note])])

@@ -162,13 +162,13 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
         """Yield each criterion with the number of pairs that break it, and some of them."""
         for name, pairs in self.broken.items():
             counted = f"{len(pairs)} of {self.asked}: {CRITERIA[name].about}"
-            yield name, [counted, listed(pairs, most)] if pairs else [counted]
+            yield name, [counted, list_pairs(pairs, most)] if pairs else [counted]
 
     def grid(self) -> Grid:
         """Lay out the criteria (rows), the number of pairs that break each, and some of them."""
         heads = tuple(map(Cell, ("pairs", "asked", "such as")))
         cells = tuple(
-            (Cell(str(len(pairs))), Cell(str(self.asked)), Cell(listed(pairs)))
+            (Cell(str(len(pairs))), Cell(str(self.asked)), Cell(list_pairs(pairs)))
             for pairs in self.broken.values()
         )
         return Grid(self.title, heads, tuple(Cell(name, (), CRITERIA[name].about) for name in self), cells)
@@ -249,7 +249,7 @@ def _sources(p: Promotion) -> tuple[DType, ...]:
     return tuple(d for d in found if d)
 
 
-def listed(pairs: Sequence[Promotion], most: int = SHOWN) -> str:
+def list_pairs(pairs: Sequence[Promotion], most: int = SHOWN) -> str:
     """List pairs and their results: `int8 + uint8: int16, ...`."""
     said = [f"{' + '.join(map(str, p.operands))}{f': {p.dtype}' if p.dtype else ''}" for p in pairs[:most]]
     return ", ".join(said) + ", ..." * (len(pairs) > most)

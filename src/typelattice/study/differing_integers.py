@@ -27,8 +27,8 @@ class ValueChange:
 
     def __str__(self) -> str:
         """`uint8 with -128 to -1: int16 -> uint8`."""
-        ends = f"{_written(self.least)} to {_written(self.greatest)}"
-        ints = _written(self.least) if self.least == self.greatest else ends
+        ends = f"{_int_text(self.least)} to {_int_text(self.greatest)}"
+        ints = _int_text(self.least) if self.least == self.greatest else ends
         return f"{self.dtype} with {ints}: {self.before or 'refused'} -> {self.after or 'refused'}"
 
 
@@ -50,7 +50,7 @@ def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[Valu
                 yield ValueChange(d, least, following - 1, before, after)
 
 
-def _written(n: int) -> str:
+def _int_text(n: int) -> str:
     """Write an int; at the end of a range of integers, as a power of two, `2**31-1`."""
     for power in NAMED_POWERS:
         beyond = abs(n) - 2**power

@@ -15,7 +15,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import TierChoice, read
 from typelattice.study.table_labels import REFUSED, SHOW_SMALL, code, left_out, marks
-from typelattice.study.tables import Table, answered, operands_of, tiers_of, without_idle_scalars
+from typelattice.study.tables import Table, make_table, operands_of, tiers_of, without_idle_scalars
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,10 +108,10 @@ def diff(
     tiers = tiers_of(tier, both)
     if dtypes is not None:
         operands = [read(x, both) for x in dtypes]
-        return Diff(*(answered(s, op, tiers, operands) for s in both))
+        return Diff(*(make_table(s, op, tiers, operands) for s in both))
     (own, hidden), (others, hidden_there) = (operands_of(s, tier, small) for s in both)
     common = [o for o in own if o in others]
-    found = [without_idle_scalars(answered(s, op, tiers, common)) for s in both if common]
+    found = [without_idle_scalars(make_table(s, op, tiers, common)) for s in both if common]
     rows = [x for x in found[0].rows if x in found[1].rows] if found else []
     columns = [x for x in found[0].columns if x in found[1].columns] if found else []
     if not rows or not columns:
@@ -127,9 +127,9 @@ def differ(p: Promotion, q: Promotion) -> bool:
 
 def _cell(p: Promotion, q: Promotion, codes: str) -> Cell:
 
-    def told() -> str:
+    def describe_difference() -> str:
         return f"{question(p)}: {p.system.name} {answer(p)}, {q.system.name} {answer(q)}"
 
     if not differ(p, q):
-        return Cell(code(p, codes), ("same", *marks(p)), told)
-    return Cell(f"{code(p, codes)}|{code(q, codes)}", ("differs",), told)
+        return Cell(code(p, codes), ("same", *marks(p)), describe_difference)
+    return Cell(f"{code(p, codes)}|{code(q, codes)}", ("differs",), describe_difference)

@@ -37,7 +37,7 @@ def idempotent(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tup
     return p(x[0], x[0]), x[0]
 
 
-def swapped(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
+def swap_operands(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X]:
     return p(x[0], x[1]), p(x[1], x[0])
 
 
@@ -73,9 +73,9 @@ def top(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X
 # Law -> (how many operands, the equation), all of which have to hold.
 EQUATIONS: Mapping[str, Sequence[tuple[int, Sides]]] = {
     "idempotent": [(1, idempotent)],
-    "commutative": [(2, swapped)],
+    "commutative": [(2, swap_operands)],
     "associative": [(3, associative)],
-    "order-free": [(2, swapped), (3, first_swapped), (3, last_swapped)],
+    "order-free": [(2, swap_operands), (3, first_swapped), (3, last_swapped)],
     "monotone": [(3, monotone)],
 }
 # Law -> the equation that holds of one operand, x[0], beside every other.
@@ -101,7 +101,7 @@ class Count:
 
 
 class Row:
-    """Numbers, one for each operand over which the last place of an equation ranges."""
+    """The numbers of the operands that the last place of an equation runs through, checked all at once."""
 
     __slots__ = ("_pick", "kept_after", "kept_before", "numbers")
 

@@ -11,12 +11,13 @@ from typelattice.engine.system import System
 from typelattice.explanations.library_code import Term, as_code
 from typelattice.explanations.sections import Section
 from typelattice.facts.display_hooks import Viewed
-from typelattice.facts.dtypes import DTypeError
+from typelattice.facts.dtypes import DTypeError, Node
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
-from typelattice.study.closure import Closure, answered, closure, key
+from typelattice.study.closure import REFUSED, Closure, answer_words, closure, key
 from typelattice.study.counterexample import Counterexample, written_out
+from typelattice.study.distributivity import Uneven, uneven
 from typelattice.study.law_equations import ELEMENTS, EQUATIONS, Judge
 from typelattice.study.multi_operand_recordings import evidence
 from typelattice.study.study_scope import BeyondReachError, TierChoice, domain
@@ -31,6 +32,7 @@ LAWS = {  # name -> statement
     "unique bounds": "where anything lies above two operands, one dtype lies lowest",
     "order-free": "several operands together give the same in whatever order they stand",
     "monotone": "where b is above a, b + c is above a + c",
+    "distributive": "where a lies below b + c, a is the join of something below b and something below c",
     "identity": "one operand e leaves all others what they are: e + x is x",
     "top": "one operand t absorbs all others: t + x is t",
 }
@@ -158,7 +160,7 @@ def laws(
     >>> import typelattice as tl
     >>> numpy = tl.laws("numpy")
     >>> numpy
-    <laws of numpy: 5 of 8 hold>
+    <laws of numpy: 5 of 9 hold>
     >>> numpy["commutative"].holds, numpy["associative"].holds
     (True, False)
     >>> print(numpy["associative"].counterexample)
@@ -179,6 +181,7 @@ def _laws(system: System, tier: TierChoice, asked: tuple[Operand, ...]) -> Laws:
     judge = Judge(over)
     verdicts = {law: _equation(law, judge) for law in EQUATIONS}
     verdicts["unique bounds"] = _unique_bounds(over)
+    verdicts["distributive"] = _distributive(over)
     verdicts |= {law: _element(law, judge) for law in ELEMENTS}
     return Laws(system, tier, asked, {law: verdicts[law] for law in LAWS})
 
@@ -215,8 +218,8 @@ def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
         call = found.departing[0]
         departing, calls = len(found.departing), len(found.calls)
         counted = f"{departing} of {calls} recorded calls of several operands depart from the file"
-        example = f"{', '.join(map(str, call.operands))} is {answered(call.answer)} in {found.versions}"
-        note = f"{counted}; {example}, and {answered(call.ours)} by joining the set"
+        example = f"{', '.join(map(str, call.operands))} is {answer_words(call.answer)} in {found.versions}"
+        note = f"{counted}; {example}, and {answer_words(call.ours)} by joining the set"
         return Verdict(verdict.law, None, 0, verdict.asked, note=note)
     return verdict
 
@@ -244,6 +247,36 @@ def _unique_bounds(over: Closure) -> Verdict:
     answers = (key(over.system, over.members[over.table[pair[0]][pair[1]]]),)
     shown = Counterexample(terms, answers, expressions, setup, note)
     return Verdict("unique bounds", False, len(split), len(pairs), shown)
+
+
+def _distributive(over: Closure) -> Verdict:
+    """Judge the law of the order itself: below a join of arrays lies no dtype that is no join from below."""
+    number: dict[Node, int] = {}
+    for i in over.asked:
+        o = over.members[i]
+        if o and o.dtype and o.dtype in over.system.order and o.tier != "scalar" and not o.weak:
+            number.setdefault(o.dtype, i)
+    try:
+        broken, asked = uneven(
+            over.system.order, list(number), lambda a, b: over.table[number[a]][number[b]] != REFUSED
+        )
+    except BeyondReachError as e:
+        return Verdict("distributive", None, 0, 0, note=str(e))
+    if not broken:
+        return Verdict("distributive", True, 0, asked)
+
+    def rank(u: Uneven) -> tuple[int, list[int]]:
+        places = [number[n] for n in (u.left, u.right, u.node)]
+        return over.size(*places), places
+
+    least = min(broken, key=rank)
+    left, right = number[least.left], number[least.right]
+    terms: tuple[Term, ...] = (over.operands(left, right),)
+    setup, expressions = as_code(over.system, terms, over.python)
+    answers = (key(over.system, over.members[over.table[left][right]]),)
+    note = f"{least.node} lies below {least.join}, but is no join from below {least.left} and {least.right}"
+    shown = Counterexample(terms, answers, expressions, setup, note)
+    return Verdict("distributive", False, len(broken), asked, shown)
 
 
 def _foldable(code: str) -> str:

@@ -10,7 +10,8 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED, OF_PYTHON
-from typelattice.recorded.recording import Recording, opened, recorded
+from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import open_recording, recording_names
 from typelattice.study.closure import Key
 
 ASKED = "result_type"  # the call that only promotes
@@ -57,12 +58,12 @@ class Evidence:
 def evidence(system: System, operands: Sequence[Operand]) -> Evidence:
     """Return the recorded calls of three or more of these operands; none for a system that is not bundled."""
     if (
-        system.name not in recorded()
+        system.name not in recording_names()
         or system.name not in systems(versions=True)
         or find_system(system.name) is not system
     ):
         return Evidence((), "")
-    page = opened(system.name)
+    page = open_recording(system.name)
     assert page
     versions = ", ".join(f"{name} {version}" for name, version in page.versions.items())
     return Evidence(tuple(_calls(system, page, {str(o): o for o in operands})), versions)

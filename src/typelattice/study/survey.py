@@ -9,7 +9,7 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems as all_systems
 from typelattice.rendering import Cell, Grid
-from typelattice.study.criteria import CRITERIA, criteria, listed
+from typelattice.study.criteria import CRITERIA, criteria, list_pairs
 from typelattice.study.laws import LAWS, laws
 from typelattice.study.study_scope import TierChoice
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOT_ASKED = "-"
-HEADS = dict(zip(LAWS, ("idem", "comm", "assoc", "bounds", "free", "mono", "id", "top"), strict=True))
+HEADS = dict(zip(LAWS, ("idem", "comm", "assoc", "bounds", "free", "mono", "dist", "id", "top"), strict=True))
 
 
 def survey(
@@ -67,4 +67,4 @@ def _row(s: System, tier: TierChoice, dtypes: Sequence[object] | None, length: i
         yield Cell(verdict.mark, () if verdict else ("differs",), str(verdict))
     yield Cell(str(priced.asked))
     for name, pairs in priced.items():
-        yield Cell(str(len(pairs)), (), listed(pairs) if pairs else f"no pair: {CRITERIA[name].about}")
+        yield Cell(str(len(pairs)), (), list_pairs(pairs) if pairs else f"no pair: {CRITERIA[name].about}")

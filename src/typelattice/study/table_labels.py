@@ -4,10 +4,11 @@ from __future__ import annotations
 from functools import partial
 
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.recorded_answer import deed
+from typelattice.explanations.recorded_answer import describe_answer
 from typelattice.explanations.sections import answer, cast_words, question
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
+from typelattice.facts.suggestions import nearest
 from typelattice.operands.operand import BOOL, Operand
 from typelattice.recorded.observed import Observed, observed
 from typelattice.rendering import Cell
@@ -36,8 +37,8 @@ def cell(p: Promotion, o: Observed | None, codes: str) -> Cell:
     """
     if o is not None and o.departs:
         given = short(o.dtype, codes) + "*" * o.weak if o.dtype else REFUSED if o.error else o.call.answer
-        return Cell(f"{given}{DEPARTS}", ("departs",), partial(told, p))
-    return Cell(code(p, codes), marks(p), partial(told, p))
+        return Cell(f"{given}{DEPARTS}", ("departs",), partial(describe_cell, p))
+    return Cell(code(p, codes), marks(p), partial(describe_cell, p))
 
 
 def code(p: Promotion, codes: str = "bits") -> str:
@@ -62,7 +63,7 @@ def short(d: DType, codes: str) -> str:
     if codes == "names":
         return d.name
     if codes != "bytes":
-        raise ValueError(f"unknown codes {codes!r}; these are {', '.join(CODES)}")
+        raise ValueError(f"unknown codes {codes!r}{nearest(str(codes), CODES)}; these are {', '.join(CODES)}")
     in_bytes = f"{d.code[0]}{(d.bits or 0) // 8}"
     if numpy_reading(in_bytes) is d:
         return in_bytes
@@ -78,11 +79,11 @@ def marks(p: Promotion) -> tuple[str, ...]:
     return (p.dtype.kind.value, *(["weak"] * p.weak), *(["lossy"] * bool(lossy)))
 
 
-def told(p: Promotion) -> str:
+def describe_cell(p: Promotion) -> str:
     """Describe a cell in a line: the question, the answer, and the reason of a refusal or the loss."""
     lost = dict.fromkeys(cast_words(c) for c in p.casts if c.loss)
     o = observed(p)
-    did = [f"{o.library} {deed(o)}"] if o and o.departs else []
+    did = [f"{o.library} {describe_answer(o)}"] if o and o.departs else []
     return ". ".join((f"{question(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *lost, *did))
 
 

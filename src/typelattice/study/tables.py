@@ -158,9 +158,9 @@ def table(
     """
     found = find_system(system)
     if dtypes is not None:
-        return answered(found, op, tiers_of(tier, [found]), [found.operand(x) for x in dtypes])
+        return make_table(found, op, tiers_of(tier, [found]), [found.operand(x) for x in dtypes])
     operands, hidden = operands_of(found, tier, small)
-    return without_idle_scalars(answered(found, op, tiers_of(tier, [found]), operands, hidden))
+    return without_idle_scalars(make_table(found, op, tiers_of(tier, [found]), operands, hidden))
 
 
 def tiers_of(tier: TierChoice, systems: Sequence[System]) -> tuple[Tier, ...]:
@@ -187,7 +187,7 @@ def operands_of(system: System, tier: TierChoice, small: bool) -> tuple[list[Ope
     return [*arrays, *(widths or map(parse, SCALARS))], hidden
 
 
-def answered(
+def make_table(
     system: System,
     op: str | None,
     tiers: Sequence[Tier],

@@ -14,7 +14,7 @@ import typelattice as tl
 from typelattice.calls.step import ProgramError, Step
 from typelattice.cli.bindings import BINDING, bindings
 from typelattice.cli.explain_program import explain_outcome
-from typelattice.explanations.recorded_answer import given
+from typelattice.explanations.recorded_answer import answer_words
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
 from typelattice.programs.replay.replay import Outcome
@@ -142,8 +142,8 @@ def _counted(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _answer(o: Outcome) -> str:
     """Write the result of a step: what the library was seen to answer where it departs from its rule."""
-    if seen := o.departure:
-        return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else given(seen)
+    if seen := o.recorded_departure:
+        return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
     return f"{o}{UNASKED * o.never_asked}"
 
 

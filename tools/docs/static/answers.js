@@ -1,18 +1,95 @@
-// Opens the page of two operands, in either order; says so if there is none.
+// Finds the page of a question: "int64 / float16", "sum uint8", "uint8 300 pow", with a typing mistake or two.
+// answer-pages.js, which the site's build writes, says of what there are pages.
 "use strict";
-const pages = new Set([...document.querySelectorAll(".pages a")].map((link) => link.textContent));
-document.getElementById("find").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const operands = document.getElementById("operands").value.trim().split(/[\s,+]+/);
-  const op = document.getElementById("op").value;
-  const orders = [operands, [...operands].reverse()];
-  const found = orders.find((order) => order.length === 2 && pages.has(order.join(" + ")));
-  const none = document.getElementById("none");
-  const number = found && !/^[a-z]/.test(found[1]);
-  if (!found || (number && op !== "add")) {
-    none.textContent = "No page of these. The command line answers any question: typelattice explain.";
-    return;
+
+/** How many letters have to change to make one word of another. */
+function distance(a, b) {
+  let row = [...Array(b.length + 1).keys()];
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
   }
-  const file = encodeURIComponent(found.join("+")) + ".html";
-  location.href = op === "add" ? file : op + "/" + file;
+  return row[b.length];
+}
+
+/** The word of a list that was probably meant: itself, or the nearest one if that is near. */
+function meant(word, list) {
+  if (list.includes(word)) return word;
+  if (word.length < 4) return null;
+  const near = list.map((one) => [distance(word, one), one]).sort(([a], [b]) => a - b)[0];
+  return near[0] <= 1 + (word.length > 6) ? near[1] : null;
+}
+
+/** The page of a question, from the root of the site, and what it answers; null if there is none. */
+function answerPage(text) {
+  const { usual, dtypes, numbers, withNumbers, alone, operations } = ANSWER_PAGES;
+  const named = new Map(Object.entries(operations).flatMap(([op, names]) => names.map((name) => [name, op])));
+  const words = text.toLowerCase().replace(/[(),]|\b(?:np|numpy|jnp|torch|tf|xp)\./g, " ")
+    .replace(/\s([+/%@]|\*\*?|\/\/|==)\s/g, " $1 ").replace(/([a-z]\d+)\s*([-+*/%@=]+)\s*(?=[a-z\d])/g, "$1 $2 ")
+    .split(/\s+/).filter(Boolean);
+  let op = null;
+  const operands = [];
+  for (const word of words) {
+    if (numbers.includes(word)) operands.push(word);
+    else if (meant(word, dtypes)) operands.push(meant(word, dtypes));
+    else if (named.has(word)) op = named.get(word);
+    else if (meant(word, [...named.keys()])) op = named.get(meant(word, [...named.keys()]));
+    else return null;
+  }
+  op ??= usual;
+  if (!operands.length) return words.length ? { path: `${op}.html`, title: op } : null;
+  if (operands.length === 1 && !alone.includes(op)) return null;
+  if (operands.length === 2 && alone.includes(op)) return null;
+  if (operands.length > 2) return null;
+  const count = operands.filter((one) => numbers.includes(one)).length;
+  if (count > 1 || (count && !withNumbers.includes(op))) return null;
+  const place = (one) => (numbers.includes(one) ? dtypes.length : dtypes.indexOf(one));
+  operands.sort((a, b) => place(a) - place(b));
+  if (numbers.includes(operands[0])) return null;
+  const file = `${operands.map(encodeURIComponent).join("+")}.html`;
+  const sign = operations[op].at(-1);
+  const title = operands.length === 2 && !/^\w/.test(sign) ? operands.join(` ${sign} `) : `${op}(${operands.join(", ")})`;
+  return { path: op === usual ? file : `${op}/${file}`, title };
+}
+
+document.getElementById("find")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const found = answerPage(document.getElementById("operands").value);
+  if (found) location.href = found.path;
+  else document.getElementById("none").textContent =
+    "No page of these. The command line answers any question: typelattice explain.";
+});
+
+// On the page of search results: the page of answers above them.
+const asked = new URLSearchParams(location.search).get("q");
+const results = document.getElementById("search-results");
+if (asked && results && typeof ANSWER_PAGES !== "undefined") {
+  const found = answerPage(asked);
+  if (found) {
+    const link = document.createElement("a");
+    link.href = `answers/${found.path}`;
+    link.textContent = `${found.title}: what every library answers`;
+    const shown = document.createElement("p");
+    shown.id = "answer-page";
+    shown.append(link);
+    results.before(shown);
+  }
+}
+
+// Beside the box that computes: the page of an expression of two operands.
+const box = document.getElementById("live");
+box?.addEventListener("submit", () => {
+  document.getElementById("answer-page")?.remove();
+  const bound = new Map(box.elements.names.value.split(/\s+/).map((one) => one.replace(/\[.*\]$/, "").split("=")));
+  const found = answerPage(box.elements.code.value.replace(/[A-Za-z_]\w*/g, (word) => bound.get(word) ?? word));
+  if (!found) return;
+  const link = document.createElement("a");
+  link.href = `answers/${found.path}`;
+  link.textContent = `${found.title}: every library, release by release`;
+  const shown = document.createElement("p");
+  shown.id = "answer-page";
+  shown.append(link);
+  document.getElementById("live-answer").after(shown);
 });

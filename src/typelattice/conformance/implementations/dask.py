@@ -1,6 +1,8 @@
-"""Dask's results computed; its recordings have the dtype that a lazy array announces."""
+"""Dask's results computed, whole and in chunks; its recordings have the dtype that a lazy array announces."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from typelattice.conformance.libraries.dask import Dask
 
@@ -16,4 +18,15 @@ class Computed(Dask):
         return super().read(compute(scheduler="synchronous") if compute else result)
 
 
-IMPLEMENTATIONS = {Computed.name: Computed}
+class Chunked(Computed):
+    """Arrays of two chunks, so that partial results are combined."""
+
+    name = "dask-chunked"
+    how = "functions of dask.array on arrays of two chunks, computed"
+
+    def make(self, operand: str) -> object:
+        made: Any = super().make(operand)
+        return made.rechunk(1) if hasattr(made, "rechunk") else made
+
+
+IMPLEMENTATIONS = {each.name: each for each in (Computed, Chunked)}

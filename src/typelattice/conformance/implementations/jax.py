@@ -1,11 +1,13 @@
-"""JAX computed call by call, and compiled by `jax.jit`; its recordings are traced."""
+"""JAX computed call by call, and under its transformations; its recordings are traced."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from typelattice.conformance.libraries.jax import JAX
 from typelattice.conformance.library import NoSuchOperandError
@@ -25,30 +27,58 @@ class Eager(JAX):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         found = self.eager()
-        return {op: self.computed(found[op]) for op in found if op != "result_type"}  # it computes nothing
+        return {op: self.asked(found[op]) for op in found if op != "result_type"}  # it computes nothing
 
-    def computed(self, function: Callable[..., Any]) -> Callable[..., object]:
-        """Return a function that waits for its result, so that what fails there fails here."""
-        return lambda *operands: jax.block_until_ready(function(*operands))
+    def asked(self, function: Callable[..., Any]) -> Callable[..., object]:
+        """Return a function of arrays and Python scalars that waits for its result, so that it fails here."""
 
-
-class Jit(Eager):
-    """The same functions compiled, with arrays as arguments and Python scalars as constants."""
-
-    name = "jax-jit"
-    how = "functions of jax.numpy under jax.jit"
-
-    def computed(self, function: Callable[..., Any]) -> Callable[..., object]:
+        @functools.wraps(function)
         def call(*operands: object) -> object:
             arrays = [x for x in operands if isinstance(x, jax.Array)]
 
-            def of(*tracers: object) -> object:
+            def of_arrays(*tracers: object) -> object:
                 rest = iter(tracers)
                 return function(*(next(rest) if isinstance(x, jax.Array) else x for x in operands))
 
-            return jax.block_until_ready(jax.jit(of)(*arrays))
+            return jax.block_until_ready(self.transformed(of_arrays, arrays))
 
         return call
 
+    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+        """Call a function; a subclass transforms it first. Python scalars are constants in it."""
+        return function(*arrays)
 
-IMPLEMENTATIONS = {each.name: each for each in (Eager, Jit)}
+
+class Jit(Eager):
+    name = "jax-jit"
+    how = "functions of jax.numpy under jax.jit"
+
+    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+        return jax.jit(function)(*arrays)
+
+
+class Vmap(Eager):
+    name = "jax-vmap"
+    how = "functions of jax.numpy under jax.vmap, over a new first axis of each array"
+
+    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+        return jax.vmap(function)(*(jnp.expand_dims(x, 0) for x in arrays))
+
+
+class Grad(Eager):
+    name = "jax-grad"
+    how = "functions of jax.numpy as jax.vjp evaluates them"
+
+    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+        return jax.vjp(function, *arrays)[0]
+
+
+class EvalShape(Eager):
+    name = "jax-eval-shape"
+    how = "functions of jax.numpy under jax.eval_shape, with abstract arrays"
+
+    def transformed(self, function: Callable[..., object], arrays: list[jax.Array]) -> object:
+        return jax.eval_shape(function, *arrays)
+
+
+IMPLEMENTATIONS = {each.name: each for each in (Eager, Jit, Vmap, Grad, EvalShape)}

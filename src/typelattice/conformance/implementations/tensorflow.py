@@ -1,4 +1,4 @@
-"""`tf.function`, which traces what eager TensorFlow computes."""
+"""`tf.function`, which traces what eager TensorFlow computes, and XLA, which compiles it."""
 
 from __future__ import annotations
 
@@ -11,4 +11,12 @@ class InGraphs(Function):
     name = "tf-function"
 
 
-IMPLEMENTATIONS = {InGraphs.name: InGraphs}
+class XLA(Function):
+    """The same graphs compiled."""
+
+    name = "tf-xla"
+    how = "functions of tf under tf.function(jit_compile=True), on the CPU, default mode; the usual dtypes"
+    compiled = True
+
+
+IMPLEMENTATIONS = {each.name: each for each in (InGraphs, XLA)}

@@ -67,7 +67,7 @@ def _array(shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def _loop(ufunc: Any) -> Callable[..., object]:
-    """Return a function that gives a ufunc's first output, not computed.
+    """Return a function that gives an array of the dtype of a ufunc's first output, uncomputed.
 
     It does as `ufunc.__call__` in `cupy/_core/_kernel.pyx` does up to the launch: wrap the scalars, choose
     a loop, and cast the scalars to its dtypes.

@@ -91,7 +91,7 @@ class JAX(Library):
         return f"{dtype.name}{'*' if weak else ''}"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return {name: asked(name, function) for name, function in self.eager().items()} | {
+        return {name: trace_or_compute(name, function) for name, function in self.eager().items()} | {
             "arange": jnp.arange,  # of concrete numbers alone: they say how long it is
             "result_type": _result_type,
             "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
@@ -148,7 +148,7 @@ class JAXLax(JAX):
     how = f"jax.lax's functions (divide is lax.div), {TRACED}"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return {name: _traced(function) for name, function in LAX.items()}
+        return {name: _trace_call(function) for name, function in LAX.items()}
 
 
 def _axes(x: Any) -> Sequence[int]:
@@ -159,7 +159,7 @@ def _narrow(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize < (16 if dtype.kind == "c" else 8)
 
 
-def _traced(function: Callable[..., object]) -> Callable[..., object]:
+def _trace_call(function: Callable[..., object]) -> Callable[..., object]:
     # An eager call compiles each new pair, some 50 ms; tracing decides the same types. Arrays are
     # closed over so as to stay concrete, as power's rule for integer exponents wants them.
     def call(*operands: object) -> object:
@@ -174,9 +174,9 @@ def _traced(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-def asked(name: str, function: Callable[..., object]) -> Callable[..., object]:
+def trace_or_compute(name: str, function: Callable[..., object]) -> Callable[..., object]:
     """Return a function that traces its call, but computes linear algebra of half floats."""
-    traced = _traced(function)
+    traced = _trace_call(function)
     if name not in OPERATIONS or OPERATIONS[name].of_class not in COMPUTED:
         return traced
 
@@ -201,7 +201,7 @@ def _result_type(*operands: object) -> object:
         _, weak = rules.result_type(*operands, return_weak_type_flag=True)
         told.append((jnp.result_type(*operands), weak))
 
-    _traced(of)(*operands)
+    _trace_call(of)(*operands)
     return told[-1]
 
 

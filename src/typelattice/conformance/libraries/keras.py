@@ -163,7 +163,7 @@ class Computed(Keras):
             "nonzero": lambda x: first(ops.nonzero(x)),
             "clip": self.clip,
         }
-        return {op: self.asked(op, function) for op, function in asked.items()}
+        return {op: self.wrap_function(op, function) for op, function in asked.items()}
 
     def clip(self, *operands: object) -> object:
         """Clip between both bounds, which Keras always wants."""
@@ -171,7 +171,7 @@ class Computed(Keras):
             raise NotAskedError("a bound is missing")
         return self.keras.ops.clip(*operands)
 
-    def asked(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
+    def wrap_function(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
         """Return a function as the recorder calls it."""
         return function
 
@@ -190,12 +190,12 @@ class ComputedJax(Computed, Jax):
         jax.config.update("jax_traceback_filtering", "off")
         super().__init__()
 
-    def asked(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
+    def wrap_function(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
         import jax
 
-        from typelattice.conformance.libraries.jax import asked
+        from typelattice.conformance.libraries.jax import trace_or_compute
 
-        traced = asked(op, function)
+        traced = trace_or_compute(op, function)
 
         @functools.wraps(function)
         def call(*operands: object) -> object:
@@ -213,7 +213,7 @@ class ComputedJax(Computed, Jax):
 
 
 class ComputedTensorFlow(Computed, TensorFlow):
-    def asked(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
+    def wrap_function(self, op: str, function: Callable[..., object]) -> Callable[..., object]:
         from typelattice.conformance.libraries.tensorflow import afresh
 
         return afresh(function)

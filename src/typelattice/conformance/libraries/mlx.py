@@ -17,7 +17,7 @@ DTYPES = (
 
 
 class MLX(Framework):
-    """Lazy arrays, which know their dtype without being computed."""
+    """MLX, to be recorded; its arrays are lazy, and know their dtype without being computed."""
 
     name = "mlx"
     how = "functions of mlx.core on the CPU"

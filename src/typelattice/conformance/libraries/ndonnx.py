@@ -35,8 +35,7 @@ class Ndonnx(Framework):
         return ndx.argument(shape=(), dtype=dtype)
 
     def operations(self) -> Operations:
-        condition = ndx.argument(shape=(2,), dtype=ndx.bool)
-        return functions((ndx,), condition, copied=as_is) | {
+        return functions((ndx,), self.array(ndx.bool, True), copied=as_is) | {
             "expand_dims": lambda x: ndx.expand_dims(x, axis=0),
             "tensordot": lambda x, y: ndx.tensordot(x, y, axes=1),
             "full": of_numbers(lambda x: ndx.full((2,), x)),

@@ -117,11 +117,11 @@ class NumPy1(NumPy):
     def __init__(self) -> None:
         super().__init__()
         self.extra_operands = [*TWO] + [
-            f"{dtype}:0d={value}" for dtype in DTYPES for value in _limits(np.dtype(dtype))
+            f"{dtype}:0d={value}" for dtype in DTYPES for value in _boundary_values(np.dtype(dtype))
         ]
 
 
-def _limits(dtype: np.dtype[Any]) -> list[str]:
+def _boundary_values(dtype: np.dtype[Any]) -> list[str]:
     """The values about which a 0-d array of this dtype counts as a narrower one."""
     if dtype.kind == "b":
         return ["False"]

@@ -94,6 +94,8 @@ class Function(TensorFlow):
 
     name = "tensorflow-function"
     how = "functions of tf under tf.function, computed on the CPU, default mode; the usual dtypes"
+    compiled = False
+    """True: by XLA."""
 
     def __init__(self) -> None:
         tf.get_logger().setLevel("ERROR")  # it warns of each function that is traced
@@ -106,6 +108,7 @@ class Function(TensorFlow):
         return {op: self.in_graph(function) for op, function in found.items()}
 
     def in_graph(self, function: Callable[..., object]) -> Callable[..., object]:
+        @functools.wraps(function)
         def call(*operands: object) -> object:
             tensors = [x for x in operands if isinstance(x, tf.Tensor)]
 
@@ -113,7 +116,7 @@ class Function(TensorFlow):
                 rest = iter(symbols)
                 return function(*(next(rest) if isinstance(x, tf.Tensor) else x for x in operands))
 
-            return tf.function(of, autograph=False)(*tensors)
+            return tf.function(of, autograph=False, jit_compile=self.compiled)(*tensors)
 
         return call
 

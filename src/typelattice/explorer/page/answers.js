@@ -1,5 +1,43 @@
 // One pair of operands under every system.
 
+/** Cells of one answer by library: the releases of a library that answer alike stand together. */
+function folded(cells) {
+  const key = (cell) => `${cell.system.of} ${reasonOf(cell)} ${cell.evidence.departs && cell.evidence.given}`;
+  return [...Map.groupBy(cells, key).values()];
+}
+
+/** Why a system refuses, without its name, so that systems with one reason stand together. */
+function reasonOf(cell) {
+  const lines = cell.sections.find(({ heading }) => heading === "refused")?.lines ?? [];
+  const text = lines.join(" ");
+  return text.startsWith(`${cell.system.name} `) ? text.slice(cell.system.name.length + 1) : text;
+}
+
+/** What stands behind the name of a library: its releases, if there are several, and what it does instead. */
+function marked(releases) {
+  const [{ evidence }] = releases;
+  const numbers = releases.map(({ system }) => system.release).filter(Boolean);
+  const told = numbers.length > 1 ? ` ${numbers.join(", ")}` : "";
+  return told + (evidence.departs ? ` does otherwise: ${evidence.given}` : "");
+}
+
+/** The link to the site's page of a question, which has every release; null where there is no such page. */
+function answerPageOf(model, op, operands) {
+  const pages = model.data.pages;
+  if (!pages) return null;
+  const { usual, dtypes, numbers, withNumbers, alone, operations } = pages;
+  const name = op || usual;
+  const asked = operands.filter(Boolean);
+  if (!operations[name] || asked.length !== (alone.includes(name) ? 1 : 2)) return null;
+  const place = (one) => (dtypes.includes(one) ? dtypes.indexOf(one) : numbers.includes(one) ? dtypes.length : NaN);
+  const sorted = [...asked].sort((x, y) => place(x) - place(y));
+  const count = sorted.filter((one) => numbers.includes(one)).length;
+  if (sorted.some((one) => Number.isNaN(place(one))) || count > (withNumbers.includes(name) ? 1 : 0)) return null;
+  const file = `${sorted.map(encodeURIComponent).join("+")}.html`;
+  const href = `answers/${name === usual ? file : `${name}/${file}`}`;
+  return element("p", { class: "page" }, element("a", { href }, "Every library, release by release"));
+}
+
 /** What every system answers to one pair, by answer. */
 function answersView(page) {
   const { model, state, system: chosen } = page;
@@ -66,18 +104,16 @@ function answersView(page) {
         field("second operand ", "b", b),
         element("datalist", { id: "operands" }, ...operands.map((value) => element("option", { value }))),
       ),
+      answerPageOf(model, state.op, [a, b]),
       ...sorted.map(([words, cells]) =>
         element(
           "section",
           { class: "group" },
-          element("h3", { class: cells[0].answer.kind }, `${words} (${cells.length})`),
-          element(
-            "ul",
-            { class: "names" },
-            ...cells.map((cell) =>
-              link(cell.system, cell.evidence.departs ? ` does otherwise: ${cell.evidence.given}` : ""),
-            ),
-          ),
+          element("h3", { class: cells[0].answer.kind }, `${words} (${folded(cells).length})`),
+          ...[...Map.groupBy(folded(cells), ([cell]) => reasonOf(cell))].flatMap(([reason, alike]) => [
+            reason ? element("p", { class: "reason" }, reason) : null,
+            element("ul", { class: "names" }, ...alike.map((releases) => link(releases[0].system, marked(releases)))),
+          ]),
         ),
       ),
       lacking.length

@@ -6,6 +6,7 @@ function compareView(page) {
   const other =
     model.systems.get(state.with) ?? [...model.systems.values()].find((one) => !one.error && one !== system);
   if (system.error) return [faults(system)];
+  if (other && state.with !== other.name) page.note({ with: other.name });
   if (!other || other.error) return [element("p", {}, "Choose another system to compare with.")];
   const one = model.table(system, state.op),
     two = model.table(other, state.op);
@@ -39,7 +40,11 @@ function compareView(page) {
     });
   const show = (i, j) => {
     const cells = [model.cell(one, rows[i], columns[j]), model.cell(two, ...theirs(rows[i], columns[j]))];
-    panel.replaceChildren(...cells.filter(Boolean).map((cell) => explanation(model, cell, link(cell))));
+    panel.classList.add("answered");
+    panel.replaceChildren(
+      closing(page),
+      ...cells.filter(Boolean).map((cell) => explanation(model, cell, link(cell))),
+    );
     return cells[0];
   };
   const place = chosenPlace(page, one, rows, columns);

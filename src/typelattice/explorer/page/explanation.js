@@ -47,6 +47,7 @@ function explanation(model, cell, link) {
           element("pre", { tabindex: 0 }, cell.rule.quoted.join("\n")),
         )
       : null,
+    answerPageOf(model, cell.op, texts),
     copies(model, cell, link),
   );
 }

@@ -32,9 +32,34 @@ class Page {
   /** Takes the state from the address; what it names and the document lacks is replaced. */
   read() {
     this.state = stateOf(location.hash);
+    this.wrong = this.mistakes();
     if (!this.views.some(([view]) => view === this.state.view)) this.state.view = "table";
     if (!this.model.operations.some(({ name }) => name === this.state.op)) this.state.op = PROMOTION;
+    for (const side of ["rows", "columns"])
+      if (!TIERS.some(([tier]) => tier === this.state[side])) this.state[side] = DEFAULTS[side];
     this.system = this.model.systems.get(this.state.system) ?? this.model.systems.get(this.model.data.first);
+  }
+
+  /** What the address names and this page does not have, in words. */
+  mistakes() {
+    const { state, model } = this;
+    const known = {
+      view: this.views.map(([view]) => view),
+      system: ["", ...model.systems.keys()],
+      with: ["", ...model.systems.keys()],
+      op: model.operations.map(({ name }) => name),
+      rows: TIERS.map(([tier]) => tier),
+      columns: TIERS.map(([tier]) => tier),
+    };
+    const found = Object.keys(state)
+      .filter((key) => !(key in DEFAULTS))
+      .map((key) => `“${key}” is nothing that an address can say`);
+    for (const [key, list] of Object.entries(known))
+      if (!list.includes(state[key])) found.push(`${key}: this page has no “${state[key]}”`);
+    const operands = new Set(model.operands.map(({ text }) => text));
+    for (const one of (pairOf(state) ?? []).filter(Boolean))
+      if (!operands.has(one)) found.push(`pair: no table here has “${one}”`);
+    return found.map((text) => (text.length > 200 ? `${text.slice(0, 200)}…` : text));
   }
 
   /** Changes the state, which is a step in the history. */
@@ -53,7 +78,18 @@ class Page {
     const focused = document.activeElement?.closest?.("#choices [name]")?.name;
     this.links();
     document.getElementById("choices").replaceChildren(...this.choices());
+    const wrong = this.wrong.length
+      ? [
+          element(
+            "section",
+            { role: "alert", class: "wrong" },
+            element("p", {}, "The address of this page is wrong:"),
+            element("ul", {}, ...this.wrong.map((text) => element("li", {}, text))),
+          ),
+        ]
+      : [];
     document.getElementById("main").replaceChildren(
+      ...wrong,
       ...this.views
         .find(([view]) => view === this.state.view)[2](this)
         .filter(Boolean),
@@ -76,6 +112,7 @@ class Page {
     document
       .getElementById("views")
       .replaceChildren(
+        ...(this.model.data.pages ? [element("a", { href: "index.html" }, "Documentation")] : []),
         ...this.views.map(([view, words]) =>
           element(
             "a",

@@ -2,62 +2,110 @@
 
 const MOST_FOUND = 12;
 
-/** The states that a query may mean, each [state, words]. */
-function search({ model, system }, query) {
+/** How many letters have to change, or to swap places, to make one word of another. */
+function lettersApart(a, b) {
+  const rows = [[...Array(b.length + 1).keys()]];
+  for (let i = 1; i <= a.length; i++) {
+    rows[i] = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
+    }
+  }
+  return rows[a.length][b.length];
+}
+
+/** The names that are near to a mistyped word of four letters or more, the nearest first. */
+function near(word, names) {
+  if (word.length < 4) return [];
+  return names
+    .map((name) => [lettersApart(word, name), name])
+    .filter(([letters]) => letters <= (word.length > 6 ? 2 : 1))
+    .sort(([a], [b]) => a - b)
+    .map(([, name]) => name);
+}
+
+/** The states that a query may mean, each [state, words]. Words may be mistyped; they may name a system, an
+ * operation and operands at once. */
+function search({ model, system, state }, query) {
   const words = query
     .toLowerCase()
-    .split(/[\s,+]+/)
+    .replace(/([a-z0-9_)])\s*(\*\*|\/\/|[+*/%])\s*(?=[a-z0-9(])/g, "$1 $2 ")
+    .split(/[\s,()]+/)
     .filter(Boolean);
   if (!words.length) return [];
-  const systems = (word) => [...model.systems.keys()].filter((name) => name.toLowerCase().includes(word));
-  const operand = (word) =>
+  const texts = [...new Set(model.operands.map(({ text }) => text))];
+  const names = [...model.systems.keys()];
+  const calls = new Map(
+    model.operations.flatMap(({ name, names: all, operator }) =>
+      [...all, operator].filter(Boolean).map((one) => [one, name]),
+    ),
+  );
+  const exactly = (word) =>
     model.operands.find(({ text, code }) => text === word || (code === word && !code.includes("*")))?.text;
-  const operations = (word) =>
-    model.operations.filter(({ names }) => names.some((name) => name.includes(word)));
+  const pair = [];
+  const named = [];
+  let op;
+  for (const word of words) {
+    const begun = [...names, ...calls.keys()].some((name) => name.toLowerCase().includes(word));
+    const meant = (list) => near(word, begun ? [] : list)[0];
+    const operand = exactly(word) ?? meant(texts);
+    const name = model.systems.has(word) ? word : meant(names);
+    const call = calls.has(word) ? word : meant([...calls.keys()]);
+    if (operand) pair.push(operand);
+    else if (name) named.push(name);
+    else if (call !== undefined) op ??= calls.get(call);
+  }
   const found = [];
-  const pair = words.map(operand).filter(Boolean);
-  const named = words.filter((word) => model.systems.has(word));
-  const op = model.operations.find(({ name, names }) =>
-    words.some((word) => word === name || names.includes(word)),
-  )?.name;
-  if (pair.length >= 2) {
-    const what = `${op ? `${op} of ` : ""}${pair[0]} with ${pair[1]}`;
-    for (const name of named.length ? named : [system.name]) {
+  const alone = model.operations.find(({ name }) => name === op)?.alone ?? false;
+  const [a, b] = pair;
+  const asking = pair.length >= 2 || (pair.length === 1 && alone);
+  const change = op === undefined ? {} : { op };
+  if (asking) {
+    const both = alone ? a : `${a},${b}`;
+    const what = `${op ? `${op} of ` : ""}${alone ? a : `${a} with ${b}`}`;
+    const every = [{ view: "answers", pair: both, ...change }, `${what}: every system`];
+    for (const name of named.length ? named : [system.name])
       found.push([
-        {
-          view: "table",
-          system: name,
-          pair: pair.slice(0, 2).join(","),
-          rows: "all",
-          columns: "all",
-          small: "1",
-          node: "",
-          ...(op ? { op } : {}),
-        },
+        { view: "table", system: name, pair: both, node: "", ...change, ...visible(model, state, [a, b]) },
         `${what} under ${name}`,
       ]);
-    }
-    found.push([
-      { view: "answers", pair: pair.slice(0, 2).join(","), ...(op ? { op } : {}) },
-      `${what}: every system`,
-    ]);
+    found.push(every);
   }
   if (named.length >= 2)
     found.push([
-      { view: "compare", system: named[0], with: named[1] },
-      `${named[0]} compared with ${named[1]}`,
+      { view: "compare", system: named[0], with: named[1], ...change },
+      `${named[0]} compared with ${named[1]}${op ? `: ${op}` : ""}`,
     ]);
+  if (named.length && op !== undefined && !asking)
+    for (const name of named)
+      found.push([{ view: "table", system: name, pair: "", node: "", op }, `${op} under ${name}`]);
   const last = words.at(-1);
-  for (const name of systems(last))
+  const fitting = names.filter((name) => named.includes(name) || (!asking && name.toLowerCase().includes(last)));
+  for (const name of fitting)
     found.push([
-      { view: "table", system: name, pair: "", node: "" },
+      { view: "table", system: name, pair: "", node: "", ...(named.includes(name) ? change : {}) },
       `${name}: ${model.systems.get(name).title ?? "not a valid system"}`,
     ]);
-  for (const one of operations(last))
-    found.push([{ view: "table", op: one.name, pair: "" }, `operation ${one.name || "promotion"}`]);
-  if (operand(last) && pair.length < 2)
-    found.push([{ view: "table", node: operand(last), pair: "" }, `all above ${operand(last)}`]);
+  for (const one of model.operations)
+    if (!asking && !named.length && (one.name === op || one.names.some((name) => name.includes(last))))
+      found.push([{ op: one.name, pair: "" }, `operation ${one.name || "promotion"}`]);
+  if (pair.length === 1 && !alone)
+    found.push([{ view: "table", node: a, pair: "" }, `all above ${a}`]);
   return found.slice(0, MOST_FOUND);
+}
+
+/** What has to be shown for operands to be seen in the table: only what is not shown already. */
+function visible(model, state, operands) {
+  const change = {};
+  [["rows", operands[0]], ["columns", operands[1]]].forEach(([side, text]) => {
+    const one = model.operands.find((operand) => operand.text === text);
+    if (one && state[side] !== "all" && state[side] !== one.tier) change[side] = one.tier;
+    if (one?.small) change.small = "1";
+  });
+  return change;
 }
 
 /** Makes the search box search. */
@@ -82,6 +130,24 @@ function searching(page) {
     );
     list.hidden = !input.value.trim();
   });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown") moveTo(event, 0);
+  });
+  list.addEventListener("keydown", (event) => {
+    const links = [...list.querySelectorAll("a")];
+    const at = links.indexOf(document.activeElement);
+    if (event.key === "ArrowDown") moveTo(event, at + 1);
+    if (event.key === "ArrowUp" && at > 0) moveTo(event, at - 1);
+    else if (event.key === "ArrowUp") {
+      event.preventDefault();
+      input.focus();
+    }
+  });
+  /** Puts the focus on a result; past the last one it stays. */
+  function moveTo(event, at) {
+    event.preventDefault();
+    list.querySelectorAll("a")[at]?.focus();
+  }
   document.getElementById("search").addEventListener("submit", (event) => {
     event.preventDefault();
     list.querySelector("a")?.click();

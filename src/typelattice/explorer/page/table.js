@@ -20,7 +20,9 @@ function tableView(page) {
   function show(cell) {
     if (cell) {
       order.light(cell.way);
+      panel.classList.add("answered");
       panel.replaceChildren(
+        closing(page),
         explanation(
           model,
           cell,
@@ -28,10 +30,12 @@ function tableView(page) {
         ),
       );
     } else if (page.state.node) {
+      panel.classList.remove("answered");
       order.above(page.state.node);
       panel.replaceChildren(nodeWords(page, page.state.node));
     } else {
       order.dim();
+      panel.classList.remove("answered");
       panel.replaceChildren(systemWords(page));
     }
   }
@@ -99,6 +103,11 @@ function tableView(page) {
       ),
     ),
   ];
+}
+
+/** The button that closes an answer, which lies over the page in a narrow window. */
+function closing(page) {
+  return element("button", { type: "button", class: "close", onclick: () => page.go({ pair: "" }) }, "Close");
 }
 
 /** Where the pair of the state stands among the rows and columns shown; null if it does not. */

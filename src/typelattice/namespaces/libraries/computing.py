@@ -196,7 +196,7 @@ class ComputingLibrary:
         return self.function(operation(op).function)
 
     def refuses(self, error: Exception) -> bool:
-        """Return True if an error says that the library refuses a number in every dtype."""
+        """Return True if an error means that the library takes a number in no dtype, e.g. an overflow."""
         return isinstance(error, OverflowError) or any(text in str(error) for text in self.refusals)
 
     def is_described_by(self, system: System) -> bool:

@@ -35,7 +35,7 @@ class Torch(ComputingLibrary):
     refusals = ("without overflow", "negative integer powers", "out of bounds")
 
     def function(self, name: str) -> Callable[..., Any]:
-        return partial(_completed, name, torch.clip if name == "clip" else super().function(name))
+        return partial(_call_with_int64, name, torch.clip if name == "clip" else super().function(name))
 
     def asarray(self, obj: Any, **options: Any) -> Any:
         """Make an array; read another library's array through NumPy, since PyTorch ignores its dtype."""
@@ -56,7 +56,7 @@ class Torch(ComputingLibrary):
         return super().to_numpy(data.detach().cpu(), dtype, copy)
 
     def elements(self, data: Any, key: Any) -> Any:
-        return _completed("", _read, data, _parts(key, data))
+        return _call_with_int64("", _read, data, _parts(key, data))
 
     def put(self, data: Any, key: Any, value: Any) -> Any:
         parts = _parts(key, data)
@@ -95,7 +95,7 @@ def _missing(*operands: Any) -> Any:
     raise NotImplementedError
 
 
-def _completed(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+def _call_with_int64(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Call a function; compute in int64 if PyTorch has no kernel for an unsigned dtype.
 
     Raises NotImplementedError if PyTorch has no kernel for another dtype.
@@ -121,15 +121,15 @@ def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **op
     if options.get("dtype") in SIGNED:
         options["dtype"] = torch.int64
 
-    def signed(x: Any) -> Any:
-        return _turned(x.to(torch.int64), turn) if getattr(x, "dtype", None) in SIGNED else x
+    def view_signed(x: Any) -> Any:
+        return _turn_signed(x.to(torch.int64), turn) if getattr(x, "dtype", None) in SIGNED else x
 
-    def unsigned(x: Any) -> Any:
-        return _turned(x, turn).to(to) if getattr(x, "dtype", None) == torch.int64 else x
+    def view_unsigned(x: Any) -> Any:
+        return _turn_signed(x, turn).to(to) if getattr(x, "dtype", None) == torch.int64 else x
 
     compute = BY_HAND.get(name, function) if large else function
-    out = compute(*_each(args, signed), **{k: _each(v, signed) for k, v in options.items()})
-    return out if name in PLACES else _each(out, unsigned)
+    out = compute(*_each(args, view_signed), **{k: _each(v, view_signed) for k, v in options.items()})
+    return out if name in PLACES else _each(out, view_unsigned)
 
 
 def _as_signed(x: Any) -> Any:
@@ -176,7 +176,7 @@ def _read(data: Any, parts: tuple[Any, ...]) -> Any:
     return data[tuple(key)]
 
 
-def _turned(x: Any, turn: bool) -> Any:
+def _turn_signed(x: Any, turn: bool) -> Any:
     """Shift signed integers into the order of the unsigned ones with the same bits, if `turn` is True."""
     return x ^ LEAST if turn else x
 
@@ -201,7 +201,7 @@ def _remainder(x: Any, y: Any, /) -> Any:
     return x - _quotient(x, y) * y
 
 
-def _shifted(x: Any, by: Any, /) -> Any:
+def _build_right_shift(x: Any, by: Any, /) -> Any:
     """Shift bits to the right, with zeros coming in from the left."""
     return (((x >> 1) & ~LEAST) >> (by - 1)).where(by > 0, x)
 
@@ -219,7 +219,7 @@ BY_HAND: dict[str, Callable[..., Any]] = {  # of uint64, whose bits int64 reads 
     "floor_divide": _quotient,
     "remainder": _remainder,
     "pow": _power,
-    "bitwise_right_shift": _shifted,
+    "bitwise_right_shift": _build_right_shift,
     "abs": lambda x, /: x,
     "sign": lambda x, /: (x != 0).to(x.dtype),
 }

@@ -36,7 +36,8 @@ def reader_of(root: str) -> ObjectReader | None:
         return None
     from typelattice.facts.libraries import library_of  # not needed as long as operands are strings
 
-    return ObjectReader(found.read, found.mark_of, library_of(root) or "", getattr(found, "OWN_SCALARS", ()))
+    own_scalars = getattr(found, "OWN_SCALARS", ())
+    return ObjectReader(found.read, found.cache_key_of, library_of(root) or "", own_scalars)
 
 
 @lru_cache(maxsize=256)
@@ -76,7 +77,7 @@ def native(d: object, namespace: ModuleType | str) -> object:
     return attribute(found, module)
 
 
-def imported(module: str) -> Any:
+def find_module(module: str) -> Any:
     """A framework's module, which the program has imported. Raises NotImportedError if it has not."""
     if module not in sys.modules:
         raise NotImportedError(f"{module} is not imported: import it, or give a module that is")
@@ -93,7 +94,7 @@ def attribute(d: DType, module: object) -> object:
         ) from None
 
 
-def known(name: str, framework: str) -> DType:
+def dtype_named(name: str, framework: str) -> DType:
     """The DType of a framework's dtype of that name."""
     try:
         return dtype(name)
@@ -102,4 +103,13 @@ def known(name: str, framework: str) -> DType:
         raise DTypeError(f"{what}; tables are of numbers: convert it first") from None
 
 
-__all__ = ["NotImportedError", "Operand", "adapter", "attribute", "imported", "known", "native", "register"]
+__all__ = [
+    "NotImportedError",
+    "Operand",
+    "adapter",
+    "attribute",
+    "dtype_named",
+    "find_module",
+    "native",
+    "register",
+]

@@ -6,33 +6,33 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType
-from typelattice.operands.adapters import known
+from typelattice.operands.adapters import dtype_named
 from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
     """An array, by comparing its dtype with those of its namespace, as the standard promises that one may."""
     xp = x.__array_namespace__()
-    return operand_of(named(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
+    return operand_of(name_dtype(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
 
 
-def named(xp: Any, own: Any) -> DType:
+def name_dtype(xp: Any, own: Any) -> DType:
     """The DType of a dtype of a namespace's."""
     try:
-        return _known(xp, own)
+        return _find_dtype(xp, own)
     except TypeError:  # the standard does not ask for dtypes that have a hash
-        return _known.__wrapped__(xp, own)
+        return _find_dtype.__wrapped__(xp, own)
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks an array by its dtype and its number of dimensions."""
     return attrgetter("dtype", "ndim")
 
 
 @lru_cache(maxsize=1024)  # some libraries make a namespace, or a dtype, anew each time
-def _known(xp: Any, own: Any) -> DType:
+def _find_dtype(xp: Any, own: Any) -> DType:
     named = (d for name, d in DTYPES.items() if hasattr(xp, name) and own == getattr(xp, name))
-    return next(named, None) or known(str(own), getattr(xp, "__name__", str(type(xp).__name__)))
+    return next(named, None) or dtype_named(str(own), getattr(xp, "__name__", str(type(xp).__name__)))
 
 
 def native(d: Any) -> Any:

@@ -5,17 +5,17 @@ import sys
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import array_api, attribute, imported
+from typelattice.operands.adapters import array_api, attribute, find_module
 from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
     """A dtype; an array is read as any array of the standard."""
     xp = sys.modules["array_api_strict"]
-    return operand_of(array_api.named(xp, x)) if isinstance(x, type(xp.bool)) else None
+    return operand_of(array_api.name_dtype(xp, x)) if isinstance(x, type(xp.bool)) else None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks an object by class, dtype and, for an array, number of dimensions.
 
     The class prevents a comparison with a mark of NumPy's. A dtype here has the same hash as NumPy's, and
@@ -27,4 +27,4 @@ def mark_of(cls: type) -> Any:
 
 def native(d: DType) -> Any:
     """The dtype of that name."""
-    return attribute(d, imported("array_api_strict"))
+    return attribute(d, find_module("array_api_strict"))

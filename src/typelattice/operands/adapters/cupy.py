@@ -4,17 +4,21 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from typelattice.operands.adapters import known
+from typelattice.operands.adapters import dtype_named
 from typelattice.operands.adapters.numpy import native as native
 from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """An array, of which no value is read."""
+    """Read an array by its dtype and dimensions; reading its value would copy it to the CPU."""
     d = getattr(x, "dtype", None)
-    return operand_of(known(d.name, "CuPy"), tier="0d" if x.ndim == 0 else "array") if d is not None else None
+    return (
+        operand_of(dtype_named(d.name, "CuPy"), tier="0d" if x.ndim == 0 else "array")
+        if d is not None
+        else None
+    )
 
 
-def mark_of(cls: type) -> Any:
-    """Return a function that marks an array by its dtype and its number of dimensions."""
+def cache_key_of(cls: type) -> Any:
+    """Return a function that gives an array's cache key: its dtype and number of dimensions."""
     return attrgetter("dtype", "ndim")

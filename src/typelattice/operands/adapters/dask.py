@@ -4,7 +4,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from typelattice.operands.adapters import known
+from typelattice.operands.adapters import dtype_named
 from typelattice.operands.adapters.numpy import native as native
 from typelattice.operands.operand import Operand, operand_of
 
@@ -12,9 +12,13 @@ from typelattice.operands.operand import Operand, operand_of
 def read(x: Any) -> Operand | None:
     """A Dask array, never computed."""
     d = getattr(x, "dtype", None)
-    return operand_of(known(d.name, "Dask"), tier="0d" if x.ndim == 0 else "array") if d is not None else None
+    return (
+        operand_of(dtype_named(d.name, "Dask"), tier="0d" if x.ndim == 0 else "array")
+        if d is not None
+        else None
+    )
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks an array by its dtype and its number of dimensions."""
     return attrgetter("dtype", "ndim")

@@ -7,13 +7,13 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.operands.adapters import known, numpy
+from typelattice.operands.adapters import dtype_named, numpy
 from typelattice.operands.operand import Operand, operand_of
 
 
 @lru_cache(maxsize=1024)
-def _known(d: Any) -> DType:
-    return known(getattr(d, "name", None) or str(d), "JAX")
+def _find_dtype(d: Any) -> DType:
+    return dtype_named(getattr(d, "name", None) or str(d), "JAX")
 
 
 def read(x: Any) -> Operand | None:
@@ -21,7 +21,7 @@ def read(x: Any) -> Operand | None:
     d = getattr(x, "dtype", None)
     if d is None or isinstance(d, property):  # as of a class of arrays
         return None
-    found = _known(d)
+    found = _find_dtype(d)
     aval = getattr(x, "aval", x)
     return operand_of(
         found,
@@ -30,8 +30,11 @@ def read(x: Any) -> Operand | None:
     )
 
 
-def mark_of(cls: type) -> Any:
-    """Dtype, weakness, number of dimensions; None for tracers and scalar types, which are read each time."""
+def cache_key_of(cls: type) -> Any:
+    """Return a function that gives an array's cache key: dtype, weakness and number of dimensions.
+
+    None for tracers and scalar types, which are read each time.
+    """
     return attrgetter("dtype", "weak_type", "ndim") if hasattr(cls, "weak_type") else None
 
 

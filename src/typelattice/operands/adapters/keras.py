@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.operands.adapters import imported, known
+from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.operand import Operand, operand_of
 
 
@@ -14,17 +14,17 @@ def read(x: Any) -> Operand | None:
     keras = sys.modules["keras"]
     if not isinstance(x, (keras.KerasTensor, keras.Variable)):
         return None
-    return operand_of(known(x.dtype, "Keras"), tier="0d" if len(x.shape) == 0 else "array")
+    return operand_of(dtype_named(x.dtype, "Keras"), tier="0d" if len(x.shape) == 0 else "array")
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks a tensor by its dtype, and by whether it is 0-d."""
     return lambda x: (x.dtype, len(x.shape) == 0)
 
 
 def native(d: DType) -> Any:
     """The name that Keras takes. Raises DTypeError for one that it does not."""
-    keras = imported("keras")
+    keras = find_module("keras")
     try:
         return keras.backend.standardize_dtype(d.name)
     except ValueError:

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.operands.adapters import attribute, imported, known
+from typelattice.operands.adapters import attribute, dtype_named, find_module
 from typelattice.operands.objects import PLAIN
 from typelattice.operands.operand import BOOL, Operand, operand_of
 
@@ -15,25 +15,25 @@ def read(x: Any) -> Operand | None:
     """An array or an mlx.core.Dtype."""
     mx = sys.modules["mlx.core"]
     if isinstance(x, mx.Dtype):
-        return operand_of(_known(x))
+        return operand_of(_find_dtype(x))
     if isinstance(x, mx.array):
         PLAIN.add(mx.array)
-        return operand_of(_known(x.dtype), tier="0d" if x.ndim == 0 else "array")
+        return operand_of(_find_dtype(x.dtype), tier="0d" if x.ndim == 0 else "array")
     return None
 
 
-def mark_of(cls: type) -> Any:
-    """Return a function that marks a dtype by itself, an array by dtype and number of dimensions."""
+def cache_key_of(cls: type) -> Any:
+    """Return a function that gives a cache key: a dtype itself, or an array's dtype and dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["mlx.core"].array) else lambda d: d
 
 
-def _known(d: Any) -> DType:
-    return known(str(d).removeprefix("mlx.core."), "MLX")
+def _find_dtype(d: Any) -> DType:
+    return dtype_named(str(d).removeprefix("mlx.core."), "MLX")
 
 
 def native(d: DType) -> Any:
     """The mlx.core.Dtype. Raises DTypeError for one that MLX lacks."""
-    mx = imported("mlx.core")
+    mx = find_module("mlx.core")
     found = mx.bool_ if d is BOOL else attribute(d, mx)
     if not isinstance(found, mx.Dtype):
         raise DTypeError(f"MLX has no dtype {d}; cast to one that it has")

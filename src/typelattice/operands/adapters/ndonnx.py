@@ -6,21 +6,21 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import array_api, attribute, imported
+from typelattice.operands.adapters import array_api, attribute, find_module
 from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
     """A dtype; an array, symbolic or not, is read as any array of the standard."""
     ndx = sys.modules["ndonnx"]
-    return operand_of(array_api.named(ndx, x)) if isinstance(x, ndx.DType) else None
+    return operand_of(array_api.name_dtype(ndx, x)) if isinstance(x, ndx.DType) else None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks a dtype by itself, an array by dtype and number of dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["ndonnx"].Array) else lambda d: d
 
 
 def native(d: DType) -> Any:
     """The dtype of that name."""
-    return attribute(d, imported("ndonnx"))
+    return attribute(d, find_module("ndonnx"))

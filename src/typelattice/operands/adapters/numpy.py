@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.operands.adapters import known
+from typelattice.operands.adapters import dtype_named
 from typelattice.operands.objects import PLAIN
 from typelattice.operands.operand import Operand, operand_of
 
@@ -21,14 +21,14 @@ def read(x: Any) -> Operand | None:
     if isinstance(x, type):
         return operand_of(_of_type(x)) if issubclass(x, np.generic) else None
     if isinstance(x, np.dtype):
-        return operand_of(_known(x))
+        return operand_of(_find_dtype(x))
     if isinstance(x, (np.ndarray, np.generic)):
-        d = _known(x.dtype)
+        d = _find_dtype(x.dtype)
         return operand_of(d, tier="0d", value=value(x)) if x.ndim == 0 else operand_of(d)
     return None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """An array's mark is its dtype and its number of dimensions; a dtype is its own mark.
 
     A scalar is marked by its class, which says the dtype.
@@ -41,13 +41,13 @@ def mark_of(cls: type) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _known(d: Any) -> DType:
-    return known(d.name, "NumPy")
+def _find_dtype(d: Any) -> DType:
+    return dtype_named(d.name, "NumPy")
 
 
 def _of_type(x: Any) -> DType:
     try:
-        return _known(np.dtype(x))
+        return _find_dtype(np.dtype(x))
     except TypeError:
         raise DTypeError(f"numpy.{x.__name__} stands for many dtypes; name one, such as int8") from None
 

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.operands.adapters import imported, known, numpy, pyarrow
+from typelattice.operands.adapters import dtype_named, find_module, numpy, pyarrow
 from typelattice.operands.operand import Operand, operand_of
 
 
@@ -20,10 +20,10 @@ def read(x: Any) -> Operand | None:
         return None
     if hasattr(d, "pyarrow_dtype"):
         return pyarrow.read(d.pyarrow_dtype)
-    return numpy.read(getattr(d, "numpy_dtype", d)) or operand_of(known(str(d), "pandas"))
+    return numpy.read(getattr(d, "numpy_dtype", d)) or operand_of(dtype_named(str(d), "pandas"))
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks a data type by itself, and another object by its data type."""
     own = sys.modules["pandas"].api.extensions.ExtensionDtype
     return (lambda d: d) if issubclass(cls, own) else attrgetter("dtype") if hasattr(cls, "dtype") else None
@@ -34,7 +34,7 @@ def native(d: DType) -> Any:
 
     Raises DTypeError for one that pandas does not keep.
     """
-    pandas = imported("pandas")
+    pandas = find_module("pandas")
     try:
         found = numpy.native(d)
         pandas.Series([1], dtype=found)

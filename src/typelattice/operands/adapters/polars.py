@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
-from typelattice.operands.adapters import imported, known
+from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.notation import number
 from typelattice.operands.operand import SCALARS, Operand, operand_of
 
@@ -19,9 +19,9 @@ def read(x: Any) -> Operand | None:
     """A series, a data type or its class, or a literal; an expression over columns has no dtype by itself."""
     pl = sys.modules["polars"]
     if isinstance(x, pl.Series):
-        return operand_of(_known(x.dtype))
+        return operand_of(_find_dtype(x.dtype))
     if isinstance(x, pl.DataType) or (isinstance(x, type) and issubclass(x, pl.DataType)):
-        return operand_of(_known(x))
+        return operand_of(_find_dtype(x))
     return _literal(x, pl) if isinstance(x, pl.Expr) and x.meta.is_literal() else None
 
 
@@ -30,14 +30,14 @@ def _literal(x: Any, pl: Any) -> Operand:
     column = pl.select(x).to_series()
     if str(x).startswith(DYNAMIC):
         return number(column.item())
-    found = _known(column.dtype)
+    found = _find_dtype(column.dtype)
     if str(x).startswith("Series"):
         return operand_of(found)
     value = column.item()
     return operand_of(found, tier="0d", value=value if type(value) in SCALARS else None)
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a marker: a data type by itself, a series by its data type; None for expressions."""
     pl = sys.modules["polars"]
     if issubclass(cls, pl.Expr):
@@ -45,15 +45,15 @@ def mark_of(cls: type) -> Any:
     return attrgetter("dtype") if issubclass(cls, pl.Series) else lambda d: d
 
 
-def _known(d: Any) -> DType:
+def _find_dtype(d: Any) -> DType:
     name = str(d)
     ours = NAMES.get(name.lower(), name.lower())
-    return known(ours if ours in DTYPES else name, "Polars")
+    return dtype_named(ours if ours in DTYPES else name, "Polars")
 
 
 def native(d: DType) -> Any:
     """The class of the data type. Raises DTypeError for one that Polars lacks."""
-    pl: Any = imported("polars")
+    pl: Any = find_module("polars")
     wanted = OWN.get(d.name, d.name)
     found = next((getattr(pl, own) for own in vars(pl) if own.lower() == wanted), None)
     if not (isinstance(found, type) and issubclass(found, pl.DataType)):

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
-from typelattice.operands.adapters import imported, known
+from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.operand import BOOL, SCALARS, Operand, operand_of
 
 NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # what Arrow calls floats
@@ -16,16 +16,16 @@ def read(x: Any) -> Operand | None:
     """An array, a scalar or a data type; a scalar counts as a 0-d array."""
     pa = sys.modules["pyarrow"]
     if isinstance(x, pa.DataType):
-        return operand_of(_known(x))
+        return operand_of(_find_dtype(x))
     if isinstance(x, (pa.Array, pa.ChunkedArray)):
-        return operand_of(_known(x.type))
+        return operand_of(_find_dtype(x.type))
     if isinstance(x, pa.Scalar):
-        found, value = _known(x.type), x.as_py()
+        found, value = _find_dtype(x.type), x.as_py()
         return operand_of(found, tier="0d", value=value if type(value) in SCALARS else None)
     return None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a marker: a data type by itself, an array by its data type, a scalar by data type and `0d`."""
     pa = sys.modules["pyarrow"]
     if issubclass(cls, pa.Scalar):
@@ -33,13 +33,13 @@ def mark_of(cls: type) -> Any:
     return attrgetter("type") if issubclass(cls, (pa.Array, pa.ChunkedArray)) else lambda d: d
 
 
-def _known(d: Any) -> DType:
-    return known(NAMES.get(str(d), str(d)), "Arrow")
+def _find_dtype(d: Any) -> DType:
+    return dtype_named(NAMES.get(str(d), str(d)), "Arrow")
 
 
 def native(d: DType) -> Any:
     """The pyarrow.DataType. Raises DTypeError for one that Arrow lacks."""
-    pa: Any = imported("pyarrow")
+    pa: Any = find_module("pyarrow")
     make = getattr(pa, "bool_" if d is BOOL else d.name, None)
     if make is None:
         raise DTypeError(f"Arrow has no dtype {d}; cast to one that it has")

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import attribute, imported, known
+from typelattice.operands.adapters import attribute, dtype_named, find_module
 from typelattice.operands.operand import Operand, operand_of
 
 
@@ -16,17 +16,17 @@ def read(x: Any) -> Operand | None:
         return None
     rank = getattr(getattr(x, "shape", None), "rank", None)
     return operand_of(
-        known(name.removesuffix("_ref"), "TensorFlow"),
+        dtype_named(name.removesuffix("_ref"), "TensorFlow"),
         type(x).__name__ == "WeakTensor",
         "0d" if rank == 0 else "array",
     )
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """The class (weak tensors have their own), the dtype, and whether the rank is zero; of a dtype itself."""
     return lambda x: (cls, getattr(x, "dtype", x), getattr(getattr(x, "shape", None), "rank", None) == 0)
 
 
 def native(d: DType) -> Any:
     """The tf.DType."""
-    return attribute(d, imported("tensorflow").dtypes)
+    return attribute(d, find_module("tensorflow").dtypes)

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
-from typelattice.operands.adapters import imported, known
+from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.operand import Operand, operand_of
 
 OWN = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}  # the name of one is that of the other, which it lacks
@@ -24,25 +24,25 @@ def _of(own: Any, tier: Any) -> Operand:
     dtypes = sys.modules["tinygrad"].dtypes
     weak = {"weakint": dtypes.default_int, "weakfloat": dtypes.default_float}
     for name in DTYPES:
-        if getattr(dtypes, _own(name), None) == weak.get(own.name, own):
+        if getattr(dtypes, _own_name(name), None) == weak.get(own.name, own):
             return operand_of(DTYPES[name], own.name in weak, tier)
-    return operand_of(known(own.name, "tinygrad"))
+    return operand_of(dtype_named(own.name, "tinygrad"))
 
 
-def _own(name: str) -> str:
+def _own_name(name: str) -> str:
     """Return tinygrad's name of a dtype."""
     return OWN.get(name, name.replace("float8_", "fp8"))
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks a dtype by itself, a tensor by dtype and number of dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["tinygrad"].Tensor) else lambda d: d
 
 
 def native(d: DType) -> Any:
     """The dtype of tinygrad. Raises DTypeError for one that it lacks."""
-    dtypes = imported("tinygrad").dtypes
-    found = getattr(dtypes, _own(d.name), None)
+    dtypes = find_module("tinygrad").dtypes
+    found = getattr(dtypes, _own_name(d.name), None)
     if not isinstance(found, type(dtypes.bool)):
         raise DTypeError(f"tinygrad has no dtype {d}; cast to one that it has")
     return found

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.operands.adapters import attribute, imported, known
+from typelattice.operands.adapters import attribute, dtype_named, find_module
 from typelattice.operands.objects import PLAIN
 from typelattice.operands.operand import Operand, operand_of
 
@@ -15,16 +15,16 @@ def read(x: Any) -> Operand | None:
     """A tensor or a torch.dtype."""
     torch = sys.modules["torch"]
     if isinstance(x, torch.dtype):
-        return operand_of(known(str(x).removeprefix("torch."), "PyTorch"))
+        return operand_of(dtype_named(str(x).removeprefix("torch."), "PyTorch"))
     if isinstance(x, torch.Tensor):
         PLAIN.add(torch.Tensor)
         return operand_of(
-            known(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array"
+            dtype_named(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array"
         )
     return None
 
 
-def mark_of(cls: type) -> Any:
+def cache_key_of(cls: type) -> Any:
     """Return a function that marks a dtype by itself, a tensor by dtype and number of dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["torch"].Tensor) else lambda d: d
 
@@ -43,4 +43,4 @@ def own_attribute(base: type, name: str) -> Any:
 
 def native(d: DType) -> Any:
     """The torch.dtype."""
-    return attribute(d, imported("torch"))
+    return attribute(d, find_module("torch"))

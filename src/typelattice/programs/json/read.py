@@ -32,7 +32,7 @@ from typelattice.calls.step import (
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.operands.notation import WIDEST, parse
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.write import VERSION
@@ -52,18 +52,18 @@ def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
     try:
         data = loads(text)
     except (ValueError, RecursionError) as e:
-        why = "nested too deep" if isinstance(e, RecursionError) else clipped(str(e), 200)
+        why = "nested too deep" if isinstance(e, RecursionError) else clip_text(str(e), 200)
         raise ProgramError(f"not JSON: {why}; give what to_json made") from None
     whole = _Reader("", data)
     if not isinstance(data, dict) or data.get("typelattice") != "program":
         raise whole.wrong('no program; give what to_json made, with "typelattice": "program"')
     if data.get("version") != VERSION:
         raise whole.at("version").wrong(f"no version that is known; it should be {VERSION}")
-    listed = whole.at("steps").listed(MOST)
+    listed = whole.at("steps").read_list(MOST)
     steps: list[Step] = []
     for i, step in enumerate(listed):
         steps.append(_step(_Reader(f"steps[{i}]", step, i)))
-    chosen = enumerate(whole.at("results").listed(MOST))
+    chosen = enumerate(whole.at("results").read_list(MOST))
     results = tuple(_Reader(f"results[{i}]", x, len(steps)).earlier() for i, x in chosen)
     if not results:
         raise whole.at("results").wrong("empty; give the number of a step")
@@ -91,13 +91,13 @@ class _Reader:
     def has(self, key: str) -> bool:
         return isinstance(self.data, dict) and key in self.data
 
-    def listed(self, most: int) -> list[Any]:
+    def read_list(self, most: int) -> list[Any]:
         if not isinstance(self.data, list) or len(self.data) > most:
             raise self.wrong(f"no list of at most {most:,}; give one")
         return self.data
 
     def items(self, most: int) -> list[_Reader]:
-        return [_Reader(f"{self.path}[{i}]", x, self.before) for i, x in enumerate(self.listed(most))]
+        return [_Reader(f"{self.path}[{i}]", x, self.before) for i, x in enumerate(self.read_list(most))]
 
     def text(self, most: int | None = LONGEST_NAME) -> str:
         if not isinstance(self.data, str) or (most is not None and len(self.data) > most):
@@ -109,7 +109,7 @@ class _Reader:
     def integer(self, least: int, most: int, what: str) -> int:
         if type(self.data) is not int or not least <= self.data <= most:
             raise self.wrong(
-                f"{clipped(str(self.data), 40)} is no {what}; give a number from {least} to {most}"
+                f"{clip_text(str(self.data), 40)} is no {what}; give a number from {least} to {most}"
             )
         return self.data
 
@@ -192,7 +192,7 @@ def _step(x: _Reader) -> Step:
         SourceLocation(x.at("file").text(), x.at("line").integer(0, 10**9, "line")) if x.has("file") else None
     )
     common: dict[str, Any] = {
-        "text": clipped(x.at("text").text(None), LONGEST),
+        "text": clip_text(x.at("text").text(None), LONGEST),
         "location": location,
         "shape": _shape(x.at("shape")) if x.has("shape") else None,
         "owner": x.at("owner").text() if x.has("owner") else None,
@@ -259,7 +259,7 @@ def _check_operation(x: _Reader, name: str, operands: int) -> None:
         raise x.at("operands").wrong(str(e)) from None
 
 
-def _given(x: _Reader) -> Operand | str:
+def _read_input(x: _Reader) -> Operand | str:
     try:
         return read_input(x.text())[0]
     except TypelatticeError as e:
@@ -282,7 +282,7 @@ def _shape(x: _Reader) -> tuple[int | None, ...]:
 FIELDS: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
     ("", "args"): _args,
     ("", "dtype"): _Reader.dtype,
-    ("", "given"): _given,
+    ("", "given"): _read_input,
     ("", "key"): _Reader.argument,
     ("", "keywords"): _keywords,
     ("", "like"): lambda x: x.earlier() if isinstance(x.data, int) else _operand(x),

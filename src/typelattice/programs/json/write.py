@@ -16,7 +16,7 @@ VERSION = 1  # of the format
 AT_A_TIME = 100  # steps
 
 
-def written(steps: Sequence[Step], results: Sequence[int], source: str) -> str:
+def write_program(steps: Sequence[Step], results: Sequence[int], source: str) -> str:
     """A program as a JSON text.
 
     Steps are written some at a time: the objects of all of them at once would be most of the memory it takes.

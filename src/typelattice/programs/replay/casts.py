@@ -47,7 +47,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             if call in cast:
                 continue  # one call gives them all
             cast.add(call)
-        for part, o in promoting(step, p):
+        for part, o in promoting_inputs(step, p):
             if o.dtype is not p.compute:
                 yield _cast(i, steps, part, o.dtype or o.kind, p.compute)
         given = outcome.operand.dtype
@@ -58,7 +58,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             yield _cast(i, steps, i, computed, given)
 
 
-def promoting(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
+def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
     """The steps whose results promote, with what they are: no conditions, indices, ignored exponents."""
     assert p.op is not None
     chosen = [*zip(step.operands, p.operands, strict=True)][operation(p.op).promoting]

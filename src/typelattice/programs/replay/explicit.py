@@ -32,9 +32,9 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import COMPARING, operation
 from typelattice.facts.range_checks import Value, represent
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.casts import promoting
+from typelattice.programs.replay.casts import promoting_inputs
 from typelattice.programs.replay.replay import Outcome
 
 
@@ -49,7 +49,9 @@ def explicit(
     writer = _Writer(steps, outcomes)
     for i, outcome in enumerate(outcomes):
         if outcome.operand is None:
-            raise ProgramError(f"{_named(steps[i])} is {outcome}: {outcome.reason}; cast its operands first")
+            raise ProgramError(
+                f"{_step_text(steps[i])} is {outcome}: {outcome.reason}; cast its operands first"
+            )
         writer.write(i)
     return tuple(writer.made), tuple(writer.new[i] for i in results)
 
@@ -83,7 +85,7 @@ class _Writer:
         assert found is not None
         return found
 
-    def renamed(self, x: Argument) -> Argument:
+    def rename_steps(self, x: Argument) -> Argument:
         """A single argument that speaks of the new steps, and names the dtype of an earlier one."""
         if isinstance(x, Ref):
             return self.refs[self.new[x.step]]
@@ -93,15 +95,15 @@ class _Writer:
         """The explicit form of a step, after the casts that it needs."""
         step, given = self.steps[i], self.operand(i)
         if isinstance(step, Call):
-            self.new[i] = self.called(step, self.outcomes[i], given)
+            self.new[i] = self.add_call(step, self.outcomes[i], given)
             return
-        made = step.map_refs(self.new.__getitem__, self.renamed)
+        made = step.map_refs(self.new.__getitem__, self.rename_steps)
         if made.DTYPE:
             stated: Any = {made.DTYPE: self.dtype(given.dtype)}
             made = replace(made, **stated)
         self.new[i] = self.add(made)
 
-    def called(self, step: Call, outcome: Outcome, given: Operand) -> int:
+    def add_call(self, step: Call, outcome: Outcome, given: Operand) -> int:
         """Add an operation on operands of one dtype. If the library gives a Python number, take its item."""
         p = outcome.promotion
         number = given.tier == "scalar" and p is not None and p.number is not None
@@ -113,14 +115,17 @@ class _Writer:
         cast_after = writes or _narrows(step, p, result)
         computed = p.compute if cast_after and p else result
 
-        def placed(x: Argument) -> Argument:
+        def place_argument(x: Argument) -> Argument:
             """An argument; an operand as it is after its cast."""
-            return self.refs[moved[x.step]] if isinstance(x, Ref) and x.step in moved else self.renamed(x)
+            return (
+                self.refs[moved[x.step]] if isinstance(x, Ref) and x.step in moved else self.rename_steps(x)
+            )
 
+        has_keywords = step.keywords and step.name not in WRITES
         made = self.add(Call(
             WRITES.get(step.name, step.name),
-            map_argument(step.args, placed),
-            map_argument(step.keywords, self.renamed) if step.keywords and step.name not in WRITES else (),
+            map_argument(step.args, place_argument),
+            map_argument(step.keywords, self.rename_steps) if has_keywords else (),
             tuple([moved[part] for part in step.operands]),
             step.operator,
             self.dtype(computed) if number or given.tier != "scalar" else None,
@@ -137,14 +142,18 @@ class _Writer:
         moved = {part: self.new[part] for part in step.operands}
         if p is not None and p.compute is not None:
             to = self.compared_in(step, p) or p.compute
-            for part, o in promoting(step, p):
+            for part, o in promoting_inputs(step, p):
                 moved[part] = self.cast(step, part, o, to, p)
         elif step.dtype is not None and requested is not None and not step.name.endswith("_like"):
             moved = {part: self.cast(step, part, self.operand(part), requested, None) for part in moved}
         return moved
 
     def compared_in(self, step: Call, p: Promotion) -> DType | None:
-        """The dtype in which a number out of range is compared: one that holds it and all other values."""
+        """Return the first dtype that holds the array's values and an out-of-range number.
+
+        The two are compared in it. None if the step is no comparison, or no number is out of range.
+        Raises ProgramError if no dtype holds both.
+        """
         beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
         if not beyond or operation(p.op or "").of_class not in COMPARING or not isinstance(p.system, System):
             return None
@@ -152,7 +161,7 @@ class _Writer:
         for d in p.system.dtypes:
             if all(not loss(x, d) for x in own) and all(represent(value, d)[0] for value in beyond):
                 return d
-        what = f"{_named(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
+        what = f"{_step_text(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
         raise ProgramError(f"{what}; compare with a number within its range")
 
     def cast(self, step: Call, part: int, o: Operand, to: DType, p: Promotion | None) -> int:
@@ -175,13 +184,15 @@ class _Writer:
         fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]
         if fits and fits[0].becomes is not None:
             return fits[0].becomes
-        what = f"{_named(step)}: {o.value} is out of range for {to}, and it is not said what becomes of it"
+        what = (
+            f"{_step_text(step)}: {o.value} is out of range for {to}, and it is not said what becomes of it"
+        )
         raise ProgramError(f"{what}; use a value within it, or cast first")
 
     def cast_step(self, of: Step, source: int, to: NamedDType) -> Cast:
         cast = f"{of.text if of.text.isidentifier() else f'({of.text})'}.astype({to.name})"
         shape = self.made[source].shape
-        return Cast(source, to, text=clipped(cast, LONGEST), location=of.location, shape=shape)
+        return Cast(source, to, text=clip_text(cast, LONGEST), location=of.location, shape=shape)
 
 
 def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:
@@ -207,29 +218,29 @@ def check(steps: Sequence[Step]) -> None:
             case Index(source=source):
                 dtypes.append(dtypes[source])
             case Call():
-                dtypes.append(_checked(step, [dtypes[part] for part in step.operands]))
+                dtypes.append(_check_operands(step, [dtypes[part] for part in step.operands]))
             case _:
-                dtypes.append(_stated(step))
+                dtypes.append(_requested_text(step))
 
 
-def _checked(step: Call, operands: Sequence[str | None]) -> str | None:
+def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     """The dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
     if step.operator and all(d is None for d in operands):
         return None
     if step.name in WRITES:
-        raise ProgramError(f"{_named(step)} writes into its left operand; take .explicit(system)")
+        raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
     joined = operands[operation(step.name).promoting]
     if step.name == "pow" and len({*joined}) > 1:  # an integer exponent takes no part
         joined = joined[:1]
     if None in joined or len({*joined}) > 1:
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
-        raise ProgramError(f"{_named(step)} casts implicitly, of {what}; take .explicit(system)")
-    return _stated(step)
+        raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
+    return _requested_text(step)
 
 
-def _stated(step: Step) -> str:
+def _requested_text(step: Step) -> str:
     if not isinstance(step.asked_dtype, NamedDType):
-        raise ProgramError(f"{_named(step)} does not say its dtype; take .explicit(system)")
+        raise ProgramError(f"{_step_text(step)} does not say its dtype; take .explicit(system)")
     return step.asked_dtype.name
 
 
@@ -242,7 +253,7 @@ def _dtype_of(given: Operand | str) -> str | None:
     return str(given.dtype) if given.tier != "scalar" else None
 
 
-def _named(step: Step) -> str:
+def _step_text(step: Step) -> str:
     """A step as an error names it: its operation, text and place."""
     where = f" ({step.location})" if step.location else ""
     return f"{step.op or 'input'} {step.text!r}{where}"

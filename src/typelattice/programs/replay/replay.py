@@ -31,14 +31,14 @@ from typelattice.calls.step import (
 )  # fmt: skip
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
-from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal
+from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operate import op_of, written_into
 from typelattice.engine.operations import COPY_CAST, SAME_DTYPE
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range_checks import represent
+from typelattice.facts.range_checks import is_large_int, represent
 from typelattice.facts.releases import SIGN
 from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
@@ -79,7 +79,7 @@ class Outcome:
         return observed(p) if p and self.refused == (p.dtype is None) else None
 
     @property
-    def departure(self) -> Observed | None:
+    def recorded_departure(self) -> Observed | None:
         """The recorded answer of the library if it contradicts the rule; later steps follow the rule."""
         return seen if (seen := self.observed) and seen.departs else None
 
@@ -91,10 +91,10 @@ class Outcome:
         >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
         [False, True]
         """
-        from typelattice.recorded.unasked import unasked
+        from typelattice.recorded.unasked import is_unasked
 
         p = self.promotion
-        return p is not None and self.refused == (p.dtype is None) and unasked(p)
+        return p is not None and self.refused == (p.dtype is None) and is_unasked(p)
 
     @property
     def marked(self) -> str:
@@ -282,7 +282,7 @@ class _Evaluator:
             case Number(value=value):
                 return Outcome(self.system.operand(value))
             case Input(given=given) | Opaque(given=given):
-                return Outcome(_shaped(self.system.operand(given), step.shape))
+                return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
             case Index(source=source, lists=lists):
                 o = found[source].operand
                 assert o is not None
@@ -292,9 +292,7 @@ class _Evaluator:
             case Cast(source=source, to=to):
                 o = found[source].operand
                 assert o is not None
-                # An array of another library that becomes one of this library promotes alone: Keras on JAX
-                # makes float32 of NumPy's float64.
-                alone = self.system.explain(o).dtype if to == DTypeOf(source) else None
+                alone = self.made_of_foreign(o, source) if to == DTypeOf(source) else None
                 return self.cast(o, alone or self.dtype(to, found), _tier(step, (o,)))
             case Item(source=source):
                 o = found[source].operand
@@ -303,6 +301,17 @@ class _Evaluator:
             case Created():
                 return self.outcome_of_creation(step, found)
         raise TypeError(f"a {type(step).__name__} is no step")
+
+    def made_of_foreign(self, o: Operand, source: int) -> DType | None:
+        """Return the dtype of the array that the library makes of another library's.
+
+        It promotes alone: Keras on JAX makes float32 of NumPy's float64. So does MLX, which has arrays of
+        float64 all the same.
+        """
+        owner = self.owners[source] if self.owners else None
+        library = (owner or YIELDING_LIBRARY).removesuffix(SCALAR)
+        made = made_dtype(self.system, library, o.dtype) if o.dtype else None
+        return dtype(made) if made else self.system.explain(o).dtype
 
     def refused_beside(self, step: Call, made: Sequence[Operand], found: EarlierOutcomes) -> str | None:
         """Return the reason why arrays handed on together need one dtype, as in PyTorch's meshgrid."""
@@ -376,7 +385,7 @@ class _Evaluator:
             if asked is None:
                 return Outcome(None, p, p.reason)
             to = asked
-        to = self.system.made(to)
+        to = self.system.dtype_of_new_array(to)
         kept = (
             tier == "0d" and o.value is not None and o.kind.rank <= to.kind.rank and represent(o.value, to)[0]
         )
@@ -409,7 +418,8 @@ class _Evaluator:
         if step.name == "linspace" and len(bounds) == 2:
             return self.system.explain(*bounds, op="linspace")
         fills = step.name == "full" or (like.tier == "scalar" and like.kind not in self.system.defaults)
-        return self.system.explain(like, op="full" if fills else None)
+        asked = "full" if fills else step.name if is_large_int(like.value) else None
+        return self.system.explain(like, op=asked)
 
     def outcome_of_call(
         self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None
@@ -472,6 +482,6 @@ def _tier(step: Step, operands: Sequence[Operand]) -> Tier:
     return "array" if any(o.tier == "array" for o in operands) else "0d"
 
 
-def _shaped(o: Operand, shape: Shape | None) -> Operand:
+def _with_tier_of_shape(o: Operand, shape: Shape | None) -> Operand:
     """Return an operand, in the tier `0d` if its shape is `()` though a string described it as an array."""
     return replace(o, tier="0d") if shape == () and o.tier == "array" else o

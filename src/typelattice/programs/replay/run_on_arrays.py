@@ -87,7 +87,7 @@ class _Runner:
                     named["dtype"] = self.dtype(dtype)
                 return self.function(step, name)(*map(self.argument, args), **named)
             case Call():
-                return self.called(step)
+                return self.run_call(step)
             case Opaque(name=name, made_of=parts):
                 if name.partition(".")[0] in LIMITS:
                     return self.limit(name, self.values[parts[0]])
@@ -117,7 +117,7 @@ class _Runner:
             return given.value
         raise ProgramError(f"the input {step.text} is not given; give {step.text}=...")
 
-    def called(self, step: Call) -> Any:
+    def run_call(self, step: Call) -> Any:
         taken, keywords, number = arguments(step)
         if STANDS_FOR in keywords:
             what = f"it has the dtype of {step.name}, and its values are not computed here"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.step import DTypeOf, Excerpt, Ref
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 
 METHODS = ("get", "items", "keys", "values")
 
@@ -24,8 +24,8 @@ def key_of(excerpt: Excerpt, x: Any) -> Any:
 def looked_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
     """The value of a key. Raises ProgramError."""
     if key_of(excerpt, key) not in dictionary:
-        has = clipped(", ".join(map(repr, dictionary)) or "none", 80)
-        raise excerpt.refuse(f"the dictionary has no key {clipped(repr(key), 40)}; it has {has}")
+        has = clip_text(", ".join(map(repr, dictionary)) or "none", 80)
+        raise excerpt.refuse(f"the dictionary has no key {clip_text(repr(key), 40)}; it has {has}")
     return dictionary[key]
 
 

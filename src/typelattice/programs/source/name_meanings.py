@@ -113,7 +113,7 @@ Reading: TypeAlias = Generator[Any, Any, Any]
 
 
 def run(reading: Reading) -> Any:
-    """Run a reading and all the readings that it yields, and return its result."""
+    """Run a generator and each generator it yields, without recursion; return the first one's result."""
     stack, value = [reading], None
     while stack:
         try:

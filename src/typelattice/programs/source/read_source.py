@@ -10,7 +10,7 @@ from typing import Any
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.step import LONGEST, Argument, Excerpt, ProgramError, SourceLocation
-from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
 from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.reader import UNRETURNED, Reader, parameters
@@ -31,19 +31,19 @@ def read(
     clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     clean = clean if "\n" in clean else clean.strip()
     source = Reader(ProgramBuilder(), clean if not file else text, file, bound)
-    lines = _parsed(source)
+    lines = _parse_lines(source)
     source.library = library_named(lines)
     scope: Scope = {}
     if function is not None or _is_function(lines):
         found = run(_function(source, lines, scope, function))
     else:
         found = run(_script(source, lines, scope))
-    excerpt = Excerpt(clipped(clean, LONGEST))
+    excerpt = Excerpt(clip_text(clean, LONGEST))
     results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
     return source.builder, [source.builder.ref(excerpt, x).step for x in results]
 
 
-def _parsed(source: Reader) -> list[ast.stmt]:
+def _parse_lines(source: Reader) -> list[ast.stmt]:
     """The lines of a source. Raises ProgramError where Python cannot parse it."""
     try:
         lines = parse(source.text).body
@@ -68,11 +68,11 @@ def _at(e: BaseException) -> str:
 
 
 def _is_function(lines: Sequence[ast.stmt]) -> bool:
-    """Return True if a source is a function, after imports and other functions."""
+    """Return True if a source ends with the definition of a function."""
     return isinstance(lines[-1], ast.FunctionDef)
 
 
-def _annotated(function: Function) -> dict[str, object]:
+def _read_annotations(function: Function) -> dict[str, object]:
     """Return the operand strings that annotate a function's parameters, as in `x: "float32[3]"`."""
     args = function.node.args
     stated = {a.arg: a.annotation for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
@@ -87,11 +87,11 @@ def _is_list(lines: Sequence[ast.stmt]) -> bool:
     return len(lines) == 1 and isinstance(lines[0], ast.Expr) and isinstance(lines[0].value, ast.List)
 
 
-def _bound(source: Reader, names: Sequence[str]) -> dict[str, Any]:
-    return {name: _given(source, name) for name in names}
+def _bind_names(source: Reader, names: Sequence[str]) -> dict[str, Any]:
+    return {name: _read_input(source, name) for name in names}
 
 
-def _given(source: Reader, name: str) -> Argument:
+def _read_input(source: Reader, name: str) -> Argument:
     """Return the value that a name is bound to: an input, a tuple as it is, or None."""
     given = source.bound[name]
     if given is None or (isinstance(given, str) and given == "None"):
@@ -103,7 +103,7 @@ def _given(source: Reader, name: str) -> Argument:
 
 def _script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """Lines, the last of which is the result: an expression, or what is assigned."""
-    scope.update(_bound(source, [*source.bound]))
+    scope.update(_bind_names(source, [*source.bound]))
     found = yield _lines(source, lines, scope)
     _check_used(source, lines)
     return found
@@ -134,10 +134,10 @@ def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
     written = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
     for name in unread:
         if name not in written:
-            raise ProgramError(f"{clipped(name, 40)} is bound and does not occur in {short(source.text)}")
+            raise ProgramError(f"{clip_text(name, 40)} is bound and does not occur in {short(source.text)}")
 
 
-def _needed(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
+def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
     """The lines of a file that a function needs: imports, and those that give the names in it."""
     giving: dict[str, list[ast.stmt]] = {}
     for line in lines:
@@ -165,7 +165,7 @@ def _function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name: str
         near = nearest(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"
         raise ProgramError(f"{source.file} has no function {short(name)}{near}")
     name = name or defined[-1]
-    for line in _needed(lines, name):
+    for line in _find_needed_lines(lines, name):
         yield source.line(line, scope)
     function: Function = scope[name]
     known = parameters(function.node)
@@ -175,13 +175,13 @@ def _function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name: str
             near = nearest(given, known)
             has = ", ".join(known) or "none"
             raise ProgramError(
-                f"{function.name} has no parameter {clipped(given, 40)}{near}; it has {has}"
+                f"{function.name} has no parameter {clip_text(given, 40)}{near}; it has {has}"
             )
-    source.bound = {**_annotated(function), **source.bound}
+    source.bound = {**_read_annotations(function), **source.bound}
     for needed in known:
         if needed not in source.bound and needed not in defaults:
             raise source.unbound(function.node, needed)
-    args = _bound(source, [name for name in known if name in source.bound])
+    args = _bind_names(source, [name for name in known if name in source.bound])
     found = yield source.block(function.lines, {**scope, **defaults, **args})
     if found is UNRETURNED or found is None:
         raise source.excerpt(function.node).refuse("it returns nothing; end it with return")

@@ -18,6 +18,7 @@ from typelattice.calls.methods import METHODS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import (
+    KIND_KEPT,
     LONGEST,
     WRITES,
     Argument,
@@ -33,7 +34,7 @@ from typelattice.calls.ufuncs import changes_array, is_ufunc_method, ufunc_metho
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import OPERATIONS, operation
-from typelattice.facts.suggestions import clipped, nearest, short
+from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.operands.notation import WIDEST
 from typelattice.programs.source.dictionary_literals import key_of, looked_up, of_dictionary
 from typelattice.programs.source.dtype_questions import (
@@ -213,7 +214,7 @@ class Reader:
 
     # -- operators
 
-    def operated(self, node: ast.AST, name: str, operands: Sequence[Read]) -> Argument:
+    def apply_operator(self, node: ast.AST, name: str, operands: Sequence[Read]) -> Argument:
         """Return the result of an operator: a step, or a plain value for plain operands."""
         given = [self.argument(node, x) for x in operands]
         if any(isinstance(x, tuple) for x in given):
@@ -224,7 +225,7 @@ class Reader:
                     return a * n
         return self.builder.operator(self.excerpt(node), name, given)
 
-    def compared(self, node: ast.AST, op: ast.cmpop, a: Read, b: Read) -> Argument:
+    def apply_comparison(self, node: ast.AST, op: ast.cmpop, a: Read, b: Read) -> Argument:
         """Return the result of a comparison: a step, or a bool for plain operands."""
         left, right = self.plain(a), self.plain(b)
         if not isinstance(op, (ast.Is, ast.IsNot)):
@@ -302,7 +303,7 @@ class Reader:
             raise self.excerpt(node).refuse(f"more than {MOST_PASSES:,} passes of loops; take it apart")
         return tuple(over)
 
-    def comprehended(
+    def read_comprehension(
         self, items: Sequence[ast.expr], generators: Sequence[ast.comprehension], scope: Scope
     ) -> Reading:
         """Read a comprehension: return for each pass a value for each of `items`."""
@@ -353,14 +354,14 @@ class Reader:
             case _:
                 raise self.excerpt(target).refuse("an attribute that is set; give the value a name")
 
-    def refused(self, node: ast.expr) -> ProgramError:
+    def refusal_of(self, node: ast.expr) -> ProgramError:
         """The error of what no program is made of."""
         why = REFUSED.get(
             type(node), "nothing that promotion knows of; give operators, functions of arrays and numbers"
         )
         return self.excerpt(node).refuse(f"it is {why}")
 
-    def called(self, node: ast.Call, scope: Scope) -> Reading:
+    def read_call(self, node: ast.Call, scope: Scope) -> Reading:
         """Read a call and return its result."""
         owner: str | None = None
         if isinstance(node.func, ast.Attribute):
@@ -370,14 +371,14 @@ class Reader:
                 return (yield self.looked_up(node, of, node.func.attr, scope))
             if isinstance(of, Elements):
                 args = yield self.items(node.args, scope)
-                return self.written(node, of, node.func.attr, [self.argument(node, x) for x in args])
+                return self.read_at_method(node, of, node.func.attr, [self.argument(node, x) for x in args])
             function = self.method(node.func, of, node.func.attr)
         else:
             function = yield self.expression(node.func, scope)
         args = yield self.items(node.args, scope)
         named = yield self.keywords(node, scope)
         if isinstance(function, Function):
-            return (yield self.inlined(function, node, args, named))
+            return (yield self.read_own_function(function, node, args, named))
         if isinstance(function, DTypeOf) and len(args) == 1:
             return cast_to(self.builder, self.excerpt(node), self.argument(node, args[0]), function)
         if isinstance(function, Method):
@@ -413,7 +414,7 @@ class Reader:
                 continue
             items = yield self.expression(each.value, scope)
             if not isinstance(items, tuple):
-                raise self.refused(each)
+                raise self.refusal_of(each)
             found.extend(items)
         return found
 
@@ -435,18 +436,23 @@ class Reader:
         args = yield self.items(node.args, scope)
         return of_dictionary(self.excerpt(node), of, method, [self.plain(x) for x in args])
 
-    def written(self, node: ast.Call, to: Elements, method: str, args: Sequence[Argument]) -> Ref:
-        """The array that `x.at[key].set(y)` gives: with other elements, of its own dtype."""
+    def read_at_method(self, node: ast.Call, to: Elements, method: str, args: Sequence[Argument]) -> Ref:
+        """The array that `x.at[key].set(y)` gives: with other elements, of its own dtype.
+
+        `casting="same_kind"` is our own: a program writes it where the source has `out=`.
+        """
         excerpt, written = self.excerpt(node), {name: op for (_, name), op in names("element").items()}
         if method == "get" and not args:
             return self.builder.index(excerpt, to.of, to.key)
         if method not in ("set", *written) or len(args) != 1:
             raise excerpt.refuse(f"elements are written by set, {', '.join(written)}, of one value")
         if method == "set":
-            return self.builder.put(excerpt, to.of, to.key, args[0])
+            given = [(k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)]
+            marks = (KIND_KEPT,) if KIND_KEPT in given else ()
+            return self.builder.set_elements(excerpt, to.of, to.key, args[0], marks=marks)
         elements = self.builder.index(excerpt, to.of, to.key)
         made = self.builder.call(excerpt, operation(written[method]), [elements, args[0]])
-        return self.builder.put(excerpt, to.of, to.key, made)
+        return self.builder.set_elements(excerpt, to.of, to.key, made)
 
     def method(self, node: ast.Attribute, of: Read, name: str) -> Read:
         """Return the target of a call `of.name(...)`: a method of an array, or a function."""
@@ -525,7 +531,7 @@ class Reader:
             of = args[0]
             return Elements(of, self.argument(node, known[1])) if len(args) > 1 else Method(of, name)
         if name in QUESTIONS:
-            asked = self.asked(node, args, named)
+            asked = self.read_question(node, args, named)
             return question(self.builder, Excerpt(excerpt.text, excerpt.location, owner), name, asked)
         if name in NAMESPACES:
             return Dotted((name,))
@@ -533,7 +539,9 @@ class Reader:
         owned = Excerpt(excerpt.text, excerpt.location, owner, module)
         return call_function(self.builder, owned, name, taken, said)
 
-    def asked(self, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]) -> list[Argument]:
+    def read_question(
+        self, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
+    ) -> list[Argument]:
         """The arguments of a question about dtypes, in which NumPy's classes of scalars are kinds."""
         given = [*args, *named.values()]
         return [
@@ -578,27 +586,27 @@ class Reader:
                 raise self.excerpt(node).refuse(f"a number of more than {WIDEST:,} bits; no dtype holds it")
             case int() | float() | complex() | str() | None | EllipsisType() as value:
                 return value
-        raise self.refused(node)
+        raise self.refusal_of(node)
 
     def compound(self, node: ast.expr, scope: Scope) -> Reading:
         """Read an expression of several parts. Raises ProgramError at its source location."""
         read = EXPRESSIONS.get(type(node))
         if read is None:
-            raise self.refused(node)
+            raise self.refusal_of(node)
         return (yield read(self, node, scope))
 
     def binary(self, node: ast.BinOp, scope: Scope) -> Reading:
         """Read an operation of two operands."""
         left = yield self.expression(node.left, scope)
         right = yield self.expression(node.right, scope)
-        return self.operated(node, OPERATORS[type(node.op)], [left, right])
+        return self.apply_operator(node, OPERATORS[type(node.op)], [left, right])
 
     def unary(self, node: ast.UnaryOp, scope: Scope) -> Reading:
         """Read an operation of one operand."""
         given = yield self.expression(node.operand, scope)
         if isinstance(node.op, ast.Not):
             return not self.truth(node, given, "join with & or |, negate with ~")
-        return self.operated(node, OPERATORS[type(node.op)], [given])
+        return self.apply_operator(node, OPERATORS[type(node.op)], [given])
 
     def boolean(self, node: ast.BoolOp, scope: Scope) -> Reading:
         """Read `a and b` or `a or b`: as in Python, the first value that decides, else the last."""
@@ -637,12 +645,12 @@ class Reader:
 
     def list_in_loop(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Reading:
         """Read a list or generator that a loop makes."""
-        values = yield self.comprehended([node.elt], node.generators, scope)
+        values = yield self.read_comprehension([node.elt], node.generators, scope)
         return tuple(self.argument(node.elt, value) for (value,) in values)
 
     def dictionary_in_loop(self, node: ast.DictComp, scope: Scope) -> Reading:
         """Read a dictionary that a loop makes."""
-        pairs = yield self.comprehended([node.key, node.value], node.generators, scope)
+        pairs = yield self.read_comprehension([node.key, node.value], node.generators, scope)
         return {key_of(self.excerpt(node.key), self.plain(k)): v for k, v in pairs}
 
     def function(self, node: ast.Lambda, scope: Scope) -> Reading:
@@ -653,11 +661,13 @@ class Reader:
     def comparison(self, node: ast.Compare, scope: Scope) -> Reading:
         """Read a comparison, which may be a chain such as `a < x < b`."""
         if len(node.ops) > 1:
-            return (yield self.chained(node, [node.left, *node.comparators], node.ops, scope))
+            return (yield self.read_chain(node, [node.left, *node.comparators], node.ops, scope))
         left = yield self.expression(node.left, scope)
-        return self.compared(node, node.ops[0], left, (yield self.expression(node.comparators[0], scope)))
+        return self.apply_comparison(
+            node, node.ops[0], left, (yield self.expression(node.comparators[0], scope))
+        )
 
-    def chained(
+    def read_chain(
         self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
     ) -> Reading:
         """`a < x < b`: Python asks whether `a < x` is true, and only then compares x with b."""
@@ -667,7 +677,7 @@ class Reader:
             right = yield self.expression(part, scope)
             if not self.truth(node, found, "compare two, and join with &: (a < x) & (x < b)"):
                 return found
-            found, left = self.compared(node, op, left, right), right
+            found, left = self.apply_comparison(node, op, left, right), right
         return found
 
     def dictionary(self, node: ast.Dict, scope: Scope) -> Reading:
@@ -705,8 +715,8 @@ class Reader:
         return Excerpt(f"{text} ..." if end is None else text, place)
 
     def unbound(self, node: ast.AST, name: str) -> ProgramError:
-        names = [clipped(each, 40) for each in self.bound]
-        name = clipped(name, 40)
+        names = [clip_text(each, 40) for each in self.bound]
+        name = clip_text(name, 40)
         some = f"; bound are {', '.join(names)}" if names else ""
         return ProgramError(
             f"{name} is bound to nothing{nearest(name, names)}{some}: names need operands, e.g. {name}=int8"
@@ -755,12 +765,12 @@ class Reader:
             case ast.Assign(targets=targets, value=x):
                 value = yield self.expression(x, scope)
                 for target in targets:
-                    yield self.assigned(target, value, scope)
+                    yield self.read_assignment(target, value, scope)
             case ast.AnnAssign(target=target, annotation=said, value=x) if x is not None:
                 value = yield self.expression(x, scope)
                 if isinstance(said, ast.Constant) and isinstance(value, Ref) and said.value in DTYPES:
                     self.builder.state_dtype(value, NamedDType(said.value))
-                yield self.assigned(target, value, scope)
+                yield self.read_assignment(target, value, scope)
             case ast.AugAssign(target=target, op=op, value=x):
                 yield self.in_place(
                     line, target, OPERATORS[type(op)], (yield self.expression(x, scope)), scope
@@ -782,14 +792,14 @@ class Reader:
                 )
                 raise self.excerpt(line).refuse(f"it is {why}")
 
-    def assigned(self, target: ast.expr, value: Read, scope: Scope) -> Reading | None:
+    def read_assignment(self, target: ast.expr, value: Read, scope: Scope) -> Reading | None:
         """An assignment to a name, to several, or to elements of an array."""
         if isinstance(target, ast.Subscript):
-            return self.put(target, value, scope)
+            return self.assign_elements(target, value, scope)
         self.assign(target, value, scope)
         return None
 
-    def put(self, target: ast.Subscript, value: Read, scope: Scope) -> Reading:
+    def assign_elements(self, target: ast.Subscript, value: Read, scope: Scope) -> Reading:
         """An assignment to elements of an array."""
         if not isinstance(target.value, ast.Name):
             raise self.excerpt(target).refuse(ELEMENTS.get(type(target.value), NAMELESS))
@@ -802,7 +812,7 @@ class Reader:
             raise self.excerpt(target).refuse(f"arrays of {owner} do not change; write {instead}")
         key = self.argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.argument(target, value)
-        scope[target.value.id] = self.builder.put(self.excerpt(target), x, key, given, operator=True)
+        scope[target.value.id] = self.builder.set_elements(self.excerpt(target), x, key, given, operator=True)
 
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
         """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
@@ -814,7 +824,7 @@ class Reader:
             excerpt, left = self.excerpt(line), self.argument(line, x)
             plain = isinstance(left, tuple) or name not in WRITES.values()
             if plain:
-                made = self.operated(line, name, [left, y])
+                made = self.apply_operator(line, name, [left, y])
             else:
                 made = self.builder.in_place(excerpt, name, left, y, may_rebind=True)
             scope[target.id] = made
@@ -823,12 +833,12 @@ class Reader:
             if name in WRITES.values() and isinstance(element, Ref):
                 made = self.builder.in_place(self.excerpt(line), name, element, y, may_rebind=True)
             else:
-                made = self.operated(line, name, [element, y])
-            yield self.assigned(target, made, scope)
+                made = self.apply_operator(line, name, [element, y])
+            yield self.read_assignment(target, made, scope)
 
     # -- functions
 
-    def inlined(
+    def read_own_function(
         self, function: Function, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
     ) -> Reading:
         """Read a call of a function that the source defines: its lines, with the arguments of the call."""
@@ -867,7 +877,7 @@ EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = 
     ast.Attribute: Reader.attribute_access,
     ast.BinOp: Reader.binary,
     ast.BoolOp: Reader.boolean,
-    ast.Call: Reader.called,
+    ast.Call: Reader.read_call,
     ast.Compare: Reader.comparison,
     ast.Dict: Reader.dictionary,
     ast.DictComp: Reader.dictionary_in_loop,

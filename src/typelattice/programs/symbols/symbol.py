@@ -52,14 +52,14 @@ class Symbol:
         return None
 
     def __round__(self, decimals: int = 0) -> Symbol:
-        found: Symbol = self._xp._called("round", (self, decimals) if decimals else (self,), {})
+        found: Symbol = self._xp._call_function("round", (self, decimals) if decimals else (self,), {})
         return found
 
     def __divmod__(self, other: Any) -> Any:
-        return self._xp._called("divmod", (self, other), {})
+        return self._xp._call_function("divmod", (self, other), {})
 
     def __rdivmod__(self, other: Any) -> Any:
-        return self._xp._called("divmod", (other, self), {})
+        return self._xp._call_function("divmod", (other, self), {})
 
     # -- Python's own questions, which have no answer
 
@@ -107,17 +107,17 @@ class Symbol:
     def __setitem__(self, key: Any, value: Any) -> None:
         builder = self._xp.builder
         given = argument(self._xp, key), argument(self._xp, value)
-        self._ref = builder.put(here(), self._ref, *given, operator=True)
+        self._ref = builder.set_elements(here(), self._ref, *given, operator=True)
 
     # -- NumPy's own functions
 
     def __array_ufunc__(self, function: Any, method: str, *args: Any, **named: Any) -> Any:
         if method != "__call__":
             return self._xp._ufunc_method(function.__name__, method, args, named)
-        return self._xp._called(function.__name__, args, named, "numpy")
+        return self._xp._call_function(function.__name__, args, named, "numpy")
 
     def __array_function__(self, function: Any, types: Any, args: Any, named: Any) -> Any:
-        return self._xp._called(function.__name__, args, named, "numpy")
+        return self._xp._call_function(function.__name__, args, named, "numpy")
 
 
 class SymbolDType:

@@ -76,7 +76,7 @@ class Symbols:
         if number is not None or name == "newaxis":
             return number
         if name in FUNCTIONS or name in MAKERS:
-            return lambda *args, **named: self._called(name, args, named)
+            return lambda *args, **named: self._call_function(name, args, named)
         found = dtype_named(name, None)
         if found is None:
             raise AttributeError(
@@ -84,7 +84,7 @@ class Symbols:
             )
         return dtype(found.name)
 
-    def _called(self, name: str, args: Any, named: dict[str, Any], owner: str | None = None) -> Any:
+    def _call_function(self, name: str, args: Any, named: dict[str, Any], owner: str | None = None) -> Any:
         """Call a function with symbols and plain values, and return its result."""
         excerpt = here()
         taken = [argument(self, x) for x in args]
@@ -92,7 +92,7 @@ class Symbols:
         found = call_function(self.builder, Excerpt(excerpt.text, excerpt.location, owner), name, taken, said)
         if name in ("result_type", "promote_types") and isinstance(found, Ref):
             return SymbolDType(found)
-        return self._given(excerpt, found)
+        return self._wrap_result(excerpt, found)
 
     def _method(self, x: Symbol, name: str, args: Any, named: dict[str, Any]) -> Any:
         """Call a method of a symbol, and return its result."""
@@ -102,12 +102,12 @@ class Symbols:
         found = call_method(self.builder, excerpt, name, x._ref, taken, said)
         if is_in_place(name) and isinstance(found, Ref):
             x._ref = found
-        return self._given(excerpt, found)
+        return self._wrap_result(excerpt, found)
 
     def _attribute(self, x: Symbol, name: str) -> Any:
         """Return an attribute of a symbol that all arrays have."""
         excerpt = here()
-        return self._given(excerpt, attribute_of(self.builder, excerpt, name, x._ref))
+        return self._wrap_result(excerpt, attribute_of(self.builder, excerpt, name, x._ref))
 
     def _ufunc_method(self, function: str, method: str, args: Any, named: dict[str, Any]) -> Any:
         """Call a method of a NumPy function, such as `np.add.reduce(x)`, and return its result."""
@@ -123,9 +123,9 @@ class Symbols:
         if changes_array((function, method), said) and isinstance(args[0], Symbol) and isinstance(found, Ref):
             args[0]._ref = found
             return None
-        return self._given(excerpt, found)
+        return self._wrap_result(excerpt, found)
 
-    def _given(self, excerpt: Excerpt, found: Argument | MultipleResults) -> Any:
+    def _wrap_result(self, excerpt: Excerpt, found: Argument | MultipleResults) -> Any:
         """Return a result as the calling code gets it: a symbol for a step, a plain value as it is."""
         if isinstance(found, MultipleResults):
             return self._each(excerpt, found)
@@ -154,4 +154,4 @@ class SymbolLimits:
     def __getattr__(self, name: str) -> Any:
         if name not in LIMITS[self._limits.name][1]:
             raise AttributeError(name)
-        return self._xp._given(here(), limit(self._xp.builder, here(), self._limits, name))
+        return self._xp._wrap_result(here(), limit(self._xp.builder, here(), self._limits, name))

@@ -20,7 +20,7 @@ def input_dtype(step: Input, system: System) -> DType | None:
     )
 
 
-def lacking(cannot: str, e: Exception) -> str:
+def failure_message(cannot: str, e: Exception) -> str:
     """Return the message for a library that fails at a step. The first note of the error names the step."""
     what = next(iter(getattr(e, "__notes__", ())), "it")
     return f"{cannot} {what}: {one_line(e)}; write it with other operations"

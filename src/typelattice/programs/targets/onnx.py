@@ -12,7 +12,7 @@ from typelattice.engine.system import System
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import namespace
 from typelattice.programs.replay.run_on_arrays import run
-from typelattice.programs.targets.inputs import input_dtype, lacking
+from typelattice.programs.targets.inputs import failure_message, input_dtype
 
 
 def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
@@ -41,4 +41,4 @@ def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
     except ProgramError:
         raise
     except Exception as e:  # of whatever class ndonnx and its builder raise for what they lack
-        raise ProgramError(lacking("ndonnx cannot build", e)) from e
+        raise ProgramError(failure_message("ndonnx cannot build", e)) from e

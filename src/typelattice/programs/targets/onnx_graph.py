@@ -26,7 +26,7 @@ from typelattice.calls.step import (
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape, ShapeError
-from typelattice.facts.suggestions import clipped, short
+from typelattice.facts.suggestions import clip_text, short
 
 WRITTEN_OUT = 16  # elements of a constant that stands in the program; a larger one is an input
 SETTINGS = 64  # elements of a constant that may be a setting, such as axes or a shape
@@ -109,7 +109,7 @@ class Graph:
 
     def input(self, where: str, name: str, dtype: str, shape: Shape | None) -> None:
         """A value from outside, under its name as far as Python can write it."""
-        plain = clipped(re.sub(r"\W", "_", name), LONGEST).replace(".", "_") or "x"
+        plain = clip_text(re.sub(r"\W", "_", name), LONGEST).replace(".", "_") or "x"
         plain = plain if plain.isidentifier() else f"x_{plain}"
         while plain in self.names:
             plain += "_"
@@ -129,19 +129,19 @@ class Graph:
         try:
             value = numpy_helper.to_array(tensor)
         except (KeyError, TypeError, ValueError) as e:  # bytes that are too few, or of another sort
-            raise ProgramError(f"{where}: {clipped(' '.join(str(e).split()), 200)}") from None
+            raise ProgramError(f"{where}: {clip_text(' '.join(str(e).split()), 200)}") from None
         if DTYPES[dtype].kind.word == "int" and value.ndim < 2:
             self.settings[name] = tuple(value.reshape(-1).tolist())
         if count > WRITTEN_OUT:
             self.input(where, name, dtype, shape)
             return
-        made = created(value.tolist(), dtype, clipped(name, LONGEST), shape)
+        made = create_constant(value.tolist(), dtype, clip_text(name, LONGEST), shape)
         if name in self.known or name in self.constants:
             self.name(where, name, dtype, -1)  # which refuses it
         self.constants[name] = made, dtype
 
 
-def created(value: Any, dtype: str, text: str, shape: Shape) -> Created:
+def create_constant(value: Any, dtype: str, text: str, shape: Shape) -> Created:
     """An array of numbers that are written out."""
     like, _ = read_input(DTYPES[dtype].kind.word)
     assert not isinstance(like, str)
@@ -166,7 +166,7 @@ class Node:
 
     # -- operands and settings
 
-    def given(self, position: int) -> bool:
+    def has_operand(self, position: int) -> bool:
         """Return True if there is an operand at a position."""
         return position < len(self.dtypes) and self.dtypes[position] is not None
 
@@ -202,7 +202,7 @@ class Node:
         """Whole numbers that are an attribute, or a constant operand; None where they are not known."""
         if self.has(name):
             return tuple(self._attribute(name, "INTS").ints)
-        if position is None or not self.given(position):
+        if position is None or not self.has_operand(position):
             return None
         return self.graph.settings.get(self.node.input[position])
 
@@ -248,4 +248,4 @@ class Node:
         """The step of a number of the dtype of the first operand."""
         dtype = self.dtypes[0] or self.dtype
         number = int(value) if DTYPES[dtype].kind.word == "int" else value
-        return self.graph.add(created(number, dtype, str(value), ()))
+        return self.graph.add(create_constant(number, dtype, str(value), ()))

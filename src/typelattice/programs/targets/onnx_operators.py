@@ -22,7 +22,7 @@ def _reduction(name: str) -> Reader:
     """A reduction, of all axes if none is named; axes are an attribute, or in newer models a constant."""
 
     def read(node: Node) -> int | None:
-        given = node.has("axes") or node.given(1)
+        given = node.has("axes") or node.has_operand(1)
         axes = node.setting(1, "axes")
         if given and axes is None:
             return None
@@ -54,7 +54,7 @@ def _with(
     return read
 
 
-def _folded(name: str) -> Reader:
+def _read_folded(name: str) -> Reader:
     """An operator of any number of operands: each with what those before it have come to."""
 
     def read(node: Node) -> int | None:
@@ -68,7 +68,7 @@ def _folded(name: str) -> Reader:
 
 def _product(node: Node) -> int | None:
     """`Gemm`: alpha times the product of two matrices, which may be transposed, plus beta times a third."""
-    a, b, c = node.operand(0), node.operand(1), node.operand(2) if node.given(2) else None
+    a, b, c = node.operand(0), node.operand(1), node.operand(2) if node.has_operand(2) else None
     if node.integer("transA", 0):
         a = node.call("matrix_transpose", [a], last=False)
     if node.integer("transB", 0):
@@ -84,7 +84,7 @@ def _product(node: Node) -> int | None:
     return node.call("add", [found, c])
 
 
-def _transposed(node: Node) -> int | None:
+def _read_transpose(node: Node) -> int | None:
     shape = node.shape_of(0)
     axes = node.setting(None, "perm")
     if axes is None:
@@ -109,20 +109,20 @@ def _of_shape(name: str) -> Reader:
     return read
 
 
-def _taken(node: Node) -> int | None:
+def _read_gather(node: Node) -> int | None:
     shape = node.shape_of(1)
     if shape is None or len(shape) != 1:
         return None
     return node.call("take", [node.operand(0), node.operand(1)], (), {"axis": node.integer("axis", 0)})
 
 
-def _clipped(node: Node) -> int | None:
+def _read_clip(node: Node) -> int | None:
     """Bounds are operands, either of which may be left out; they were attributes before version 11."""
     bounds = {}
     for i, (attribute, alone) in enumerate((("min", "maximum"), ("max", "minimum")), 1):
         if node.has(attribute):
             bounds[alone] = node.constant(node.number(attribute, 0.0))
-        elif node.given(i):
+        elif node.has_operand(i):
             bounds[alone] = node.operand(i)
     if not bounds:
         return None
@@ -130,7 +130,7 @@ def _clipped(node: Node) -> int | None:
     return node.call(name, [node.operand(0), *bounds.values()])
 
 
-def _divided(node: Node) -> int | None:
+def _read_div(node: Node) -> int | None:
     """Integers are divided towards zero, for which there is no operation."""
     real = DTYPES[node.dtype].kind is Kind.FLOAT
     return node.call("divide", node.operands()) if real else None
@@ -147,17 +147,17 @@ def _running_sum(node: Node) -> int | None:
     return node.call("cumulative_sum", [node.operand(0)], (), {"axis": axis[0]})
 
 
-def _repeated(node: Node) -> int | None:
+def _read_tile(node: Node) -> int | None:
     times = node.setting(1, "repeats")
     return None if times is None else node.call("tile", [node.operand(0)], (times,))
 
 
-def _sliced(node: Node) -> int | None:
+def _read_slice(node: Node) -> int | None:
     shape, starts, ends = node.shape_of(0), node.setting(1, "starts"), node.setting(2, "ends")
     if shape is None or starts is None or ends is None or len(starts) != len(ends):
         return None
     axes, steps = node.setting(3, "axes"), node.setting(4, "steps")
-    if (node.given(3) and axes is None) or (node.given(4) and steps is None):
+    if (node.has_operand(3) and axes is None) or (node.has_operand(4) and steps is None):
         return None
     axes, steps = axes or tuple(range(len(starts))), steps or (1,) * len(starts)
     if len({len(axes), len(steps), len(starts)}) > 1 or not all(-len(shape) <= a < len(shape) for a in axes):
@@ -172,19 +172,19 @@ def _sliced(node: Node) -> int | None:
 
 
 def _triangle(node: Node) -> int | None:
-    diagonal = node.setting(1, "k") if node.given(1) else (0,)
+    diagonal = node.setting(1, "k") if node.has_operand(1) else (0,)
     if diagonal is None:
         return None
     name = "triu" if node.integer("upper", 1) else "tril"
     return node.call(name, [node.operand(0)], (), {"k": diagonal[0]} if diagonal[0] else {})
 
 
-def _told(node: Node) -> int | None:
+def _read_einsum(node: Node) -> int | None:
     equation = node.word("equation")
     return node.call("einsum", node.operands(), (equation,)) if equation else None
 
 
-def _shifted(node: Node) -> int | None:
+def _read_bit_shift(node: Node) -> int | None:
     side = node.word("direction").lower()
     return node.call(f"bitwise_{side}_shift", node.operands()) if side in ("left", "right") else None
 
@@ -197,22 +197,22 @@ def _infinite(node: Node) -> int | None:
 READERS: Mapping[str, Reader] = {
     "ArgMax": _with("argmax", axis=0, keepdims=True, without="select_last_index"),
     "ArgMin": _with("argmin", axis=0, keepdims=True, without="select_last_index"),
-    "BitShift": _shifted,
-    "Clip": _clipped,
+    "BitShift": _read_bit_shift,
+    "Clip": _read_clip,
     "Concat": _with("concat", None, axis=0),
     "CumSum": _running_sum,
-    "Div": _divided,
-    "Einsum": _told,
+    "Div": _read_div,
+    "Einsum": _read_einsum,
     "Expand": _of_shape("broadcast_to"),
     "Flatten": _of_shape("reshape"),
-    "Gather": _taken,
+    "Gather": _read_gather,
     "GatherElements": _with("take_along_axis", 2, axis=0),
     "Gelu": _with("gelu"),
     "Gemm": _product,
     "IsInf": _infinite,
     "LogSoftmax": _with("log_softmax", since=13, axis=-1),
-    "Max": _folded("maximum"),
-    "Min": _folded("minimum"),
+    "Max": _read_folded("maximum"),
+    "Min": _read_folded("minimum"),
     "Mod": _remainder,
     "ReduceLogSumExp": _reduction("logsumexp"),
     "ReduceMax": _reduction("max"),
@@ -221,12 +221,12 @@ READERS: Mapping[str, Reader] = {
     "ReduceProd": _reduction("prod"),
     "ReduceSum": _reduction("sum"),
     "Reshape": _of_shape("reshape"),
-    "Slice": _sliced,
+    "Slice": _read_slice,
     "Softmax": _with("softmax", since=13, axis=-1),
     "Squeeze": _of_shape("reshape"),
-    "Sum": _folded("add"),
-    "Tile": _repeated,
-    "Transpose": _transposed,
+    "Sum": _read_folded("add"),
+    "Tile": _read_tile,
+    "Transpose": _read_transpose,
     "Trilu": _triangle,
     "Unsqueeze": _of_shape("reshape"),
 }

@@ -12,7 +12,7 @@ from typelattice.calls.call_tables import CAST, FUNCTIONS, graph_names, graph_op
 from typelattice.calls.program_builder import MOST
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.step import LONGEST, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
-from typelattice.facts.suggestions import clipped, short
+from typelattice.facts.suggestions import clip_text, short
 from typelattice.programs.targets.onnx_graph import Graph, Node
 from typelattice.programs.targets.onnx_operators import READERS
 
@@ -27,7 +27,7 @@ def read(data: bytes | Any, name: str) -> tuple[tuple[Step, ...], tuple[int, ...
         model = onnx.load_model_from_string(data) if isinstance(data, bytes) else data
         graph = onnx.shape_inference.infer_shapes(model).graph
     except DAMAGED as e:
-        raise ProgramError(f"{name} is no ONNX model: {clipped(' '.join(str(e).split()), 200)}") from None
+        raise ProgramError(f"{name} is no ONNX model: {clip_text(' '.join(str(e).split()), 200)}") from None
     if not graph.output:
         raise ProgramError(f"{name} is no ONNX model: its graph gives nothing")
     if len(graph.node) + len(graph.initializer) + len(graph.input) > MOST:
@@ -55,7 +55,7 @@ class _Reader:
         for i, node in enumerate(self.graph.node):
             check_text(f"node {i}", node.op_type, node.domain, *node.input, *node.output)
             first = short(next(iter(node.output), ""))
-            self.node(f"node {i} ({clipped(node.op_type, 40)} {first})", node)
+            self.node(f"node {i} ({clip_text(node.op_type, 40)} {first})", node)
         results = [made.part(f"output {i}", each.name) for i, each in enumerate(self.graph.output)]
         return tuple(made.steps), tuple(results)
 
@@ -80,7 +80,7 @@ class _Reader:
         for output in outputs:
             dtype, shape = made.type_of(where, output)
             given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
-            name = clipped(node.op_type, LONGEST)
+            name = clip_text(node.op_type, LONGEST)
             opaque = Opaque(name, given, parts, text=self.text(where, node), shape=shape)
             made.name(where, output, dtype, made.add(opaque))
 
@@ -104,7 +104,7 @@ class _Reader:
     def text(self, where: str, node: Any) -> str:
         """A node as a call of its operator."""
         parts = (self.made.text(where, name) for name in node.input if name)
-        return clipped(f"{node.op_type}({', '.join(parts)})", LONGEST)
+        return clip_text(f"{node.op_type}({', '.join(parts)})", LONGEST)
 
     def version(self, node: Any) -> int:
         """The version of the operators of a node's domain."""

@@ -13,7 +13,7 @@ from typelattice.engine.system import System
 from typelattice.namespaces.namespace import namespace
 from typelattice.operands.adapters import native
 from typelattice.programs.replay.run_on_arrays import run
-from typelattice.programs.targets.inputs import input_dtype, lacking
+from typelattice.programs.targets.inputs import failure_message, input_dtype
 
 
 def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str:
@@ -30,13 +30,13 @@ def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str
                 specs[step.text] = jax.ShapeDtypeStruct(step.shape, native(d, "jax"))
         xp = namespace(system, jnp)
 
-        def computed(given: dict[str, Any]) -> tuple[Any, ...]:
+        def compute(given: dict[str, Any]) -> tuple[Any, ...]:
             taken = {name: xp.asarray(x) for name, x in given.items()}
             return tuple(getattr(x, "bare", x) for x in run(steps, results, xp, taken))
 
         try:
-            return str(jax.jit(computed).lower(specs).as_text())
+            return str(jax.jit(compute).lower(specs).as_text())
         except ProgramError:
             raise
         except Exception as e:  # of whatever class JAX raises for what it lacks
-            raise ProgramError(lacking("JAX cannot lower", e)) from e
+            raise ProgramError(failure_message("JAX cannot lower", e)) from e

@@ -98,7 +98,11 @@ class CompiledCalls:
         return made
 
     def token(self, x: Any, alike: bool = False) -> Hashable:
-        """Return the part of a key for an argument; `alike` ignores the step that made it."""
+        """Return the part of a cache key that stands for an argument.
+
+        For an array it is the step that made it. With `alike`, or without a step, it is the array's own mark.
+        For any other object it is its class, with the value of an int, a bool or a str.
+        """
         part: StepNumber | None = None if alike else self.recorder.links.step_of(x)
         if part is not None:
             return part

@@ -81,7 +81,9 @@ class GraphReader:
         return Graph(inputs, tuple(self.nodes), outputs, *known)
 
 
-def needed(nodes: Sequence[Node], outputs: Sequence[Variable], seen: Collection[Variable]) -> Iterator[Node]:
+def find_needed(
+    nodes: Sequence[Node], outputs: Sequence[Variable], seen: Collection[Variable]
+) -> Iterator[Node]:
     """Return the operations that make the outputs, back to the variables in `seen`, in the graph's order."""
     wanted = {v for v in outputs if v not in seen}
     found: list[Node] = []

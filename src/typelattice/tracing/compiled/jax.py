@@ -106,9 +106,9 @@ class _Reader(GraphReader):
         jaxpr = getattr(closed, "jaxpr", closed)
         own_file = OWN_FILES in str(getattr(getattr(jaxpr, "debug_info", None), "func_src_info", ""))
         for v, const in zip(jaxpr.constvars, getattr(closed, "consts", ()), strict=False):
-            self.constants[self.known(v, number)] = const
+            self.constants[self.variable_of(v, number)] = const
         for v, given in zip(jaxpr.invars, inputs, strict=False):
-            own = self.known(v, number)
+            own = self.variable_of(v, number)
             if own != given:
                 self.edges([given], [own])
         for eqn in jaxpr.eqns:
@@ -118,13 +118,13 @@ class _Reader(GraphReader):
                 None if own_file and outer is not None else _location(eqn)
             )  # its spans are its first caller's
             self.equation(eqn, number, location or outer)
-        return tuple(self.known(v, number) for v in jaxpr.outvars)
+        return tuple(self.variable_of(v, number) for v in jaxpr.outvars)
 
     def equation(self, eqn: Any, number: int, location: SourceLocation | None) -> None:
         """Add one equation, or the operations of the jaxprs that it runs."""
         name = eqn.primitive.name
-        takes = [self.known(v, number) for v in eqn.invars]
-        gives = [self.known(v, number) for v in eqn.outvars]
+        takes = [self.variable_of(v, number) for v in eqn.invars]
+        gives = [self.variable_of(v, number) for v in eqn.outvars]
         inner = [*self.inner(name, eqn.params, takes)]
         for closed, inputs in inner:
             self.readings += 1
@@ -148,7 +148,7 @@ class _Reader(GraphReader):
         elif name in WITHIN and WITHIN[name] in params:
             yield params[WITHIN[name]], takes
 
-    def known(self, v: Any, number: int) -> Variable:
+    def variable_of(self, v: Any, number: int) -> Variable:
         """Return a variable, or a key for a constant. Record its operand, its size and its number."""
         found = v, number
         if type(v).__name__ == "Literal":

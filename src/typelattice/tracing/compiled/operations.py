@@ -72,7 +72,7 @@ class Chooser:
         given = [*self.inputs_of(takes, numbers)]
         key = op.name, tuple((type(x), x) for x in given)
         if key not in self.said:
-            self.said[key] = self.computed(op, given)
+            self.said[key] = self.compute_result(op, given)
         found = self.said[key]
         return found is not None and (found.dtype, found.weak)
 
@@ -82,7 +82,7 @@ class Chooser:
             number = self.graph.numbers.get(variable) if numbers else None
             yield self.graph.operands[variable] if number is None else number
 
-    def computed(self, op: Operation, given: Sequence[Operand | Value]) -> Operand | None:
+    def compute_result(self, op: Operation, given: Sequence[Operand | Value]) -> Operand | None:
         """Return the result of an operation by our rules; None if they refuse it."""
         builder, excerpt = ProgramBuilder(), Excerpt("", owner=self.library)
         try:

@@ -22,7 +22,7 @@ from typelattice.calls.step import (
 )
 from typelattice.operands.operand import Operand
 from typelattice.tracing.compiled.compilers import Compiler
-from typelattice.tracing.compiled.graph import Graph, Node, Variable, needed
+from typelattice.tracing.compiled.graph import Graph, Node, Variable, find_needed
 from typelattice.tracing.compiled.operations import Chooser
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.run_data.array_links import Note, StepNumber
@@ -106,7 +106,7 @@ class Reading:
                 node = replace(node, takes=takes)
                 chosen[id(node)] = name, numbers
             nodes.append(node)
-        wanted = {id(node) for node in needed(nodes, self.graph.outputs, self.seen.keys())}
+        wanted = {id(node) for node in find_needed(nodes, self.graph.outputs, self.seen.keys())}
         for node in nodes:
             if not node.name:
                 self.edge(node)

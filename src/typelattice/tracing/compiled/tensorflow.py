@@ -51,7 +51,7 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
     """Return the graph of a function for arguments of an earlier call; None if it is too long."""
     concrete = function.get_concrete_function(*args, **named)
     reader = _Reader(read)
-    inputs = [reader.known(t, 0) for t in concrete.graph.inputs]
+    inputs = [reader.variable_of(t, 0) for t in concrete.graph.inputs]
     captured = list(concrete.captured_inputs)
     own = inputs[: len(inputs) - len(captured)]
     variables = {id(known.handle): known for known in concrete.variables}
@@ -59,7 +59,7 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
         reader.constants[v] = known = variables.get(id(tensor), tensor)
         reader.names[v] = getattr(known, "name", "a constant").partition(":")[0]
     reader.read(concrete.graph, 0)
-    outputs = tuple(reader.known(t, 0) for t in concrete.graph.outputs)
+    outputs = tuple(reader.variable_of(t, 0) for t in concrete.graph.outputs)
     return reader.graph(_inputs(leaves((args, named)), own), outputs)
 
 
@@ -88,8 +88,8 @@ class _Reader(GraphReader):
 
     def operation(self, graph: Any, op: Any, number: int) -> None:
         """Add one operation, or the operations of the graphs that it runs."""
-        takes = [self.known(t, number) for t in op.inputs]
-        gives = [self.known(t, number) for t in op.outputs]
+        takes = [self.variable_of(t, number) for t in op.inputs]
+        gives = [self.variable_of(t, number) for t in op.outputs]
         if op.type == "Const":
             self.constant(op, gives)
         if op.type in LEFT_OUT:
@@ -101,10 +101,10 @@ class _Reader(GraphReader):
         for inside in inner:
             self.readings += 1
             given = takes[1:] if op.type in BRANCHES else takes
-            entered = [self.known(t, self.readings) for t in inside.inputs]
+            entered = [self.variable_of(t, self.readings) for t in inside.inputs]
             self.edges(given, entered)
             self.read(inside, self.readings)
-            made = [self.known(t, self.readings) for t in inside.outputs]
+            made = [self.variable_of(t, self.readings) for t in inside.outputs]
             if inside is inner[0]:  # the first of two branches stands for the outputs
                 self.edges(made, gives)
         if not inner:
@@ -125,7 +125,7 @@ class _Reader(GraphReader):
         if type(number) in SCALARS:
             self.numbers[gives[0]] = number
 
-    def known(self, tensor: Any, number: int) -> Variable:
+    def variable_of(self, tensor: Any, number: int) -> Variable:
         """Return the variable of a tensor. Record its name, its operand and its size."""
         found = tensor.ref(), number
         if found not in self.operands:

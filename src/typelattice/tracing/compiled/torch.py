@@ -36,7 +36,7 @@ def is_compiled(cls: type) -> bool:
 
 def is_own(function: Any) -> bool:
     """Return True if a function is PyTorch's own."""
-    return _own(type(function) if is_compiled(type(function)) else function)
+    return _is_of_torch(type(function) if is_compiled(type(function)) else function)
 
 
 def takes_apart(function: Any) -> bool:
@@ -83,15 +83,16 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
         reader = _Reader(read)
         empty = {each: fakes.from_tensor(x) for each, x in plain.items()}
         inputs = tuple(
-            reader.known(empty[id(x)]) if isinstance(x, torch.Tensor) else None for x in leaves((args, named))
+            reader.variable_of(empty[id(x)]) if isinstance(x, torch.Tensor) else None
+            for x in leaves((args, named))
         )
         for name, x in parts:
-            part = reader.known(empty[id(x)])
+            part = reader.variable_of(empty[id(x)])
             reader.names[part], reader.constants[part] = name, x
-        call = _emptied(function, empty) if modules else function
+        call = _copy_without_data(function, empty) if modules else function
         with _log(reader):
             made = call(*_instead([*args], empty), **_instead({**named}, empty))
-        outputs = tuple(reader.known(x) for x in leaves(made) if isinstance(x, torch.Tensor))
+        outputs = tuple(reader.variable_of(x) for x in leaves(made) if isinstance(x, torch.Tensor))
     reader.leave_out_unused(outputs)
     return reader.graph(inputs, outputs)
 
@@ -107,7 +108,7 @@ def _check_safe() -> None:
         raise RuntimeError("it would load Triton, which ends a process that has TensorFlow")
 
 
-def _own(x: Any) -> bool:
+def _is_of_torch(x: Any) -> bool:
     module: object = getattr(x, "__module__", None)
     return isinstance(module, str) and library_of(module.partition(".")[0]) == LIBRARY
 
@@ -118,11 +119,11 @@ def _tensors(module: Any) -> Iterator[tuple[str, Any]]:
     yield from module.named_buffers()
 
 
-def _emptied(module: Any, empty: Mapping[int, Any]) -> Any:
+def _copy_without_data(module: Any, empty: Mapping[int, Any]) -> Any:
     """Return a copy of a module, with tensors without data in place of its own tensors."""
     made = object.__new__(type(module))
     held = {name: _instead(x, empty) for name, x in vars(module).items()}
-    held["_modules"] = {name: x and _emptied(x, empty) for name, x in module._modules.items()}
+    held["_modules"] = {name: x and _copy_without_data(x, empty) for name, x in module._modules.items()}
     made.__dict__.update(held)
     return made
 
@@ -146,7 +147,7 @@ class _Reader(GraphReader):
         super().__init__(read)
         self.variables: dict[int, tuple[Any, Variable]] = {}  # it keeps the tensors, so that ids stay valid
 
-    def known(self, x: Any) -> Variable:
+    def variable_of(self, x: Any) -> Variable:
         found = self.variables.get(id(x))
         return found[1] if found is not None else self.new(x)
 
@@ -171,14 +172,14 @@ class _Reader(GraphReader):
         if not gives or len(self.nodes) > MOST:
             return
         if _is_view(function, args, gives):
-            self.variables |= {id(x): (x, self.known(args[0])) for x in gives}
+            self.variables |= {id(x): (x, self.variable_of(args[0])) for x in gives}
             return
         takes = []
         for parameter, x in zip(function._schema.arguments, args, strict=False):
             if type(x) in SCALARS and str(parameter.type) in (NUMBER, "Tensor"):
                 takes.append(self.number(x))
             else:
-                takes += [self.known(each) for each in leaves(x) if isinstance(each, tensor)]
+                takes += [self.variable_of(each) for each in leaves(x) if isinstance(each, tensor)]
         name = function._schema.name.partition("::")[2].removesuffix("_")
         self.nodes.append(Node(name, tuple(takes), tuple(self.new(x) for x in gives)))
 

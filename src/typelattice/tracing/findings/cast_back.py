@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.calls.step import WRITES, Call
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of, written_into
-from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.run_data.float_widths import width_of
 
 
 @dataclass(frozen=True, slots=True)

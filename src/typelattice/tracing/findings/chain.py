@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.widening_causes import responsible_steps
-from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.run_data.float_widths import width_of
 
 
 def chain(checked: CheckedRun, i: int) -> tuple[int, ...]:

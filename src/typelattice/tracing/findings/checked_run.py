@@ -18,8 +18,8 @@ from typelattice.programs.replay.replay import (
     evaluators_of,
     replay_singly,
 )
+from typelattice.tracing.run_data.float_widths import as_narrow, is_integer, width
 from typelattice.tracing.run_data.run import Run, agrees, is_operation, known_reason, left_open
-from typelattice.tracing.run_data.widths import as_narrow, is_integer, width
 from typelattice.tracing.steps.called_name import WRITING
 
 

@@ -115,7 +115,7 @@ def _divergence(
     following = [i for by in group for i in later[by] if i != by]
     after = tuple(i for i, by in unknown.items() if by in group)
     takers = tuple(i for i in after if isinstance(checked.steps[i], Opaque))
-    lost = _lost(outcome.promotion, checked.said[first].promotion) or _dropped(seen.dtype, outcome)
+    lost = _lost(outcome.promotion, checked.said[first].promotion) or _dropped_part(seen.dtype, outcome)
     return Divergence(
         replayed.name, tuple(group), seen.dtype, outcome, _cost(seen.dtype, outcome, lost), lost,
         len(following), sum(replayed[i].operand is None for i in following),
@@ -148,7 +148,7 @@ def _lost(p: Promotion | None, own: Promotion | None) -> tuple[tuple[DType, DTyp
     return tuple(dict.fromkeys(lossy))
 
 
-def _dropped(seen: DType, outcome: Outcome) -> tuple[tuple[DType, DType], ...]:
+def _dropped_part(seen: DType, outcome: Outcome) -> tuple[tuple[DType, DType], ...]:
     """Return both dtypes if a float result becomes an integer or a complex one real; else nothing.
 
     The lower kind cannot hold a part of the values.

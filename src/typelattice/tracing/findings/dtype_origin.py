@@ -39,13 +39,13 @@ def dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[Decision, ...]
         return ()
     function = _enclosing(tree, at.line)
     if function is None:
-        return tuple(_assigned(tree.body, name, at.file, at.line))
-    assigned = [*_assigned(function.body, name, at.file, at.line)]
+        return tuple(_find_assignments(tree.body, name, at.file, at.line))
+    assigned = [*_find_assignments(function.body, name, at.file, at.line)]
     if assigned:
         return (assigned[-1],)
     if name in _parameters(function):
-        return (*_default(function, name, at.file), *_passed(function, name, sources))
-    return tuple([*_assigned(tree.body, name, at.file, len(sources[at.file]))][-1:])
+        return (*_default(function, name, at.file), *_find_passing_calls(function, name, sources))
+    return tuple([*_find_assignments(tree.body, name, at.file, len(sources[at.file]))][-1:])
 
 
 def _named_dtype(text: str) -> str | None:
@@ -88,7 +88,7 @@ def _enclosing(tree: ast.Module, line: int) -> Function | None:
     return max(around, key=lambda f: f.lineno, default=None)
 
 
-def _assigned(body: Sequence[ast.stmt], name: str, file: str, before: int) -> Iterator[Decision]:
+def _find_assignments(body: Sequence[ast.stmt], name: str, file: str, before: int) -> Iterator[Decision]:
     """Yield the assignments to a name before a line, in order."""
     nodes = (node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Assign))
     for node in sorted(nodes, key=lambda node: node.lineno):
@@ -112,7 +112,7 @@ def _default(function: Function, name: str, file: str) -> Iterator[Decision]:
         yield Decision(where, f"{name}={ast.unparse(defaults[name])} is the default in {function.name}")
 
 
-def _passed(function: Function, name: str, sources: Mapping[str, str]) -> Iterator[Decision]:
+def _find_passing_calls(function: Function, name: str, sources: Mapping[str, str]) -> Iterator[Decision]:
     """Yield the calls of a function by its name that pass a parameter."""
     position = _parameters(function).index(name)
     for file, text in sources.items():

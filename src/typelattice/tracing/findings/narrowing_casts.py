@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from typelattice.calls.step import Call, Opaque
 from typelattice.facts.dtypes import DType
-from typelattice.programs.replay.changed_outcomes import replay_changed
 from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.replay_with_changes import replay_with_changes
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.widening_causes import Cause, narrow_parts
-from typelattice.tracing.run_data.widths import as_narrow, is_integer, narrowed, width, width_of
+from typelattice.tracing.run_data.float_widths import as_narrow, is_integer, narrow_to, width, width_of
 
 ROUNDS = 8  # in which further casts are looked for
 
@@ -53,7 +53,7 @@ def stop(checked: CheckedRun, cause: Cause) -> NarrowingCasts | None:
     """
     if not cause.usual:
         return _widened_first(checked, cause)
-    tried = [_tried(checked, cause, {*casts}) for casts in _candidates(checked, cause)]
+    tried = [_try_casts(checked, cause, {*casts}) for casts in _candidates(checked, cause)]
     stopping = [t for t in tried if t.kept]
     best = min(stopping, key=lambda t: (-len(t.kept) - len(t.unknown), t.bytes, len(t.casts)), default=None)
     return best and _without_needless(checked, cause, best)
@@ -62,7 +62,7 @@ def stop(checked: CheckedRun, cause: Cause) -> NarrowingCasts | None:
 def _widened_first(checked: CheckedRun, cause: Cause) -> NarrowingCasts:
     """Cast the narrower floats that became wide."""
     of = {j for i in cause.widening for p in narrow_parts(checked, i) for j in checked.alike(p)}
-    target = narrowed(cause.narrow, cause.wide)
+    target = narrow_to(cause.narrow, cause.wide)
     return NarrowingCasts(
         tuple(map(Casting, sorted(of))), target, sum(checked.run.seen[i].bytes for i in of), ()
     )
@@ -97,11 +97,11 @@ def _wide_operands(checked: CheckedRun, i: int, changes: Mapping[int, Outcome]) 
     return [Casting(each) for p in wide if p not in changes for each in checked.alike(p)]
 
 
-def _tried(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> NarrowingCasts:
+def _try_casts(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> NarrowingCasts:
     """Replay the run with some casts, and add casts as long as other operands widen what follows."""
     concerned = sorted({*cause.widening, *cause.later})
     limit = width_of(cause.narrow) or 0
-    changes = _replayed(checked, cause, casts)
+    changes = _replay_with_casts(checked, cause, casts)
     for _ in range(ROUNDS):
         met = {*changes}
         unknown = _unknown(checked, concerned, changes)
@@ -113,7 +113,7 @@ def _tried(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> NarrowingC
         more = next((found for i in wide if (found := {*_wide_operands(checked, i, changes)} - casts)), None)
         if not more:
             break
-        further = _replayed(checked, cause, casts | more)
+        further = _replay_with_casts(checked, cause, casts | more)
         if any(outcome.operand is None for outcome in further.values()):
             break  # another step needs these operands wide
         casts, changes = casts | more, further
@@ -131,7 +131,7 @@ def _stop(
     kept = tuple(i for i in concerned if _narrow(changes.get(i), limit))
     return NarrowingCasts(
         tuple(sorted(casts, key=lambda c: (c.of, c.at or 0))),
-        narrowed(cause.wide, cause.narrow),
+        narrow_to(cause.wide, cause.narrow),
         sum(checked.run.seen[i].bytes for i in {c.of for c in casts}),
         kept,
         tuple(i for i, taken in unknown.items() if taken),
@@ -161,7 +161,7 @@ def _without_needless(checked: CheckedRun, cause: Cause, found: NarrowingCasts) 
         sources.setdefault((source_of(checked.steps[c.of]), c.at is None), set()).add(c)
     for those in sources.values() if len(sources) > 1 else ():
         fewer = {*found.casts} - those
-        less = _stop(checked, cause, fewer, _replayed(checked, cause, fewer))
+        less = _stop(checked, cause, fewer, _replay_with_casts(checked, cause, fewer))
         found = less if less.kept == found.kept else found
     return found
 
@@ -171,7 +171,7 @@ def _narrow(outcome: Outcome | None, limit: int) -> bool:
     return outcome is not None and (width(outcome.operand) or limit + 1) <= limit
 
 
-def _replayed(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> dict[int, Outcome]:
+def _replay_with_casts(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> dict[int, Outcome]:
     """Replay the run with some casts; return the outcomes that change."""
     instead: dict[int, Outcome] = {}
     taken: dict[int, dict[int, Outcome]] = {}
@@ -179,4 +179,4 @@ def _replayed(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> dict[in
         into = instead if c.at is None else taken.setdefault(c.at, {})
         into[c.of] = Outcome(as_narrow(checked.observed(c.of), cause.narrow))
     evaluate = checked.find_evaluator
-    return replay_changed(checked.steps, evaluate, checked.seen, instead, checked.made_into, taken)
+    return replay_with_changes(checked.steps, evaluate, checked.seen, instead, checked.made_into, taken)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typelattice.calls.step import Index, Input
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
-from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.run_data.float_widths import width_of
 from typelattice.tracing.steps.called_name import WRITING
 
 
@@ -102,7 +102,7 @@ def _place(checked: CheckedRun, first: int, widened: int) -> object:
 
 
 def _widest_narrow_dtype(checked: CheckedRun, widened: int) -> DType:
-    """Return the widest of the narrower floats that a step made wide."""
+    """Return the widest dtype among the narrow float operands of a step that widened."""
     operands = [checked.observed(p) for p in narrow_parts(checked, widened)]
     return max((o.dtype for o in operands if o and o.dtype), key=lambda d: width_of(d) or 0)
 

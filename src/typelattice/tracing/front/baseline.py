@@ -113,18 +113,18 @@ def _entry(name: str, number: int, entry: object) -> Finding:
 def write(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
     """Writes a baseline. Raises FileError."""
     entries = (
-        "\n[[known]]\n" + "".join(f"{key} = {_quoted(getattr(each, key))}\n" for key in KEYS)
+        "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in KEYS)
         for each in sorted(findings)
     )
     write_text(path, HEAD + "".join(entries))
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     """A text as TOML has it."""
 
-    def escaped(c: str) -> str:
+    def escape_character(c: str) -> str:
         if c in '"\\':
             return f"\\{c}"
         return c if c.isprintable() else f"\\U{ord(c):08X}" if not 0xD800 <= ord(c) < 0xE000 else "\ufffd"
 
-    return f'"{"".join(map(escaped, text))}"'
+    return f'"{"".join(map(escape_character, text))}"'

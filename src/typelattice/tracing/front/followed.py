@@ -58,7 +58,7 @@ class Traced:
 
 
 @contextmanager
-def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
+def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None]:
     """Within, the functions of a function's source file have rewritten code. Raises TraceError."""
     file = function.__code__.co_filename
     codes = _new_codes(_functions(function), _rewritten(function, file, recorder))
@@ -67,7 +67,7 @@ def followed(function: FunctionType, recorder: Recorder) -> Iterator[None]:
             raise _no_source(function)
         what = f"the source of {function.__qualname__} is not as it was when it was defined"
         raise TraceError(f"{what}; import it again")
-    with _exchanged(codes):
+    with _exchange_code(codes):
         yield
 
 
@@ -83,7 +83,7 @@ def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[Non
         text = "".join(linecache.getlines(file, those[0].__globals__))
         code = Compiler(recorder).code(files[file], file, text.encode()) if text else None
         codes += _new_codes(those, code) if code else []
-    with _exchanged(codes):
+    with _exchange_code(codes):
         yield
 
 
@@ -95,7 +95,7 @@ def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewC
 
 
 @contextmanager
-def _exchanged(codes: Sequence[NewCode]) -> Iterator[None]:
+def _exchange_code(codes: Sequence[NewCode]) -> Iterator[None]:
     """Within, functions have their new code."""
     try:
         for function, _, new in codes:

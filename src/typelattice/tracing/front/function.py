@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import AnySystem
-from typelattice.tracing.front.followed import Traced, TraceError, followed
+from typelattice.tracing.front.followed import Traced, TraceError, follow_function
 from typelattice.tracing.front.followed_block import FollowedBlock
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
@@ -72,7 +72,7 @@ def trace(
         what = f"{inner.__qualname__} is a coroutine, which runs after it was called"
         raise TraceError(f"{what}; give a function that runs it with asyncio.run")
     recorder, switches = Recorder(), Switches()
-    with followed(inner, recorder), switches, recorder.children:
+    with follow_function(inner, recorder), switches, recorder.children:
         assert function is not None  # else it had no inner function
         result = function(*args, **named)
         compiler = recorder.compiles[type(function)]

@@ -116,7 +116,7 @@ def _budget(mark: pytest.Mark, least: int) -> Budget:
     """
     from typelattice.facts.dtypes import DTypeError, dtype
     from typelattice.tracing.front.width_budget import Budget
-    from typelattice.tracing.run_data.widths import width_of
+    from typelattice.tracing.run_data.float_widths import width_of
 
     options = dict(mark.kwargs)
     floor, results = options.pop("floor", least), options.pop("results", False)
@@ -138,7 +138,7 @@ def _budget(mark: pytest.Mark, least: int) -> Budget:
     pytest.fail(why, pytrace=False)
 
 
-def _checked(packages: Sequence[str], systems: Sequence[str]) -> None:
+def _check_options(packages: Sequence[str], systems: Sequence[str]) -> None:
     """Raises UsageError for a package or a system that cannot be used, before any test runs."""
     from typelattice.facts.errors import TypelatticeError
     from typelattice.files.reader import system
@@ -172,7 +172,7 @@ class Baselined:
         self.known: tuple[Finding, ...] = ()
         self.lines: list[str] = []
         options = config.known_args_namespace
-        _checked(options.dtype_trace, options.dtype_system)
+        _check_options(options.dtype_trace, options.dtype_system)
         self.baseline = _baseline(config)
         if self.baseline is not None:
             self.known = self.read()
@@ -196,7 +196,7 @@ class Baselined:
         """Fail the session for new findings and stale entries, or write the baseline."""
         from typelattice.tracing.front import baseline
         from typelattice.tracing.front.pytest_session import unseen_lines, verdict, verdict_lines
-        from typelattice.tracing.report.words import counted
+        from typelattice.tracing.report.words import count_text
 
         self.lines += found.report
         if found.unseen:
@@ -210,7 +210,7 @@ class Baselined:
             there = self.baseline.exists()
             kept = [f for f in self.known if f not in made.stale] if there else [*found.places]
             baseline.write(self.baseline, kept)
-            wrote = f"wrote {counted(len(kept), 'finding')} to {self.baseline.name}"
+            wrote = f"wrote {count_text(len(kept), 'finding')} to {self.baseline.name}"
             if there and made.new:
                 wrote += f", which may only shrink; {len(made.new):,} new not added"
             self.lines += ["", wrote]
@@ -295,7 +295,7 @@ class Collector(Baselined):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Takes what a process found when it ends."""
+        """Collect what a pytest-xdist worker found, when it ends."""
         from typelattice.tracing.front.pytest_session import from_data
 
         data = getattr(node, "workeroutput", {}).get(NAME)
@@ -304,7 +304,7 @@ class Collector(Baselined):
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Tells what was found by all."""
-        from typelattice.tracing.front.pytest_session import merged
+        from typelattice.tracing.front.pytest_session import merge_outcomes
 
         if self.found:
-            self.judge(session, merged(self.found))
+            self.judge(session, merge_outcomes(self.found))

@@ -14,7 +14,7 @@ from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.front.baseline import MOST, Finding, codes_run, finding_places, source_file
 from typelattice.tracing.report.text_report import report
-from typelattice.tracing.report.words import counted
+from typelattice.tracing.report.words import count_text
 from typelattice.tracing.run_data.run import Run
 
 CUT = "..."  # how the code of a step ends that was too long; Python may take the dots for an Ellipsis
@@ -64,7 +64,7 @@ def outcome(
     return SessionFindings(places, ran, tuple(report(run, systems, width)), frozenset(unseen))
 
 
-def merged(outcomes: Sequence[SessionFindings]) -> SessionFindings:
+def merge_outcomes(outcomes: Sequence[SessionFindings]) -> SessionFindings:
     """Merge the outcomes of several processes.
 
     Each process has its own report, so the report of several only lists the findings.
@@ -80,7 +80,9 @@ def merged(outcomes: Sequence[SessionFindings]) -> SessionFindings:
 
 def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
     """List the findings, one a line, in place of a report."""
-    heading = f"{counted(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
+    heading = (
+        f"{count_text(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
+    )
     return heading, *(f"  {f.file}:{line}: {f.code}: {f.what}" for f, line in sorted(places.items()))
 
 
@@ -116,18 +118,18 @@ def _standing(known: Iterable[Finding], root: Path) -> Iterator[Finding]:
             source = read_bytes(source_file(file, root), MOST).decode(errors="replace")
         except FileError:
             continue
-        tree = _parsed(source)
-        wanted = {f: () if f.code.endswith(CUT) else _parsed(f.code) for f in entries}
+        tree = _parse_statements(source)
+        wanted = {f: () if f.code.endswith(CUT) else _parse_statements(f.code) for f in entries}
         nodes = {finding: _inner(code[0]) for finding, code in wanted.items() if len(code) == 1 and tree}
         sorts = frozenset(map(type, nodes.values()))
-        there = {_dumped(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
-        text = _unspaced(source)
+        there = {_dump_node(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
+        text = _remove_spaces(source)
         for finding in wanted:
-            code = _dumped(nodes[finding]) if finding in nodes else None
+            code = _dump_node(nodes[finding]) if finding in nodes else None
             if code:
                 stands = code in there
             else:  # code that was cut, that no Python can read, or that is nested too deeply
-                stands = _unspaced(finding.code.removesuffix(CUT)) in text
+                stands = _remove_spaces(finding.code.removesuffix(CUT)) in text
             if stands:
                 yield finding
 
@@ -137,7 +139,7 @@ def _inner(line: ast.stmt) -> ast.AST:
     return line.value if isinstance(line, ast.Expr) else line
 
 
-def _dumped(node: ast.AST) -> str | None:
+def _dump_node(node: ast.AST) -> str | None:
     """Dump a node without its position; return None if it is nested too deeply for Python."""
     try:
         return ast.dump(node)
@@ -145,11 +147,11 @@ def _dumped(node: ast.AST) -> str | None:
         return None
 
 
-def _unspaced(text: str) -> str:
+def _remove_spaces(text: str) -> str:
     return "".join(text.split())
 
 
-def _parsed(text: str) -> Sequence[ast.stmt]:
+def _parse_statements(text: str) -> Sequence[ast.stmt]:
     """Return the statements of a text; none if Python cannot parse it."""
     try:
         return ast.parse(text).body
@@ -167,11 +169,11 @@ def unseen_lines(found: SessionFindings) -> Iterator[str]:
 def verdict_lines(made: Verdict, baseline: str) -> Iterator[str]:
     """Yield the lines that say why a session fails, and what to do."""
     if made.new:
-        yield f"{counted(len(made.new), 'finding')} not in {baseline}; cast where the report says:"
+        yield f"{count_text(len(made.new), 'finding')} not in {baseline}; cast where the report says:"
         for finding, line in made.new:
             yield f"  {finding.file}:{line}: {finding.code}: {finding.what}"
     if made.stale:
-        entries = counted(len(made.stale), "entry", "entries")
+        entries = count_text(len(made.stale), "entry", "entries")
         yield f"{entries} of {baseline} found no more; remove from the file:"
         for finding in made.stale:
             yield f"  {finding}"

@@ -22,7 +22,7 @@ from zipimport import zipimporter
 from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
-from typelattice.facts.suggestions import clipped, short
+from typelattice.facts.suggestions import clip_text, short
 from typelattice.tracing.record.tracing import Tracing
 from typelattice.tracing.run_data.run import Run
 
@@ -121,14 +121,14 @@ def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> 
     """Within it `os._exit` tells of the run first; in a process that was forked it ends that and no more."""
     pid, leave = os.getpid(), os._exit
 
-    def told(status: int) -> NoReturn:
+    def report_and_exit(status: int) -> NoReturn:
         try:
             if leaving is not None and os.getpid() == pid and isinstance(status, int):
                 leaving(Ended(tracing.stop(), status))
         finally:
             leave(status)
 
-    os._exit = told
+    os._exit = report_and_exit
     try:
         yield
     finally:
@@ -164,43 +164,43 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         sys.path.insert(0, os.path.abspath(path))
         if PathFinder.find_spec("__main__", sys.path[:1]) is None:
-            raise ScriptError(f"there is no __main__.py in {clipped(path, 200)}; name a script in it")
+            raise ScriptError(f"there is no __main__.py in {clip_text(path, 200)}; name a script in it")
         code, _ = _module("__main__", module, tracing)
         return code, path
     given, path = path, path and os.path.abspath(path)
     data = read_bytes(path, MOST + 1)
     if len(data) > MOST:
-        raise ScriptError(f"{clipped(path, 200)} is larger than {MOST:,} bytes; trace a module of it")
+        raise ScriptError(f"{clip_text(path, 200)} is larger than {MOST:,} bytes; trace a module of it")
     _put_first(os.path.dirname(os.path.realpath(path)))
     module.__file__, module.__loader__ = path, SourceFileLoader("__main__", path)
-    return _compiled(path, data, tracing), given
+    return _compile_script(path, data, tracing), given
 
 
-def _compiled(path: str, data: bytes, tracing: Tracing) -> CodeType:
+def _compile_script(path: str, data: bytes, tracing: Tracing) -> CodeType:
     """Rewritten code; code as it is where that cannot be had."""
     if data.startswith(MAGIC_NUMBER):
-        what = f"{clipped(path, 200)} is compiled code, of which nothing can be followed"
+        what = f"{clip_text(path, 200)} is compiled code, of which nothing can be followed"
         raise ScriptError(f"{what}; trace the source that it was made from")
     found = tracing.compiler.code("__main__", path, data)
     if found is not None:
         return found
-    with _explained(path):
+    with _explain_syntax_error(path):
         return compile(data, path, "exec", dont_inherit=True)
 
 
 @contextmanager
-def _explained(path: str) -> Iterator[None]:
+def _explain_syntax_error(path: str) -> Iterator[None]:
     """Turns what Python says of code that it cannot compile into a ScriptError; `path`: where that is."""
     try:
         yield
     except (RecursionError, MemoryError):
         why = "an expression is nested too deeply"
-        raise ScriptError(f"{clipped(path, 200)}: {why}; Python cannot run it either") from None
+        raise ScriptError(f"{clip_text(path, 200)}: {why}; Python cannot run it either") from None
     except SyntaxError as e:
-        place = clipped(e.filename or path, 200) + (f", line {e.lineno}" if e.lineno else "")
+        place = clip_text(e.filename or path, 200) + (f", line {e.lineno}" if e.lineno else "")
         raise ScriptError(f"{place}: {e.msg}; Python cannot run it either") from None
     except ValueError as e:
-        raise ScriptError(f"{clipped(path, 200)}: {e}; Python cannot run it either") from None
+        raise ScriptError(f"{clip_text(path, 200)}: {e}; Python cannot run it either") from None
 
 
 def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
@@ -211,16 +211,16 @@ def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
         if spec is not None and spec.submodule_search_locations is not None:
             package, spec = True, importlib.util.find_spec(f"{name}.__main__")
     except (ImportError, AttributeError, ValueError) as e:
-        why = clipped(str(e), 200)
-        raise ScriptError(f"there is no module {clipped(name, 100)} ({why}); install it") from None
+        why = clip_text(str(e), 200)
+        raise ScriptError(f"there is no module {clip_text(name, 100)} ({why}); install it") from None
     except Exception as e:  # whatever the package raises that the module is in
-        what = f"the package of {clipped(name, 100)} cannot be imported"
-        why = clipped(f"{type(e).__name__}: {e}", 200)
+        what = f"the package of {clip_text(name, 100)} cannot be imported"
+        why = clip_text(f"{type(e).__name__}: {e}", 200)
         raise ScriptError(f"{what} ({why}); Python cannot run it either") from None
     if package and spec is None:
-        raise ScriptError(f"{clipped(name, 100)} is a package without a __main__; name a module of it")
+        raise ScriptError(f"{clip_text(name, 100)} is a package without a __main__; name a module of it")
     if spec is None or spec.loader is None:
-        what = f"there is no module {clipped(name, 100)} that can be run"
+        what = f"there is no module {clip_text(name, 100)} that can be run"
         raise ScriptError(f"{what}; install it, or name another")
     return _of_spec(spec, module, tracing)
 
@@ -229,12 +229,12 @@ def _of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[Co
     path, loader = spec.origin or spec.name, spec.loader
     code: object = None
     if spec.name == "__main__" and isinstance(loader, (FileLoader, zipimporter)):
-        code = _compiled(path, loader.get_data(path), tracing)
+        code = _compile_script(path, loader.get_data(path), tracing)
     elif get_code := getattr(loader, "get_code", None):
-        with _explained(path):
+        with _explain_syntax_error(path):
             code = get_code(spec.name)
     if not isinstance(code, CodeType):
-        raise ScriptError(f"module {clipped(spec.name, 100)} has no code that can be run; name another")
+        raise ScriptError(f"module {clip_text(spec.name, 100)} has no code that can be run; name another")
     module.__file__, module.__dict__["__cached__"] = path, spec.cached
     module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
     return code, path

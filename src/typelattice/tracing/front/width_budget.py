@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
 from typelattice.tracing.findings.widening_causes import responsible_steps
-from typelattice.tracing.report.sentences import deed
-from typelattice.tracing.report.words import counted, place
+from typelattice.tracing.report.sentences import describe_step
+from typelattice.tracing.report.words import count_text, place
+from typelattice.tracing.run_data.float_widths import width, width_of
 from typelattice.tracing.run_data.run import Run
-from typelattice.tracing.run_data.widths import width, width_of
 
 NOTHING = (
     "the dtype budget {} checked nothing: the test computed with no array in what is followed; name the "
@@ -52,7 +52,7 @@ def budget_message(run: Run, before: Run | None, budget: Budget) -> str:
     ]
     those = _excesses(check_run(run), over) if over else []
     found = [line for each in those for line in each]
-    head = f"the dtype budget {budget.dtype} is exceeded from {counted(len(those), 'place')}"
+    head = f"the dtype budget {budget.dtype} is exceeded from {count_text(len(those), 'place')}"
     return "\n".join([head, *found]) if those else ""
 
 
@@ -70,9 +70,9 @@ def _excesses(found: CheckedRun, over: list[int]) -> list[list[str]]:
 
 def _lines(found: CheckedRun, cause: int, over: list[int]) -> Iterator[str]:
     yield f"  {place(found.steps[cause].location)}: {found.steps[cause].text}"
-    yield f"    {deed(found, cause)}"
+    yield f"    {describe_step(found, cause)}"
     others = [i for i in over if i != cause]
     if others:
-        yield f"    then {place(found.steps[others[0]].location)}: {deed(found, others[0])}"
+        yield f"    then {place(found.steps[others[0]].location)}: {describe_step(found, others[0])}"
     if others[1:]:
-        yield f"    and {counted(len(others) - 1, 'more step')} in this test"
+        yield f"    and {count_text(len(others) - 1, 'more step')} in this test"

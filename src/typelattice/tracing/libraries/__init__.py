@@ -24,7 +24,7 @@ from typing import Any
 from typelattice.calls.step import Input, NamedDType, Opaque, Step
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.libraries import file_of, libraries, recordings
-from typelattice.facts.releases import release_of
+from typelattice.facts.releases import system_for_version
 from typelattice.files.text import systems
 from typelattice.operands.operand import Operand
 from typelattice.tracing.run_data.run import ValueLoss
@@ -40,7 +40,7 @@ def own_system(library: str, steps: Sequence[Step]) -> str:
     if own not in systems():
         own = "array-api"
     installed = version(library)
-    return release_of(own, installed) if installed else own
+    return system_for_version(own, installed) if installed else own
 
 
 @cache

@@ -25,12 +25,12 @@ class Children:
     @property
     def started(self) -> int:
         """The number of processes so far. A process that multiprocessing forks is counted once."""
-        made = _made_by_multiprocessing() if self in LISTENING else self.made
+        made = _last_process_number() if self in LISTENING else self.made
         return self.others + max(self.forks, made - self.made_before)
 
     def __enter__(self) -> None:
         _hook()
-        self.made_before = _made_by_multiprocessing()
+        self.made_before = _last_process_number()
         LISTENING.add(self)
 
     def __exit__(
@@ -39,7 +39,7 @@ class Children:
         e: BaseException | None = None,
         where: TracebackType | None = None,
     ) -> None:
-        self.made = _made_by_multiprocessing()
+        self.made = _last_process_number()
         LISTENING.discard(self)
 
 
@@ -68,7 +68,7 @@ def _told_before(event: str) -> bool:
     return event == "os.posix_spawn" and sys._getframe(2).f_globals.get("__name__") == "subprocess"
 
 
-def _made_by_multiprocessing() -> int:
+def _last_process_number() -> int:
     """Return the number of multiprocessing's last process. Its counter, when printed, shows the next one."""
     counter = getattr(sys.modules.get("multiprocessing.process"), "_process_counter", None)
     return int(repr(counter).strip("count()")) - 1 if type(counter) is count else 0

@@ -50,7 +50,7 @@ class Compiler:
         with gc_paused():
             try:
                 check_release()
-                code, numbers, rows, alone = self.compiled(path, data)
+                code, numbers, rows, alone = self.compile_source(path, data)
             except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
                 self.recorder.left_alone[name] = _why(e)
                 return None
@@ -61,7 +61,7 @@ class Compiler:
             witnesses = {i: LazyWitness(module, i) for i in numbers}
             return with_witnesses(code, map(witnesses.__getitem__, numbers))
 
-    def compiled(self, path: str, data: bytes) -> Compiled:
+    def compile_source(self, path: str, data: bytes) -> Compiled:
         """Return rewritten code, from the cache if it is there."""
         kept = self.cache and self.cache / f"{_digest(path, data)}.traced"
         if kept:
@@ -70,7 +70,7 @@ class Compiler:
                 if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
                     found: Compiled = marshal.loads(stored[4:])
                     return found
-        from typelattice.tracing.rewrite.rewriting import Rewriter  # not needed for cached code
+        from typelattice.tracing.rewrite.syntax_tree import Rewriter  # not needed for cached code
 
         tree = ast.parse(data, path)
         rewriter = Rewriter(tree, data.decode("latin-1"))

@@ -45,7 +45,7 @@ from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.steps import build_step as making
 from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.calls import CallReader
-from typelattice.tracing.steps.own_casts import OwnCastError, check
+from typelattice.tracing.steps.library_casts import LibraryCastError, check
 
 MOST_RESULTS = 1000  # that are named
 MOST_KEYS = 256  # that identify the known steps of one place
@@ -107,9 +107,9 @@ class Recorder:
         """Return the step of an attribute that computes an array."""
         return self.add_step(at, key, result, making.attribute(self.builder, at.written.name), key[:1])
 
-    def put(self, at: Witness, key: Any, a: Any) -> Note | None:
+    def record_put(self, at: Witness, key: Any, a: Any) -> Note | None:
         """Return the step of an assignment to elements."""
-        return self.add_step(at, key, a, making.put(self.builder), key)
+        return self.add_step(at, key, a, making.build_put(self.builder), key)
 
     def call(
         self, at: Witness, key: Any, function: Any, given: tuple[Any, ...], number: int | None = None
@@ -150,16 +150,16 @@ class Recorder:
         """Return a reader of calls at a witness, which maps arrays to the steps that made them."""
 
         def part(x: Any) -> int | None:
-            found = self.used(at, at.part(x, 0)) if self.kinds[type(x)] is not None else None
+            found = self.step_used(at, at.part(x, 0)) if self.kinds[type(x)] is not None else None
             return found if type(found) is StepNumber else None
 
         return CallReader(self.builder, part)
 
-    def used(self, at: Witness, part: Any) -> Any:
+    def step_used(self, at: Witness, part: Any) -> Any:
         """Return the step that an operation uses, for a part of its key: the one before an unchanged cast."""
         if not self.unchanged.found:
             return part
-        return self.unchanged.used(part, at.module.file, self.sources[at.module.file], at.written)
+        return self.unchanged.step_used(part, at.module.file, self.sources[at.module.file], at.written)
 
     def result(self, x: Any) -> Operand:
         """Return the operand of a result. Raise UnknownCallError if it is not an array."""
@@ -197,11 +197,11 @@ class Recorder:
             try:
                 if not has_rules(kind.library):
                     raise UnknownCallError(f"no system has the rules of {kind.library}")
-                made = make(excerpt, [making.argument(self.used(at, part)) for part in parts])
+                made = make(excerpt, [making.argument(self.step_used(at, part)) for part in parts])
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")
                 if made.step < before:
-                    made = making.converted(
+                    made = making.converted_array(
                         self.builder, excerpt, made, self.notes[made.step].operand, operand
                     )
                 check(kind.library, self.builder.steps, range(before, made.step + 1), self.notes, operand)
@@ -214,15 +214,15 @@ class Recorder:
                     self.left_alone[f"{excerpt.text} ({excerpt.location})"] = why
                 steps = steps_of(parts)
                 if steps:
-                    name = f"{self.name_of(at, key)}{e.under if isinstance(e, OwnCastError) else ''}"
+                    name = f"{self.name_of(at, key)}{e.under if isinstance(e, LibraryCastError) else ''}"
                     made = self.builder.opaque(excerpt, name, operand, steps, None)
                 else:
                     made = self.builder.input(Excerpt(excerpt.text, excerpt.location), operand)
-            note = self.settled(made.step, before, operand, kind, result, at.written)
+            note = self.add_notes(made.step, before, operand, kind, result, at.written)
             at.known[key] = note
             return note
 
-    def settled(
+    def add_notes(
         self, number: int, before: int, operand: Operand, kind: ArrayKind, result: Any, written: Any
     ) -> Note:
         """Add the notes of the new steps. Return the note of the last one, which is the result's."""

@@ -72,7 +72,7 @@ class UnchangedCasts:
         if isinstance(cast, Ref) and name.isidentifier() and code and not (target and target[1] == name):
             self.found[cast.step] = UnchangedCast(before, name, code)
 
-    def used(self, part: Any, file: str, source: Source, written: WrittenOperation) -> Any:
+    def step_used(self, part: Any, file: str, source: Source, written: WrittenOperation) -> Any:
         """Return the step that an operation uses: the one before a cast, where its variable is named.
 
         A part of a key that is no such step is returned as it is.

@@ -118,9 +118,9 @@ class Witness(WitnessBase):
                 return result
             live = self.live
             found = live.get(id(a))
-            left = found[1] if found is not None and found[0]() is a else self.unlinked(a, 0)
+            left = found[1] if found is not None and found[0]() is a else self.key_of_unlinked(a, 0)
             found = live.get(id(b))
-            right = found[1] if found is not None and found[0]() is b else self.unlinked(b, 1)
+            right = found[1] if found is not None and found[0]() is b else self.key_of_unlinked(b, 1)
             key = left, right, kind.mark(result)
             note = self.known.get(key) or self.recorder.operator(self, key, result)
             if note is not None:
@@ -207,7 +207,7 @@ class Witness(WitnessBase):
             if self.kinds[type(a)] is not None and type(value) is not int and type(value) is not bool:
                 key = self.part(a, 0), self.part(value, 1)
                 if None not in key:
-                    note = self.known.get(key) or self.recorder.put(self, key, a)
+                    note = self.known.get(key) or self.recorder.record_put(self, key, a)
                     if note is not None:
                         note.count += 1
             return value
@@ -525,9 +525,9 @@ class Witness(WitnessBase):
         its items. It is None for anything else.
         """
         found = self.live.get(id(x))
-        return found[1] if found is not None and found[0]() is x else self.unlinked(x, position)
+        return found[1] if found is not None and found[0]() is x else self.key_of_unlinked(x, position)
 
-    def unlinked(self, x: Any, position: int) -> Any:
+    def key_of_unlinked(self, x: Any, position: int) -> Any:
         """Return the part of a key for an operand that has no step in `live`."""
         kind = self.kinds[type(x)]
         if kind is None:
@@ -573,7 +573,7 @@ class Witness(WitnessBase):
                 self.links.constant(x, (cls, x))
             return cls, x
         if how is ARRAY:
-            return self.unlinked(x, position)
+            return self.key_of_unlinked(x, position)
         if cls is dict and self.keywords and self.keywords[-1] is None:
             named = [*x.items()][:LONG]
             return cls, *[(key, self.token((value,), position)) for key, value in named]

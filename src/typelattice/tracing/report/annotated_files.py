@@ -17,9 +17,9 @@ class Line:
     """The steps and findings of one source line.
 
     - `causes`: the causes that are named by this line.
-    - `widens`: other causes that widened a float here.
-    - `makes`: other causes whose wide float comes up here.
-    - `follows`: other causes whose widened values the steps of this line use.
+    - `widens`: causes named by another line, which widened a float here too.
+    - `makes`: causes named by another line, whose wide float is made or passed on here, before it widens any.
+    - `follows`: causes named by another line, whose widened values the steps of this line use.
     - `divergences`: the divergences of other systems here.
     - `wrong`: the steps whose results contradict our rules.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.model import RULES, Entry, Report
-from typelattice.tracing.report.words import shown
+from typelattice.tracing.report.words import file_text
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}  # the others are notes
@@ -27,7 +27,7 @@ def sarif(made: Report, version: str) -> Mapping[str, Any]:
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": shown(entry.location.file)},
+                        "artifactLocation": {"uri": file_text(entry.location.file)},
                         "region": {"startLine": entry.location.line},
                     }
                 }
@@ -44,9 +44,9 @@ def github(made: Report) -> Iterator[str]:
     for entry in made.entries:
         if entry.location is not None:
             level = LEVELS.get(entry.rule, "note").replace("note", "notice")
-            file = _escaped(shown(entry.location.file)).replace(",", "%2C").replace(":", "%3A")
+            file = _escape_data(file_text(entry.location.file)).replace(",", "%2C").replace(":", "%3A")
             where = f"file={file},line={entry.location.line},title={entry.rule}"
-            yield f"::{level} {where}::{_escaped(_message(entry))}"
+            yield f"::{level} {where}::{_escape_data(_message(entry))}"
 
 
 def entry_data(entry: Entry) -> dict[str, Any]:
@@ -69,5 +69,5 @@ def _message(entry: Entry) -> str:
     return printable(f"{entry.code}: {entry.message}{advice}")
 
 
-def _escaped(x: str) -> str:
+def _escape_data(x: str) -> str:
     return x.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from typelattice.disk.read import explained
+from typelattice.disk.read import explain_failure
 from typelattice.disk.write import write_text
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, findings
@@ -19,7 +19,7 @@ from typelattice.tracing.report.annotated_files import AnnotatedFile, annotated_
 from typelattice.tracing.report.markup import element, page, text
 from typelattice.tracing.report.model import DIVERGENCE_RULES, WRONG, Chapter, Entry, report_of
 from typelattice.tracing.report.source_page import sections_list, source_page
-from typelattice.tracing.report.words import place, shown, size
+from typelattice.tracing.report.words import file_text, place, size
 from typelattice.tracing.run_data.run import Run
 
 TITLE = "Where dtypes come from"
@@ -38,7 +38,7 @@ def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]
     names = {file.name: _page_name(i, file.name) for i, file in enumerate(files)}
     pages = {names[file.name]: source_page(found, file, names) for file in files}
     pages["index.html"] = _index(found, files, names)
-    with explained("write", folder):
+    with explain_failure("write", folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name in _earlier(Path(folder) / "index.html") - {*pages}:
             (Path(folder) / name).unlink(missing_ok=True)
@@ -55,7 +55,7 @@ def _earlier(index: Path) -> set[str]:
 
 def _page_name(number: int, file: str) -> str:
     """A file name of letters and digits for the page of a source file, told apart by its number."""
-    stem = re.sub("[^A-Za-z0-9]+", "_", shown(file).removesuffix(".py"))[-60:].strip("_")
+    stem = re.sub("[^A-Za-z0-9]+", "_", file_text(file).removesuffix(".py"))[-60:].strip("_")
     return f"{number + 1:03}_{stem or 'source'}.html"
 
 
@@ -75,7 +75,7 @@ def _chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     for note in chapter.notes:
         yield element("p", text(note))
     for entry in chapter.entries[:MOST]:
-        head = element("h3", _linked(entry, names))
+        head = element("h3", _link_entry(entry, names))
         about = element("p", text(entry.message)) if chapter.brief else sections_list(entry)
         yield element("section", head + about, **{"class": f"finding {_sort(entry)}".strip()})
     if len(chapter.entries) > MOST:
@@ -99,7 +99,7 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     return element("div", "\n".join(body), **{"class": "typelattice"})
 
 
-def _linked(entry: Entry, names: dict[str, str]) -> str:
+def _link_entry(entry: Entry, names: dict[str, str]) -> str:
     """An entry by its place and code, the place a link to its line."""
     where = entry.location
     if where is None or where.file not in names:
@@ -115,7 +115,7 @@ def _files(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str
     head = "".join(element("th", text(h), scope="col", **({} if h == "file" else number)) for h in heads)
     rows = []
     for file in files:
-        link = element("a", text(shown(file.name)), href=names[file.name])
+        link = element("a", text(file_text(file.name)), href=names[file.name])
         cells = [f"{file.operations:,}", str(file.causes or ""), size(file.bytes) if file.bytes else ""]
         cells += [f"{file.opaque:,}" if file.opaque else ""]
         cells += [str(n or "") for n in file.divergences.values()]

@@ -25,7 +25,7 @@ from typelattice.tracing.report.sentences import (
     operands_words,
     otherwise_words,
 )
-from typelattice.tracing.report.words import counted, size
+from typelattice.tracing.report.words import count_text, size
 from typelattice.tracing.run_data.run import (
     LOST_DIGITS,
     LOST_FRACTION,
@@ -126,17 +126,17 @@ def summary(found: Findings, everything: bool = False) -> Iterator[str]:
         for s in found.checked.steps
         if s.location and (is_operation(s) or isinstance(s, Opaque))
     ]
-    files = counted(len({*ran}), "file")
-    yield f"{counted(run.operations, 'operation')} ran in {files}{f' under {under}' if under else ''}"
+    files = count_text(len({*ran}), "file")
+    yield f"{count_text(run.operations, 'operation')} ran in {files}{f' under {under}' if under else ''}"
     if run.opaque:
-        results = counted(run.opaque, "array comes", "arrays come")
+        results = count_text(run.opaque, "array comes", "arrays come")
         share = f"{run.opaque_share:.1%} of those that are computed with"
         yield f"{results} from calls of which no rule is known ({share}): taken as seen"
     left = [*_not_followed(found, everything)]
     if left:
         yield f"not followed: {'; '.join(left)}"
     if found.meant:
-        yield f"{counted(found.meant, 'finding')} not shown: a comment says that it is meant"
+        yield f"{count_text(found.meant, 'finding')} not shown: a comment says that it is meant"
     yield from run.summaries
 
 
@@ -149,12 +149,10 @@ def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
         if everything or len(names) <= NAMED:
             yield f"{', '.join(names)}: {reason}"
         else:
-            yield f"{counted(len(names), 'function or module', 'functions or modules')}: {reason}"
+            yield f"{count_text(len(names), 'function or module', 'functions or modules')}: {reason}"
     if run.children:
-        yield (
-            f"{counted(run.children, 'child process', 'child processes')} that the program started (run such "
-            "work in its own process)"
-        )
+        children = count_text(run.children, "child process", "child processes")
+        yield f"{children} that the program started (run such work in its own process)"
 
 
 def _chapters(found: Findings) -> Iterator[Chapter]:
@@ -172,13 +170,13 @@ def _chapters(found: Findings) -> Iterator[Chapter]:
         yield _divergences(found.checked, system, divergences, found.replays[system])
     departures = found.checked.departures
     if departures:
-        many = counted(len(departures), "step")
+        many = count_text(len(departures), "step")
         heading = f"{many} came out as the library is known to, and not as its rule says"
         yield Chapter(
             "departures", heading, *_otherwise(found.checked, "TL004", [*departures], departures), True
         )
     wrong = found.checked.mismatches
-    many = counted(len(wrong), "mismatch", "mismatches")
+    many = count_text(len(wrong), "mismatch", "mismatches")
     other = " other" if departures else ""
     heading = (
         f"{many}: our rules say otherwise than was observed; please report it"
@@ -194,7 +192,7 @@ def _values(lost: Sequence[LostAt]) -> Chapter:
         Entry(each.loss.rule, -1, each.location, each.text, _loss_words(each))
         for each in sorted(lost, key=_loss_order)
     )
-    heading = f"values were lost at {counted(len(entries), 'place')}" if entries else "no value was lost"
+    heading = f"values were lost at {count_text(len(entries), 'place')}" if entries else "no value was lost"
     return Chapter("values", heading, entries, _places_after(entries), brief=True)
 
 
@@ -204,14 +202,14 @@ def _loss_order(each: LostAt) -> tuple[str, str, int, str]:
 
 def _loss_words(each: LostAt) -> str:
     loss, times = each.loss, f", in {each.runs:,} runs" if each.runs > 1 else ""
-    return f"{loss.bad:,} of {counted(loss.size, 'number')} {loss.what}{times}"
+    return f"{loss.bad:,} of {count_text(loss.size, 'number')} {loss.what}{times}"
 
 
 def _causes(found: Findings) -> Chapter:
     causes = found.causes
     more = sum(c.bytes for c in causes)  # 0 where the wide dtype is meant, or arrays do not tell their sizes
     took = f", which took {size(more)} more" if more else ""
-    heading = f"floats were widened from {counted(len(causes), 'place')}{took}"
+    heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
     entries = tuple(_cause(found.checked, cause) for cause in causes)
     return Chapter(
         "causes", heading if causes else "no float was widened by another", entries, _places_after(entries)
@@ -234,9 +232,9 @@ def _divergences(
         return ", ".join(f"{n} {cost}" for cost in COSTS if (n := those.count(cost)))
 
     def rest(shown: int) -> str:
-        return f"{counted(len(costs) - shown, 'place')} more: {by_cost(costs[shown:])}"
+        return f"{count_text(len(costs) - shown, 'place')} more: {by_cost(costs[shown:])}"
 
-    heading = f"under {system} {counted(len(costs), 'place')} would differ: {by_cost(costs)}"
+    heading = f"under {system} {count_text(len(costs), 'place')} would differ: {by_cost(costs)}"
     entries = tuple(_divergence(checked, each) for each in divergences)
     same = f"under {system} every step comes out alike"
     notes = (*_mode(system), *_never_asked(checked, system, replayed))
@@ -260,7 +258,7 @@ def _never_asked(checked: CheckedRun, system: str, replayed: Replay) -> Iterator
             operations += 1
             unasked += known.setdefault(id(outcome), outcome.never_asked)
     if unasked:
-        of = f"{unasked:,} of {counted(operations, 'step')}"
+        of = f"{unasked:,} of {count_text(operations, 'step')}"
         yield f"{system} was never asked {of}: its rule answers there, marked {UNASKED}"
 
 
@@ -299,4 +297,4 @@ def _entry(
 
 
 def _places_after(entries: Sequence[Entry]) -> Callable[[int], str]:
-    return lambda shown: f"{counted(len(entries) - shown, 'place')} more"
+    return lambda shown: f"{count_text(len(entries) - shown, 'place')} more"

@@ -8,6 +8,9 @@ from typing import Any
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay.replay import Outcome
+from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.report.annotations import entry_data
+from typelattice.tracing.report.model import report_of
 from typelattice.tracing.run_data.run import Run
 
 VERSION = 1  # of the document, which docs/runs.md describes
@@ -16,7 +19,7 @@ VERSION = 1  # of the document, which docs/runs.md describes
 def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
     """Return a run as plain data: each step with its observed result and its result under each system.
 
-    The steps that contradict the library's own system are listed, too.
+    The steps that contradict the library's own system are listed, too, and the findings of the report.
 
     Of a system the dtype is None where it refuses the step, or one before it. `never_asked` of a step names
     the systems whose rule alone answers there.
@@ -38,12 +41,14 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         }
         for i, (step, seen) in enumerate(run)
     ]
+    report = report_of(findings(run, systems), everything=True)
     return {
         "typelattice": "run",
         "version": VERSION,
         "steps": steps,
+        "findings": [entry_data(entry) for entry in report.entries],
         "mismatches": [
-            {"step": m.number, "observed": dtype_text(m.seen.operand), "system": _said(m.outcome)}
+            {"step": m.number, "observed": dtype_text(m.seen.operand), "system": _dtype_text(m.outcome)}
             for m in otherwise
             if m.reason is None
         ],
@@ -51,7 +56,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
             {
                 "step": m.number,
                 "observed": dtype_text(m.seen.operand),
-                "system": _said(m.outcome),
+                "system": _dtype_text(m.outcome),
                 "reason": m.reason,
             }
             for m in otherwise
@@ -72,5 +77,5 @@ def dtype_text(o: Operand | None) -> str | None:
     return o.kind.word if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"
 
 
-def _said(outcome: Outcome) -> str | None:
+def _dtype_text(outcome: Outcome) -> str | None:
     return dtype_text(outcome.operand)

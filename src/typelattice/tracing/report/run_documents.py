@@ -13,21 +13,25 @@ from typing import Any
 from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DTypeError, dtype
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clipped
+from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import WORDS
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.run_data import VERSION
-from typelattice.tracing.report.words import shown
-from typelattice.tracing.run_data.widths import width_of
+from typelattice.tracing.report.words import file_text
+from typelattice.tracing.run_data.float_widths import width_of
 
 MOST = 1 << 30  # bytes of a document
-LISTS = ("steps", "mismatches", "departures", "summarised")
+LISTS = ("steps", "mismatches", "departures", "findings", "summarised")
 KEYS: dict[str, type] = dict.fromkeys(LISTS, list) | {
     "libraries": dict, "not_followed": dict, "opaque": int, "child_processes": int
 }  # fmt: skip
 STEP_KEYS: dict[str, type | tuple[type, ...]] = {
     "file": (str, type(None)), "line": (int, type(None)), "observed": (str, type(None)),
     "code": str, "operands": list, "bytes": int,
+}  # fmt: skip
+FINDING_KEYS: dict[str, type | tuple[type, ...]] = {
+    "file": (str, type(None)), "line": (int, type(None)), "step": (int, type(None)),
+    "rule": str, "code": str, "message": str, "sections": dict,
 }  # fmt: skip
 
 
@@ -77,12 +81,16 @@ def read_run(path: str) -> dict[str, Any]:
     try:
         found = json.loads(read_bytes(path, MOST))
     except (ValueError, RecursionError) as e:
-        raise RunFileError(f"{clipped(path, 200)} is no JSON ({clipped(str(e), 100)}); {MADE_BY}") from None
+        raise RunFileError(
+            f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}"
+        ) from None
+    if isinstance(found, dict):
+        found.setdefault("findings", [])  # documents of earlier releases have none
     try:
         _check(found)
     except (KeyError, TypeError, ValueError, IndexError) as e:
-        why = clipped(f"{type(e).__name__}: {e}", 100)
-        raise RunFileError(f"{clipped(path, 200)} is no document of a run ({why}); {MADE_BY}") from None
+        why = clip_text(f"{type(e).__name__}: {e}", 100)
+        raise RunFileError(f"{clip_text(path, 200)} is no document of a run ({why}); {MADE_BY}") from None
     return dict(found)
 
 
@@ -96,6 +104,9 @@ def _check(found: Any) -> None:
         _check_kind(found, key, kind)
     for each in (*found["mismatches"], *found["departures"]):
         _check_kind(each, "step", int)
+    for each in found["findings"]:
+        for name, kinds in FINDING_KEYS.items():
+            _check_kind(each, name, kinds)
     for value in (*found["libraries"].values(), *found["summarised"]):
         if not isinstance(value, str):
             raise TypeError(f"{value!r} is no text")
@@ -143,7 +154,7 @@ def _upcasts(found: dict[str, Any]) -> list[tuple[str, Upcast]]:
         if narrower and step["file"]:
             narrow = max(narrower, key=_bits)
             upcast = Upcast(basename(step["file"]), step["code"], narrow, step["observed"])
-            places[printable(f"{shown(step['file'])}:{step['line']}"), upcast] = None
+            places[printable(f"{file_text(step['file'])}:{step['line']}"), upcast] = None
     return [*places]
 
 
@@ -160,7 +171,7 @@ def _bytes(found: dict[str, Any]) -> int:
     return sum(step["bytes"] for step in found["steps"])
 
 
-def combined(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Combine the runs of several processes: their steps one after the other, and all counts added up.
 
     Raises RunFileError if two of them give a library different systems.
@@ -172,11 +183,14 @@ def combined(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
             known = made["libraries"].setdefault(library, system)
             if known != system:
                 what = f"{library} has the rules of {known} in one run and of {system} in another"
-                raise RunFileError(f"{clipped(what, 200)}; combine runs of one environment")
+                raise RunFileError(f"{clip_text(what, 200)}; combine runs of one environment")
         start = len(made["steps"])
         made["steps"] += [s | {"operands": [p + start for p in s["operands"]]} for s in each["steps"]]
         for key in ("mismatches", "departures"):
             made[key] += [m | {"step": m["step"] + start} for m in each[key]]
+        made["findings"] += [
+            f | {"step": None if f["step"] is None else f["step"] + start} for f in each["findings"]
+        ]
         made["not_followed"] |= each["not_followed"]
         made["opaque"] += each["opaque"]
         made["child_processes"] += each["child_processes"]

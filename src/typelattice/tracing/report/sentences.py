@@ -17,8 +17,8 @@ from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.dtype_origin import dtype_origin
 from typelattice.tracing.findings.narrowing_casts import Casting, NarrowingCasts, stop
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.report.words import counted, place, size
-from typelattice.tracing.run_data.widths import narrowed
+from typelattice.tracing.report.words import count_text, place, size
+from typelattice.tracing.run_data.float_widths import narrow_to
 from typelattice.tracing.steps.called_name import name_in_source
 
 ASKED = ", as the code asks"
@@ -30,30 +30,30 @@ def cause_message(checked: CheckedRun, cause: Cause) -> str:
     """Say in one sentence what happened at a cause."""
     first = cause.first[0]
     origin = "" if cause.at == first else f"; the wide one comes from {_line_of(checked, first)}"
-    return f"{cause.narrow} becomes {cause.wide}: {deed(checked, cause.at)}{origin}"
+    return f"{cause.narrow} becomes {cause.wide}: {describe_step(checked, cause.at)}{origin}"
 
 
 def cause_sections(checked: CheckedRun, cause: Cause) -> Iterator[tuple[str, list[str]]]:
     """Explain a cause under headings of a word or two, the remedy first."""
     first = cause.first[0]
     yield "remedy", _stop_lines(checked, cause)
-    yield "what", [deed(checked, cause.at)]
+    yield "what", [describe_step(checked, cause.at)]
     if cause.at != first:
-        yield "wide", [_line_of(checked, first), deed(checked, first)]
+        yield "wide", [_line_of(checked, first), describe_step(checked, first)]
     origins = dtype_origin(checked.steps[first], checked.run.sources)
     if origins:
         lines = [f"{place(each.location)}: {each.text}" for each in origins[:ALSO]]
-        more = [f"and {counted(len(origins) - ALSO, 'place')} more"] if len(origins) > ALSO else []
+        more = [f"and {count_text(len(origins) - ALSO, 'place')} more"] if len(origins) > ALSO else []
         yield "decided", [*lines, *more]
     also = [line for line in _lines_of(checked, cause.widening) if line != _line_of(checked, cause.at)]
     if also:
-        more = [f"and {counted(len(also) - ALSO, 'place')} more"] if len(also) > ALSO else []
+        more = [f"and {count_text(len(also) - ALSO, 'place')} more"] if len(also) > ALSO else []
         yield "also at", [*also[:ALSO], *more]
     yield "follows", [_following(checked, cause)]
     if cause.results:
         yield "results", [_result_words(cause.results)]
     if cause.bytes:
-        yield "costs", [f"{size(cause.bytes)} more than in {narrowed(cause.wide, cause.narrow)}"]
+        yield "costs", [f"{size(cause.bytes)} more than in {narrow_to(cause.wide, cause.narrow)}"]
     decided = checked.narrowly(cause.at) if checked.is_always_wide(cause.at) else checked.said[cause.at]
     rule = _rule(decided.promotion)
     if rule:
@@ -63,7 +63,11 @@ def cause_sections(checked: CheckedRun, cause: Cause) -> Iterator[tuple[str, lis
 def _following(checked: CheckedRun, cause: Cause) -> str:
     """Count the source texts that use widened values, directly or through other steps, and their runs."""
     later = len(_sources(checked, cause.follows))
-    return f"{counted(later, 'later step')}, run {counted(cause.runs, 'time')}" if later else "no later step"
+    return (
+        f"{count_text(later, 'later step')}, run {count_text(cause.runs, 'time')}"
+        if later
+        else "no later step"
+    )
 
 
 def _result_words(names: Sequence[str]) -> str:
@@ -87,7 +91,7 @@ def _lines_of(checked: CheckedRun, steps: Iterable[int]) -> list[str]:
     return [*dict.fromkeys(_line_of(checked, i) for i in steps)]
 
 
-def deed(checked: CheckedRun, i: int) -> str:
+def describe_step(checked: CheckedRun, i: int) -> str:
     """Describe the action of a step."""
     step, given = checked.steps[i], checked.observed(i)
     match step:
@@ -169,15 +173,15 @@ def _kept_words(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> str
     """Say how many steps stay narrow in a replay with some casts."""
     if not found.kept:
         return "nothing is widened"
-    wide = narrowed(cause.wide, cause.narrow)
+    wide = narrow_to(cause.wide, cause.narrow)
     verb, verbs = ("stays", "stay") if wide is cause.narrow else ("becomes", "become")
     of = {*cause.widening, *cause.later} - {*found.unknown}
     left = _sources(checked, of - {*found.kept})
     texts = len(_sources(checked, of))
     if left:
-        return f"{texts - len(left):,} of {counted(texts, 'step')} {verbs} {wide}"
+        return f"{texts - len(left):,} of {count_text(texts, 'step')} {verbs} {wide}"
     if found.unknown:
-        return f"{counted(texts, 'step')} {verb if texts == 1 else verbs} {wide}"
+        return f"{count_text(texts, 'step')} {verb if texts == 1 else verbs} {wide}"
     return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
@@ -187,11 +191,11 @@ def _unknown_lines(checked: CheckedRun, found: NarrowingCasts | Divergence) -> I
         return
     takers = _lines_of(checked, found.takers)
     after = len(_sources(checked, found.unknown) - _sources(checked, found.takers))
-    then = f", nor {counted(after, 'step')} after it" if after else ""
+    then = f", nor {count_text(after, 'step')} after it" if after else ""
     yield f"a replay does not tell what these calls give{then}; only a new run does:"
     yield from takers[:ALSO]
     if len(takers) > ALSO:
-        yield f"and {counted(len(takers) - ALSO, 'call')} more"
+        yield f"and {count_text(len(takers) - ALSO, 'call')} more"
 
 
 def _cast_line(checked: CheckedRun, c: Casting) -> str:
@@ -203,7 +207,10 @@ def _cast_line(checked: CheckedRun, c: Casting) -> str:
 
 
 def operand_text(checked: CheckedRun, i: int, at: Step) -> str:
-    """Return the text of an operand within the step that takes it, or else the text of the operand's step."""
+    """Return the text of step `i` as step `at`, which uses it, writes it.
+
+    If `at` is `x * y`, that is `x` or `y`. If it is no binary operator, it is the text of step `i` itself.
+    """
     try:
         written = parse(at.text, mode="eval").body
     except SyntaxError:  # it is a statement, or cut short
@@ -220,7 +227,7 @@ def cast_back_heading(places: int) -> str:
         if places == 1
         else "compute in a wider float than they write"
     )
-    return f"{counted(places, 'place')} {does}: that widens nothing, but takes time"
+    return f"{count_text(places, 'place')} {does}: that widens nothing, but takes time"
 
 
 def cast_back_words(each: CastBack) -> str:
@@ -243,5 +250,5 @@ def divergence_lines(checked: CheckedRun, divergence: Divergence) -> Iterator[st
     if divergence.later:
         unreached = f", {divergence.unreached:,} of them not reached" if divergence.unreached else ""
         comes = "comes" if divergence.later == 1 else "come"
-        yield f"{counted(divergence.later, 'later step')} {comes} out otherwise by it{unreached}"
+        yield f"{count_text(divergence.later, 'later step')} {comes} out otherwise by it{unreached}"
     yield from _unknown_lines(checked, divergence)

@@ -13,7 +13,7 @@ from typelattice.tracing.report.annotated_files import AnnotatedFile, Line
 from typelattice.tracing.report.markup import element, page, text
 from typelattice.tracing.report.model import Entry
 from typelattice.tracing.report.sentences import cause_sections, divergence_lines, operands_words
-from typelattice.tracing.report.words import counted, place, shown, size
+from typelattice.tracing.report.words import count_text, file_text, place, size
 from typelattice.tracing.steps.called_name import name_in_source
 
 STEPS = 24
@@ -31,7 +31,7 @@ KEY = (
 def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) -> str:
     """A file, line by line."""
     flagged = [n for n, line in sorted(file.lines.items()) if line.causes or line.divergences or line.wrong]
-    title = shown(file.name)
+    title = file_text(file.name)
     links = [element("a", text("all files"), href="index.html#files")]
     links += [element("a", text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
     following = dict(pairwise(flagged))
@@ -41,7 +41,7 @@ def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) 
         _row(found, number, code, file.lines.get(number), names, following.get(number))
         for number, code in enumerate(source, 1)
     )
-    operations = counted(file.operations, "operation")
+    operations = count_text(file.operations, "operation")
     missing = "" if file.source else " The text of this file is not known."
     body = [
         element("a", text("skip to the source"), href="#source", **{"class": "skip"}),
@@ -174,5 +174,5 @@ def _table(found: Findings, line: Line) -> str:
         rows.append(element("tr", "".join(element("td", cell) for cell in cells), title=step.text))
     head = element("thead", element("tr", "".join(element("th", text(h), scope="col") for h in heads)))
     more = len(line.steps) - STEPS
-    left = element("caption", text(f"and {counted(more, 'step')} more")) if more > 0 else ""
+    left = element("caption", text(f"and {count_text(more, 'step')} more")) if more > 0 else ""
     return element("table", left + head + element("tbody", "".join(rows)))

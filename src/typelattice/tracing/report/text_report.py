@@ -31,10 +31,10 @@ def report(
     made = report_of(findings(run, systems), everything)
     page = Layout(width)
     for line in made.summary:
-        yield page.folded(line)
+        yield page.fold_line(line)
     yield ""
     if made.empty:
-        yield page.folded(NOTHING)
+        yield page.fold_line(NOTHING)
         return
     for number, chapter in enumerate(made.chapters):
         if number:
@@ -45,12 +45,12 @@ def report(
 def _chapter(chapter: Chapter, page: Layout, shown: int) -> Iterator[str]:
     yield page.bold(chapter.heading)
     for note in chapter.notes:
-        yield page.folded(note)
+        yield page.fold_line(note)
     stub = len(str(min(shown, len(chapter.entries)) if shown > SHOWN else SHOWN)) + 2
     for number, entry in enumerate(chapter.entries[:shown], 1):
         head = f"{place(entry.location)}: {entry.code}"
         if chapter.brief:
-            yield page.folded(f"{head}: {entry.message}", margin=4)
+            yield page.fold_line(f"{head}: {entry.message}", margin=4)
             continue
         yield ""
         yield page.beside(f"{number:>{stub - 2}}", [head], stub)
@@ -59,4 +59,4 @@ def _chapter(chapter: Chapter, page: Layout, shown: int) -> Iterator[str]:
     if len(chapter.entries) > shown:
         if not chapter.brief:
             yield ""
-        yield page.folded(f"and {chapter.rest(shown)}; {ALL}", margin=4 * chapter.brief)
+        yield page.fold_line(f"and {chapter.rest(shown)}; {ALL}", margin=4 * chapter.brief)

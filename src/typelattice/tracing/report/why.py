@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clipped, nearest
+from typelattice.facts.suggestions import clip_text, nearest
 from typelattice.rendering.paragraphs import Layout
 from typelattice.tracing.findings.chain import chain
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
 from typelattice.tracing.findings.widening_causes import causes
-from typelattice.tracing.report.sentences import cause_sections, deed
+from typelattice.tracing.report.sentences import cause_sections, describe_step
 from typelattice.tracing.report.words import place
 from typelattice.tracing.run_data.run import Run
 
@@ -70,7 +70,8 @@ def explain_result(run: Run, name: str) -> Why:
     checked = check_run(run)
     links = chain(checked, i)
     steps = tuple(
-        ChainLink(place(checked.steps[j].location), checked.steps[j].text, deed(checked, j)) for j in links
+        ChainLink(place(checked.steps[j].location), checked.steps[j].text, describe_step(checked, j))
+        for j in links
     )
     own = checked.observed(i)
     return Why(name, own.dtype if own else None, steps, _remedy(checked, links))
@@ -84,7 +85,7 @@ def _step_of(run: Run, name: str) -> int:
         last = _last_at(run, asked["file"], int(asked["line"]))
         if last is not None:
             return last
-        raise ResultError(f"no array was computed at line {clipped(name, 80)}; see the lines of the report")
+        raise ResultError(f"no array was computed at line {clip_text(name, 80)}; see the lines of the report")
     raise ResultError(_unknown(name, run.results))
 
 
@@ -99,7 +100,7 @@ def _last_at(run: Run, file: str | None, line: int) -> int | None:
 
 
 def _unknown(name: str, results: Mapping[str, int]) -> str:
-    what = f"no array of the run is named {clipped(name, 80)!r}"
+    what = f"no array of the run is named {clip_text(name, 80)!r}"
     if close := nearest(name, results):
         return f"{what}{close}"
     if not results:

@@ -11,10 +11,10 @@ PACKAGES = ("site-packages", "dist-packages")
 SIZES = ("bytes", "kB", "MB", "GB", "TB")
 
 
-def counted(count: int, what: str, many: str = "") -> str:
+def count_text(count: int, what: str, many: str = "") -> str:
     """Write a count with its noun, in the singular or plural.
 
-    >>> counted(1, "step"), counted(2129, "step"), counted(2, "byte more", "bytes more")
+    >>> count_text(1, "step"), count_text(2129, "step"), count_text(2, "byte more", "bytes more")
     ('1 step', '2,129 steps', '2 bytes more')
     """
     return f"{count:,} {what if count == 1 else many or f'{what}s'}"
@@ -27,17 +27,17 @@ def size(count: int) -> str:
     ('24 bytes', '48.0 MB', '1 byte')
     """
     if count < 1000:
-        return counted(count, "byte")
+        return count_text(count, "byte")
     amount, unit = float(count), 0
     while amount >= 999.95 and unit < len(SIZES) - 1:
         amount, unit = amount / 1000, unit + 1
     return f"{amount:.1f} {SIZES[unit]}"
 
 
-def shown(file: str) -> str:
+def file_text(file: str) -> str:
     """A file as a report names it: from the package on where it is installed, else from the current folder.
 
-    >>> shown("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py")
+    >>> file_text("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py")
     'skimage/color/colorconv.py'
     """
     path = PurePath(file)
@@ -63,4 +63,4 @@ def package_path(file: str) -> PurePath | None:
 
 def place(at: SourceLocation | None) -> str:
     """Write a source location, such as `file.py:12`."""
-    return f"{shown(at.file)}:{at.line}" if at else "somewhere"
+    return f"{file_text(at.file)}:{at.line}" if at else "somewhere"

@@ -52,7 +52,7 @@ def with_copies(code: CodeType, numbers: list[int]) -> CodeType:
         for i, x in enumerate(consts)
         if isinstance(x, str) and x.startswith(COPY)
     }
-    return code.replace(co_consts=consts, co_code=_copied(code.co_code, marks) if marks else code.co_code)
+    return code.replace(co_consts=consts, co_code=_copy_code(code.co_code, marks) if marks else code.co_code)
 
 
 def _without_numbers(const: Any, numbers: list[int]) -> Any:
@@ -64,7 +64,7 @@ def _without_numbers(const: Any, numbers: list[int]) -> Any:
     return const
 
 
-def _copied(code: bytes, marks: dict[int, list[str]]) -> bytes:
+def _copy_code(code: bytes, marks: dict[int, list[str]]) -> bytes:
     made = bytearray(code)
     call = _WitnessCall(made)
     found: set[int] = set()

@@ -14,24 +14,28 @@ LOAD, MINUS = ast.Load(), ast.USub()
 Placed = TypeVar("Placed", bound=Any)
 
 
-def copied(node: ast.AST, count: int, number: int, how: str = "") -> ast.expr:
+def copy_mark(node: ast.AST, count: int, number: int, how: str = "") -> ast.expr:
     """Return a mark for value `number` of the `count` values on the stack, at the node's source location.
 
     The minus sign stops the compiler from folding the mark, and from a warning about a call of a string.
     """
-    return placed(node, ast.UnaryOp(MINUS, placed(node, ast.Constant(f"{COPY}{count}.{number}.{how}"))))
+    return place_node(
+        node, ast.UnaryOp(MINUS, place_node(node, ast.Constant(f"{COPY}{count}.{number}.{how}")))
+    )
 
 
-def compared(node: ast.Compare, told: ast.expr) -> ast.Compare:
+def wrap_in_comparison(node: ast.Compare, told: ast.expr) -> ast.Compare:
     """Return `told` in a dummy comparison, so that Python 3.11 reports the right line. `bytecode` removes it.
 
     Python 3.11 gives the truth test of a comparison the location of the comparison. Any other truth test gets
     the location of the whole statement. A traceback shows the difference.
     """
-    return placed(node, ast.Compare(told, [ast.Eq()], [placed(node, ast.Constant(f"{COPY}0.0.{COMPARED}"))]))
+    return place_node(
+        node, ast.Compare(told, [ast.Eq()], [place_node(node, ast.Constant(f"{COPY}0.0.{COMPARED}"))])
+    )
 
 
-def placed(node: Any, made: Placed) -> Placed:
+def place_node(node: Any, made: Placed) -> Placed:
     """Return a new node, at the source location of another."""
     made.lineno, made.col_offset = node.lineno, node.col_offset
     made.end_lineno, made.end_col_offset = node.end_lineno, node.end_col_offset

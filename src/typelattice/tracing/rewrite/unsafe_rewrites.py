@@ -53,9 +53,9 @@ def in_order(node: ast.Call) -> bool:
 
 
 def called_at(node: ast.Call) -> ast.expr:
-    """Return a node at Python's location of a call: for a method, the line where the method's name ends.
+    """Return a node with the line that a traceback names for a call.
 
-    A traceback names that line (CPython's compile.c, update_start_location_to_match_attr).
+    For a method that is the line of its name (CPython's compile.c, update_start_location_to_match_attr).
     """
     func = node.func
     if not isinstance(func, ast.Attribute) or func.lineno == func.end_lineno:

@@ -87,14 +87,14 @@ def kind_of(cls: type) -> ArrayKind | None:
     if known is None:
         return None
     read = _first(own.read, general.read) if own is not None and general is not None else known.read
-    mark = known.mark_of(base) or _read_mark(read)
+    mark = known.cache_key_of(base) or _read_mark(read)
     attribute: Callable[[str], Callable[[Any], Any]] = attrgetter
     size = _size(base)
     if base is not cls:
         attribute = partial(getattr(known, "own_attribute", own_attribute), base)
         read = _read_subclass(known.read, attribute("dtype"), attribute("ndim"))
         mark = _both(attribute("dtype"), attribute("ndim"))
-        size = _checked(attribute("nbytes")) if hasattr(base, "nbytes") else size
+        size = _check_nbytes(attribute("nbytes")) if hasattr(base, "nbytes") else size
     weak = getattr(base, "__weakrefoffset__", 0) > 0 or type.__getattribute__(cls, "__weakrefoffset__") > 0
     compiles = compiler(base)
     variable = compiles.variable if compiles is not None and compiles.is_tracer(base) else None
@@ -121,7 +121,7 @@ def library_class(cls: type) -> type | None:
 
 
 def own_attribute(base: type, name: str) -> Callable[[Any], Any]:
-    """Return a function that reads an attribute as the objects of `base` have it, past any subclass."""
+    """Return a getter of an attribute as `base` defines it; a subclass that overrides it is bypassed."""
     read: Callable[[Any], Any] = getattr(base, name).__get__
     return read
 
@@ -182,10 +182,10 @@ def _size(cls: type) -> Callable[[Any], int]:
         return attrgetter("nbytes")
     if found is None and hasattr(cls, "_num_elements"):  # TensorFlow's
         return lambda x: x._num_elements() * x.dtype.size
-    return _checked(attrgetter("nbytes")) if found is not None else lambda x: 0
+    return _check_nbytes(attrgetter("nbytes")) if found is not None else lambda x: 0
 
 
-def _checked(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
+def _check_nbytes(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
     """Return the bytes of an array; 0 if it does not say, such as PyTorch's sparse ones."""
 
     def size(x: Any) -> int:

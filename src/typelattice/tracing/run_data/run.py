@@ -175,5 +175,5 @@ def agrees(outcome: Outcome, observed: Operand) -> bool:
 
 def known_reason(outcome: Outcome, observed: Operand) -> str | None:
     """Return why a library departs from its rule if a known departure gives the observed dtype; else None."""
-    known = outcome.departure
+    known = outcome.recorded_departure
     return known.reason if known is not None and known.dtype is observed.dtype else None

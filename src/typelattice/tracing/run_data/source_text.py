@@ -28,8 +28,8 @@ class Source:
         parts = list(self.lines[at.line - 1 : at.end_line])
         if not parts:
             return ""
-        parts[-1] = _cut(parts[-1], 0, at.end_column)
-        parts[0] = _cut(parts[0], at.column, None)
+        parts[-1] = _cut_columns(parts[-1], 0, at.end_column)
+        parts[0] = _cut_columns(parts[0], at.column, None)
         return printable("".join(parts))
 
     def operand(self, written: WrittenOperation, position: int) -> str:
@@ -65,7 +65,7 @@ def _operands(node: ast.AST) -> list[ast.AST]:
     return []
 
 
-def _cut(line: str, start: int, end: int | None) -> str:
+def _cut_columns(line: str, start: int, end: int | None) -> str:
     """Return the part of a line between two columns, which count bytes."""
     if line.isascii():
         return line[start:end]

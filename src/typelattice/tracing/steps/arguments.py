@@ -72,7 +72,7 @@ def by_name(
     return rest, {name: value for name, value in further.items() if value is not None}
 
 
-def listed(items: Iterable[Argument]) -> tuple[Argument, ...]:
+def list_arguments(items: Iterable[Argument]) -> tuple[Argument, ...]:
     """A list of arguments. Raises UnknownCallError for numbers that have no default dtype."""
     found = tuple(items)
     if any(type(x) is int and x.bit_length() > WIDEST for x in found):

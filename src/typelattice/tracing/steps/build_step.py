@@ -13,7 +13,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import SCALARS, Operand
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.run_data.array_links import StepNumber
-from typelattice.tracing.steps.arguments import UnknownCallError, listed
+from typelattice.tracing.steps.arguments import UnknownCallError, list_arguments
 
 Make = Callable[[Excerpt, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments
 
@@ -30,7 +30,7 @@ def argument(part: Any) -> Argument:
             plain: Argument = number
             return plain
         case (cls, *items) if cls in (list, tuple):
-            return listed(map(argument, items))
+            return list_arguments(map(argument, items))
     raise UnknownCallError("it is no operand")
 
 
@@ -60,7 +60,7 @@ def in_place(builder: ProgramBuilder, name: str, same: bool) -> Make:
 def item(builder: ProgramBuilder, lists: str) -> Make:
     """An index: of an array, and of the arrays among the indices; `lists` says how lists stand there."""
 
-    def made(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
+    def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
         source, *others = args
         assert isinstance(source, Ref)
         return builder.add(
@@ -74,7 +74,7 @@ def item(builder: ProgramBuilder, lists: str) -> Make:
             )
         )
 
-    return made
+    return build
 
 
 def attribute(builder: ProgramBuilder, name: str) -> Make:
@@ -83,7 +83,7 @@ def attribute(builder: ProgramBuilder, name: str) -> Make:
     return lambda excerpt, args: builder.call(excerpt, op, args)
 
 
-def converted(
+def converted_array(
     builder: ProgramBuilder, excerpt: Excerpt, source: Ref, given: Operand, observed: Operand
 ) -> Ref:
     """Return an array that a call gave back, or its cast, as JAX without 64 bits casts NumPy's float64.
@@ -93,7 +93,7 @@ def converted(
     if given.dtype is observed.dtype:
         return source
     system = find_system(own_system(excerpt.owner or "", ()))
-    if given.dtype is None or system.made(given.dtype) is not observed.dtype:
+    if given.dtype is None or system.dtype_of_new_array(given.dtype) is not observed.dtype:
         raise UnknownCallError("it gives its array in another dtype")
     cast = Cast(
         source.step, DTypeOf(source.step), text=excerpt.text, location=excerpt.location, owner=excerpt.owner
@@ -101,6 +101,6 @@ def converted(
     return builder.add(cast)
 
 
-def put(builder: ProgramBuilder) -> Make:
+def build_put(builder: ProgramBuilder) -> Make:
     """An assignment to elements."""
-    return lambda excerpt, args: builder.put(excerpt, args[0], None, args[1])
+    return lambda excerpt, args: builder.set_elements(excerpt, args[0], None, args[1])

@@ -25,7 +25,7 @@ def name_in_source(step: Step) -> str:
     'add'
     """
     name = step.op or ""
-    path, count = _called(step.text)
+    path, count = _parse_call(step.text)
     if not path:
         return name
     function = operation_of(path[-1], count, step.owner)
@@ -43,7 +43,7 @@ def _operation(function: str) -> str:
     return FUNCTIONS[function].name if function in FUNCTIONS else function
 
 
-def _called(text: str) -> tuple[Sequence[str], int]:
+def _parse_call(text: str) -> tuple[Sequence[str], int]:
     """The dotted name that a text calls, without what it is looked up in, and how many arguments it is given.
 
     There is none in a text that is no call, or that was cut.

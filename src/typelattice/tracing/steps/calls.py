@@ -29,7 +29,7 @@ from typelattice.tracing.steps.arguments import (
     UnknownCallError,
     arguments,
     by_name,
-    listed,
+    list_arguments,
     method_parameters,
     parameters,
 )
@@ -98,7 +98,7 @@ class CallReader:
         made = self.step_of_function(excerpt, who, args, keywords, number)
         if isinstance(out, tuple):
             out = out[number] if number < len(out) else None
-        return made if out is None else self.builder.put(excerpt, self.argument(out), None, made)
+        return made if out is None else self.builder.set_elements(excerpt, self.argument(out), None, made)
 
     def step_of_function(
         self, excerpt: Excerpt, who: Called, args: list[Argument], named: dict[str, Argument], number: int
@@ -127,16 +127,18 @@ class CallReader:
         """
         if entries and isinstance(entries[0], str):  # which says along which axes
             entries = entries[1:]
-        found = [self.sliced(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries]
+        found = [
+            self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
+        ]
         if all(type(x) in SCALARS for x in found):
-            return self.builder.array_of(excerpt, listed(found), None)
+            return self.builder.array_of(excerpt, list_arguments(found), None)
         found = [self.builder.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
         if any(type(x) in SCALARS for x in found):
             common = DTypeOf(self.builder.call(excerpt, FUNCTIONS["result_type"], found).step)
             found = [self.builder.cast(excerpt, x, common) if type(x) in SCALARS else x for x in found]
         return self.builder.call(excerpt, FUNCTIONS[name], found)
 
-    def sliced(self, excerpt: Excerpt, x: slice) -> Argument:
+    def range_of_slice(self, excerpt: Excerpt, x: slice) -> Argument:
         """The numbers that a slice stands for in `np.r_`: `1:5` for four; `0:1:5j` for five from 0 to 1."""
         bounds = [0 if x.start is None else x.start, x.stop, 1 if x.step is None else x.step]
         name = "linspace" if isinstance(bounds[2], complex) else "arange"
@@ -156,20 +158,20 @@ class CallReader:
         if number is not None:
             return Ref(int(number))
         if isinstance(x, (list, tuple)):
-            return self.listed(x)
+            return self.list_arguments(x)
         if isinstance(x, slice):
             return Slice(None, None, None)
         with suppress(UnknownCallError):
             return self.dtype(x) if isinstance(x, type) or is_dtype(type(x)) else ...
         return ...
 
-    def listed(self, x: Sequence[Any]) -> Argument:
+    def list_arguments(self, x: Sequence[Any]) -> Argument:
         """A list of arguments; of many Python numbers one of each type."""
         if len(x) > LONG:
             if not {*map(type, x)} <= SCALARS.keys():
                 return ...
             x = [*{type(each): each for each in x}.values()]
-        return listed(map(self.argument, x))
+        return list_arguments(map(self.argument, x))
 
     def text(self, x: str) -> Argument:
         """A dtype that is given as text; any other text is itself."""

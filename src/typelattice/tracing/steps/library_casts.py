@@ -13,7 +13,7 @@ from typelattice.tracing.run_data.array_links import Note
 from typelattice.tracing.steps.arguments import UnknownCallError
 
 
-class OwnCastError(UnknownCallError):
+class LibraryCastError(UnknownCallError):
     """An operation whose dtype a library chose by itself; `under` names that by which it did."""
 
     def __init__(self, under: str) -> None:
@@ -24,7 +24,7 @@ class OwnCastError(UnknownCallError):
 def check(
     library: str, steps: Sequence[Step], added: range, notes: Sequence[Note], observed: Operand
 ) -> None:
-    """Raise OwnCastError if a library casts by itself now, and the last added step contradicts its rules.
+    """Raise LibraryCastError if a library casts by itself now, and the last added step contradicts its rules.
 
     `notes` say what the steps before those gave.
     """
@@ -40,4 +40,4 @@ def check(
         found[i] = find_evaluator(steps[i]).outcome(steps[i], found)
     said = found[added[-1]].operand if added else observed
     if said is None or said.dtype is not observed.dtype:
-        raise OwnCastError(under)
+        raise LibraryCastError(under)

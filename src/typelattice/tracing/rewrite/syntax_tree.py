@@ -15,7 +15,15 @@ from types import NoneType
 from typing import Any
 
 from typelattice.programs.source.reader import OPERATORS
-from typelattice.tracing.rewrite.nodes import COPY_IN_PLACE, LOAD, TARGET, WITNESS, compared, copied, placed
+from typelattice.tracing.rewrite.nodes import (
+    COPY_IN_PLACE,
+    LOAD,
+    TARGET,
+    WITNESS,
+    copy_mark,
+    place_node,
+    wrap_in_comparison,
+)
 from typelattice.tracing.rewrite.unsafe_rewrites import (
     COMPILED_BY,
     SIMPLE,
@@ -98,11 +106,11 @@ class Rewriter:
         """
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         self.rows.append((*place, name, keywords, constants, lists))
-        witness = placed(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
-        told = placed(node, ast.Attribute(witness, method, LOAD))
+        witness = place_node(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
+        told = place_node(node, ast.Attribute(witness, method, LOAD))
         told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # see called_at
-        given = [*items, placed(at or node, inner)] if inner is not None else [*items]
-        return placed(at or node, ast.Call(told, given, []))
+        given = [*items, place_node(at or node, inner)] if inner is not None else [*items]
+        return place_node(at or node, ast.Call(told, given, []))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         plain = isinstance(node.left, ast.Constant) and (
@@ -111,7 +119,7 @@ class Rewriter:
         self.inner(node)
         if plain or isinstance(node.left, ast.JoinedStr):
             return node
-        inner = ast.BinOp(copied(node, 2, 0), node.op, copied(node, 2, 1))
+        inner = ast.BinOp(copy_mark(node, 2, 0), node.op, copy_mark(node, 2, 1))
         return self.wrap_in_witness(
             node, "record_binary", [node.left, node.right], inner, OPERATORS[type(node.op)]
         )
@@ -120,7 +128,7 @@ class Rewriter:
         self.inner(node)
         if isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant):
             return node
-        inner = ast.UnaryOp(node.op, copied(node, 1, 0))
+        inner = ast.UnaryOp(node.op, copy_mark(node, 1, 0))
         return self.wrap_in_witness(node, "record_unary", [node.operand], inner, OPERATORS[type(node.op)])
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -130,24 +138,24 @@ class Rewriter:
         self.inner(node)
         if plain or len(node.ops) > 1 or type(node.ops[0]) not in OPERATORS:
             return node
-        inner = ast.Compare(copied(node, 2, 0), node.ops, [copied(node, 2, 1)])
+        inner = ast.Compare(copy_mark(node, 2, 0), node.ops, [copy_mark(node, 2, 1)])
         items = [node.left, node.comparators[0]]
         told = self.wrap_in_witness(node, "record_binary", items, inner, OPERATORS[type(node.ops[0])])
-        return told if TRUTH_IS_PLACED else compared(node, told)
+        return told if TRUTH_IS_PLACED else wrap_in_comparison(node, told)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         plain = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
         self.inner(node)
         if plain or not isinstance(node.ctx, ast.Load):
             return node
-        inner = ast.Subscript(copied(node, 2, 0), copied(node, 2, 1), LOAD)
+        inner = ast.Subscript(copy_mark(node, 2, 0), copy_mark(node, 2, 1), LOAD)
         return self.wrap_in_witness(node, "record_item", [node.value, node.slice], inner, "getitem")
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.inner(node)
         if node.attr not in ATTRIBUTES or not isinstance(node.ctx, ast.Load):
             return node
-        inner = ast.Attribute(copied(node, 1, 0), node.attr, LOAD)
+        inner = ast.Attribute(copy_mark(node, 1, 0), node.attr, LOAD)
         return self.wrap_in_witness(node, "record_attribute", [node.value], inner, node.attr)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -163,10 +171,10 @@ class Rewriter:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "set_trace":
             return node  # a debugger would stop within the witness of the call
         if isinstance(node.func, ast.Attribute) and node.func.attr == "resize":
-            return self.resized(node, node.func)
+            return self.rewrite_resize(node, node.func)
         if not in_order(node):
             at = called_at(node)
-            inner = ast.Call(copied(at, 1, 0), node.args, node.keywords)
+            inner = ast.Call(copy_mark(at, 1, 0), node.args, node.keywords)
             return self.wrap_in_witness(node, "record_call", [node.func], inner, "", (UNTOLD,), (), at)
         starred = [isinstance(x, ast.Starred) for x in node.args]
         arguments = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
@@ -179,18 +187,20 @@ class Rewriter:
         known = {i for i, _ in constants}
         items = [node.func, *(x for i, x in enumerate(arguments) if i not in known)]
         numbers = count(1)
-        copies = [x if i in known else copied(at, len(items), next(numbers)) for i, x in enumerate(arguments)]
+        copies = [
+            x if i in known else copy_mark(at, len(items), next(numbers)) for i, x in enumerate(arguments)
+        ]
         for i, length, is_tuple in lists:
             made = (ast.Tuple if is_tuple else ast.List)(copies[i : i + length], LOAD)
-            copies[i : i + length] = [placed(at, made)]
+            copies[i : i + length] = [place_node(at, made)]
         named = copies[len(starred) :]
         inner = ast.Call(
-            copied(at, len(items), 0),
+            copy_mark(at, len(items), 0),
             [
-                placed(at, ast.Starred(x, LOAD)) if star else x
+                place_node(at, ast.Starred(x, LOAD)) if star else x
                 for x, star in zip(copies, starred, strict=False)
             ],
-            [placed(at, ast.keyword(k.arg, x)) for k, x in zip(node.keywords, named, strict=True)],
+            [place_node(at, ast.keyword(k.arg, x)) for k, x in zip(node.keywords, named, strict=True)],
         )
         keywords = (*(["*"] if any(starred) else []), *(k.arg for k in node.keywords))
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -199,7 +209,7 @@ class Rewriter:
             method = "record_map"
         return self.wrap_in_witness(node, method, items, inner, name, keywords, constants, at, lists)
 
-    def resized(self, node: ast.Call, func: ast.Attribute) -> ast.Call:
+    def rewrite_resize(self, node: ast.Call, func: ast.Attribute) -> ast.Call:
         """Let the witness forget `x` before `x.resize(n)`: NumPy resizes only what nothing refers to.
 
         Since Python 3.14 a local variable has no reference of its own on the stack; the result of a call has
@@ -208,7 +218,7 @@ class Rewriter:
         match func.value, node.args:
             case ast.Name() as name, [first, *_]:
                 value = first.value if isinstance(first, ast.Starred) else first
-                again = placed(value, ast.Name(name.id, LOAD))
+                again = place_node(value, ast.Name(name.id, LOAD))
                 told = self.wrap_in_witness(value, "forget", [value, again], None)
                 if isinstance(first, ast.Starred):
                     first.value = told
@@ -234,8 +244,8 @@ class Rewriter:
         So Python reads and writes the target in its own order, each part of it once.
         """
         self.inner(node)
-        inner = ast.BinOp(copied(node, 2, 0), node.op, copied(node, 2, 1, COPY_IN_PLACE))
-        items = [copied(node, 0, 0, TARGET), node.value]
+        inner = ast.BinOp(copy_mark(node, 2, 0), node.op, copy_mark(node, 2, 1, COPY_IN_PLACE))
+        items = [copy_mark(node, 0, 0, TARGET), node.value]
         node.value = self.wrap_in_witness(node, "record_in_place", items, inner, OPERATORS[type(node.op)])
         return node
 
@@ -243,7 +253,7 @@ class Rewriter:
         self.inner(node)
         match node.targets:
             case [ast.Subscript(value=ast.Name() as name)]:
-                items = [node.value, placed(name, ast.Name(name.id, LOAD))]
+                items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
                 node.value = self.wrap_in_witness(node, "record_put", items, None, "setitem")
         return node
 

@@ -13,11 +13,11 @@ from typelattice.facts.dtypes import DType, Kind
 FEW = 3  # excluded dtypes that are always named
 
 
-def operation_words(p: Promotion) -> list[str]:
+def describe_operation(p: Promotion) -> list[str]:
     """Describe an operation: the operands it takes, how they join, and its result."""
     assert p.op
     rule = op_of(p.system, p.op)
-    lines = [*_taken(p, rule), *_joined(p, rule)]
+    lines = [*_describe_taken(p, rule), *_describe_join(p, rule)]
     if p.dtype is not None and p.compute is None:
         lines.append(f"it casts no operand, and gives {p.dtype}")
     elif p.dtype is not None:
@@ -26,7 +26,7 @@ def operation_words(p: Promotion) -> list[str]:
     return lines
 
 
-def _taken(p: Promotion, rule: Op) -> Iterator[str]:
+def _describe_taken(p: Promotion, rule: Op) -> Iterator[str]:
     """Describe the operands that the operation takes."""
     concerned = [n for n in (p.node, p.compute, *(o.dtype for o in p.promoting)) if isinstance(n, DType)]
     concerned += [n for step in p.steps for n in step.nodes if isinstance(n, DType)]
@@ -37,7 +37,7 @@ def _taken(p: Promotion, rule: Op) -> Iterator[str]:
         yield f"it takes {PLACES[rule.scalars]}"
 
 
-def _joined(p: Promotion, rule: Op) -> Iterator[str]:
+def _describe_join(p: Promotion, rule: Op) -> Iterator[str]:
     """Describe how the operands join, where that is not plain promotion."""
     if rule.meet == SAME_DTYPE and len(p.promoting) > 1:
         yield "it does not promote: all operands need the same dtype"
@@ -61,16 +61,16 @@ def _joined(p: Promotion, rule: Op) -> Iterator[str]:
 
 def _domain(taken: Domain, concerned: Sequence[DType]) -> str:
     """List the kinds and dtypes of a domain; name the excluded ones that concern this question."""
-    listed = "every kind" if {*Kind} <= {*taken.listed} else enumerated(taken.listed)
+    listed = "every kind" if {*Kind} <= {*taken.listed} else join_words(taken.listed)
     if not taken.but:
         return listed
     named = [x for x in taken.but if len(taken.but) <= FEW or x in concerned]
     rest = len(taken.but) - len(named)
     others = [f"{rest} {'other ' * bool(named)}dtype{'s' * (rest > 1)}"] if rest else []
-    return f"{listed} except {enumerated([*named, *others])}"
+    return f"{listed} except {join_words([*named, *others])}"
 
 
-def enumerated(items: Sequence[object]) -> str:
+def join_words(items: Sequence[object]) -> str:
     """Join texts as in `a, b and c`."""
     texts = [str(x) for x in items]
     return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))

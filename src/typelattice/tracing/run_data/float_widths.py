@@ -26,11 +26,11 @@ def width_of(d: DType) -> int | None:
     return part_of(d).bits if d.kind.rank >= Kind.FLOAT.rank else None
 
 
-def narrowed(d: DType, to: DType) -> DType:
+def narrow_to(d: DType, to: DType) -> DType:
     """Return a dtype at the width of another float: complex if the dtype is complex, else real.
 
     >>> from typelattice import dtype
-    >>> narrowed(dtype("float64"), dtype("complex64")), narrowed(dtype("complex128"), dtype("float32"))
+    >>> narrow_to(dtype("float64"), dtype("complex64")), narrow_to(dtype("complex128"), dtype("float32"))
     (float32, complex64)
     """
     return complex_of(part_of(to)) if d.kind is Kind.COMPLEX else part_of(to)
@@ -40,7 +40,7 @@ def narrowed(d: DType, to: DType) -> DType:
 def as_narrow(o: Operand | None, narrow: DType) -> Operand:
     """Return an operand cast to the width of a narrower float. An integer is cast to that float."""
     assert o is not None and o.dtype is not None
-    target = narrow if is_integer(o) else narrowed(o.dtype, narrow)
+    target = narrow if is_integer(o) else narrow_to(o.dtype, narrow)
     return replace(o, dtype=target, kind=target.kind, value=None)
 
 

@@ -10,7 +10,7 @@ from typelattice.calls.step import Step
 from typelattice.programs.replay.replay import FindEvaluator, Outcome
 
 
-def replay_changed(
+def replay_with_changes(
     steps: Sequence[Step],
     find_evaluator: FindEvaluator,
     found: Sequence[Outcome],

@@ -11,7 +11,7 @@ from typelattice.conformance.recorder import Progress, asked_again, in_silence
 from typelattice.facts.releases import SIGN
 from typelattice.recorded.answers import NOT_ASKED
 from typelattice.recorded.recording import Recording
-from typelattice.study.changes import Changes, changes_between, given
+from typelattice.study.changes import Changes, changes_between, list_recorded_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +32,31 @@ class News:
         return bool(self.changes.changed or self.gone or self.new)
 
 
-def watch(asked: LibraryProcess, name: str, then: Recording, progress: Progress = in_silence) -> News:
+def changes_since_recording(
+    asked: LibraryProcess, name: str, then: Recording, progress: Progress = in_silence
+) -> News:
     """Compare a library with its recording `then`, which is called `name`.
 
     An older release was asked only for what the newest release has, so nothing counts as new in it.
     """
     now = asked_again(asked, then, progress)
-    found = changes_between(f"{name} (recorded)", given(then), f"{told(now)} (installed)", given(now))
-    before, after = {*_asked(then)}, {*asked.catalogue.dtypes, *asked.catalogue.operations}
+    found = changes_between(
+        f"{name} (recorded)",
+        list_recorded_calls(then),
+        f"{version_text(now)} (installed)",
+        list_recorded_calls(now),
+    )
+    before, after = {*_list_asked(then)}, {*asked.catalogue.dtypes, *asked.catalogue.operations}
     new = () if SIGN in name else tuple(sorted(after - before))
     return News(then, now, found, tuple(sorted(before - after)), new)
 
 
-def told(recording: Recording) -> str:
+def version_text(recording: Recording) -> str:
     """The versions that a recording is of: `numpy 2.4.6, ml_dtypes 0.6.0`."""
     return ", ".join(f"{package} {version}" for package, version in recording.versions.items())
 
 
-def _asked(recording: Recording) -> Iterable[str]:
+def _list_asked(recording: Recording) -> Iterable[str]:
     """The dtypes and operations that a library was asked and had."""
     for call in recording.calls():
         if call.answer != NOT_ASKED:

@@ -1,0 +1,41 @@
+"""The command `lsp`: a language server on standard input and output, which editors start."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from typelattice.cli.command import Command, Paragraphs
+from typelattice.facts.errors import TypelatticeError
+
+DOCUMENT = "run.json"  # of the last traced run, in the folder where the editor starts the server
+
+
+class MissingServerError(TypelatticeError, ImportError):
+    """The library that speaks the editors' protocol is not installed."""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--run", metavar="FILE", default=DOCUMENT,
+        help="the last traced run, as typelattice trace --json wrote it; read again when it changes "
+        f"(default: {DOCUMENT})",
+    )  # fmt: skip
+
+
+def run(args: Namespace) -> Paragraphs:
+    """Serve until the editor ends it; print nothing, since the output is the editor's."""
+    try:
+        from typelattice.editor.language_server import server
+    except ModuleNotFoundError as e:
+        if e.name not in ("pygls", "lsprotocol"):
+            raise
+        raise MissingServerError("lsp needs pygls: pip install 'typelattice[lsp]'") from None
+    server(Path(args.run).absolute()).start_io()
+    yield from ()
+
+
+COMMAND = Command(
+    "Serve dtypes to an editor, by the Language Server Protocol.", arguments, run,
+    ("", "--run build/run.json"),
+)  # fmt: skip

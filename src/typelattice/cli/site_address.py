@@ -1,0 +1,57 @@
+"""The option `--link`: the address of the site's page that answers a question."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, metadata
+
+from typelattice.cli.command import UsageError
+from typelattice.facts.suggestions import short
+
+DISTRIBUTION = "typelattice"
+LABEL = "Documentation"  # of the site's address among those that a distribution states
+LONGEST = 4_000  # characters of a program, as the page that computes takes them
+MOST_LINES = 40
+
+
+def link_argument(parser: ArgumentParser) -> None:
+    """The option `--link`."""
+    parser.add_argument(
+        "--link", nargs="?", const="", metavar="ADDRESS",
+        help="end with the address of the page that answers this on the documentation site; "
+        "ADDRESS is the site's, if it is another than the one that this release states",
+    )  # fmt: skip
+
+
+def site_address(given: str) -> str:
+    """The address of the site: the given one, or the one that the installed distribution states.
+
+    Raises UsageError if there is neither.
+    """
+    if given and not re.match(r"https?://\S+\Z", given):
+        raise UsageError(f"explain: --link {short(given)} is no address; put --link last, or give https://...")
+    found = given or _stated()
+    if not found:
+        raise UsageError("explain: this copy states no address of its site; give it: --link https://...")
+    return found.rstrip("/")
+
+
+def _stated() -> str:
+    try:
+        urls = metadata(DISTRIBUTION).get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    pairs = (url.partition(",") for url in urls)
+    return next((address.strip() for label, _, address in pairs if label.strip() == LABEL), "")
+
+
+def program_link(source: str, bound: Mapping[str, str], systems: Sequence[str]) -> str:
+    """The page that computes a program, with the program in its address. Raises UsageError for a long one."""
+    from typelattice.explorer.answer_pages import live_link  # few questions ask for a link
+
+    if len(source) > LONGEST or source.count("\n") >= MOST_LINES:
+        what = f"at most {MOST_LINES} lines and {LONGEST:,} characters fit into an address"
+        raise UsageError(f"explain: --link: {what}; this program has more")
+    return live_link(source, bound, systems)

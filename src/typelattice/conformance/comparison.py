@@ -1,0 +1,165 @@
+"""An implementation asked what it imitates is asked: the comparison of `compare` and of its pytest helper."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from typelattice.conformance.implementation import check_name, implementation, implementations
+from typelattice.conformance.implementation_differences import (
+    ACCEPTS,
+    BREAKS,
+    LEFT_OPEN,
+    Cause,
+    Difference,
+    askable,
+    calls_of_implementation,
+    calls_of_system,
+    causes,
+    differences,
+    questions_of_both,
+)
+from typelattice.conformance.library import UnknownLibraryError, versions
+from typelattice.conformance.process import LIMIT, LibraryProcess
+from typelattice.conformance.registry import library
+from typelattice.conformance.snippet import first_snippet
+from typelattice.conformance.stubs import Stubs
+from typelattice.disk.read import FileError, read_bytes
+from typelattice.engine.system import System
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggestions import nearest, short
+from typelattice.files.reader import system as find_system
+from typelattice.files.text import UnknownSystemError
+
+PATIENCE = 6  # times the limit that a call may take when it is asked again
+LIMIT_BYTES = 1_000_000  # of a file of known differences
+
+
+class ComparisonError(TypelatticeError, ValueError):
+    """A comparison that cannot be made: nothing to compare with, no common calls, a file that is no list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The differences of an implementation by root cause, and how many calls were compared.
+
+    `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they say. They
+    are no differences.
+    """
+
+    name: str
+    about: str
+    compared: int
+    causes: Sequence[Cause]
+    vague: Mapping[str, int]
+    spellings: Mapping[str, str]
+
+    def example(self, cause: Cause) -> tuple[Difference, str]:
+        """The simplest difference that has a snippet, and that; else the simplest, and ""."""
+        forms = implementations().get(self.name, {})
+        return first_snippet(forms, cause.differences, self.spellings) or (cause.differences[0], "")
+
+
+def compare_implementation(
+    name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = LIMIT
+) -> Comparison:
+    """Ask an implementation what `other` answers, a system or another implementation.
+
+    `other` is by default what the implementation imitates. `calls` is the number of random calls; by default
+    all are asked. `limit` is the number of seconds that a call may take. Raises ComparisonError,
+    UnknownLibraryError, UnknownSystemError, MissingLibraryError, CannotAskError.
+    """
+    check_name(name)
+    entry = implementations().get(name, {})
+    other = other or entry.get("with")
+    if other is None:
+        what = f"{name} imitates nothing that is known here"
+        raise ComparisonError(f"{what}; name a system or an implementation to compare it with")
+    system = _system(other)
+    chosen = random.Random(seed)
+    with ExitStack() as stack:
+        asked = stack.enter_context(start_implementation(name, limit))
+        has = asked.catalogue
+        if system is None:
+            reference = stack.enter_context(start_implementation(other, limit))
+            questions = list(questions_of_both(reference.catalogue, has))
+            if calls and calls < len(questions):
+                questions = chosen.sample(questions, calls)
+            expected = askable(calls_of_implementation(reference, questions), has)
+            against = f"{other} ({versions(reference.catalogue.versions)})"
+        else:
+            expected = askable(calls_of_system(system, has), has)
+            if calls and calls < len(expected):
+                expected = chosen.sample(expected, calls)
+            against = f"{system.name} ({system.library})"
+        answered = list(differences(asked, expected))
+    answered = _broken_again(name, answered, limit)
+    if not answered:
+        raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")
+    ignored = {LEFT_OPEN, ACCEPTS} if entry.get("lenient") else {LEFT_OPEN}
+    differ = [each for each in answered if each and each.sort not in ignored]
+    vague = Counter(each.cause for each in answered if each and each.sort == LEFT_OPEN)
+    about = f"{name} ({versions(has.versions)}) with {against}"
+    return Comparison(name, about, len(answered), causes(differ), vague, has.spellings)
+
+
+def known_differences(path: str | Path) -> Mapping[str, int]:
+    """The known differences of a file: cause → calls. Raises ComparisonError."""
+    try:
+        known = json.loads(read_bytes(Path(path), LIMIT_BYTES))
+    except (ValueError, FileError) as e:
+        raise ComparisonError(f"{path} cannot be read: {e}; write it with --update") from None
+    counts = known.values() if isinstance(known, dict) else [None]
+    if not all(type(number) is int and number >= 0 for number in counts):
+        raise ComparisonError(f"{path} must be an object of causes and counts; write it with --update")
+    return known  # type: ignore[no-any-return]
+
+
+def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
+    """Causes in words: how many calls, an example, and the program that shows it."""
+    for cause in new:
+        example, code = found.example(cause)
+        yield f"  {len(cause.differences):6}  {cause.name}"
+        yield f"          {example}"
+        yield from (f"          | {line}" for line in code.splitlines())
+
+
+def _broken_again(
+    name: str, answered: Sequence[Difference | None], limit: float
+) -> list[Difference | None]:
+    """Ask calls that broke down once more, in a new process and with more time, before they are reported.
+
+    A library that loads modules at its first call, on a machine with other work, is no library that hangs.
+    """
+    broken = [each for each in answered if each and each.sort == BREAKS]
+    if not broken:
+        return [*answered]
+    with start_implementation(name, PATIENCE * limit) as asked:
+        again = iter([*differences(asked, [each.expected for each in broken])])
+        return [next(again, None) if each in broken else each for each in answered]
+
+
+def start_implementation(name: str, limit: float) -> LibraryProcess | Stubs:
+    """Start an implementation; stubs are read by a checker, and their library says what there is."""
+    entry = implementations().get(name, {})
+    if "checker" not in entry:
+        return LibraryProcess(partial(implementation, name), limit)
+    return Stubs(entry["checker"], LibraryProcess(partial(library, entry["stubs"]), limit), entry, limit)
+
+
+def _system(other: str) -> System | None:
+    """Find the system to compare with; None for an implementation. Raise UnknownSystemError."""
+    if other in implementations() or ":" in other:
+        return None
+    try:
+        return find_system(other)
+    except UnknownSystemError:
+        if near := nearest(other, implementations()):
+            raise UnknownLibraryError(f"no system or implementation {short(other)}{near}") from None
+        raise

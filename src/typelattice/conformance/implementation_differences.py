@@ -1,0 +1,292 @@
+"""An implementation against what it imitates: each difference by its sort and its root cause."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from typelattice.conformance.compare import REFUSAL, answer_text
+from typelattice.conformance.in_process_library import Answer, Catalogue
+from typelattice.conformance.library import OperandString
+from typelattice.conformance.questions import Question, planned_calls
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.operations import NAMES
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline
+from typelattice.recorded.recording_files import load_recording, recording_names
+from typelattice.recorded.sections import Call
+
+SEVERAL = 200
+"""Random calls of three operands and more, of each operation that takes them."""
+
+BREAKS, REFUSES, ACCEPTS, OTHER, LEFT_OPEN = SORTS = (
+    "breaks down",
+    "refuses what is accepted",
+    "accepts what is refused",
+    "another dtype",
+    "vague",
+)
+VAGUE = "?"
+"""The first character of an answer that leaves the dtype open, such as a type: `?floating`."""
+
+
+NUMBERS = "Python numbers"
+CHANGING = re.compile(r"""(["'`])[^"'`]*\1|0x[0-9a-f]+|\s*This error occurred in .*|; NodeDef: .*""")
+"""What a message quotes, such as the name of a kernel, addresses in memory, and the expression or node."""
+
+
+class Asked(Protocol):
+    """Something that answers calls: a library in a process of its own, or stubs that a checker reads."""
+
+    catalogue: Catalogue
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """The answer to each question in turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A call that an implementation answers differently from what was expected."""
+
+    expected: Call
+    found: Call
+
+    @property
+    def sort(self) -> str:
+        """One of `SORTS`."""
+        if self.found.answer in BROKEN:
+            return BREAKS
+        if self.found.answer.startswith(VAGUE):
+            return LEFT_OPEN
+        if _is_refusal(self.found.answer):
+            return REFUSES
+        return ACCEPTS if _is_refusal(self.expected.answer) else OTHER
+
+    @property
+    def cause(self) -> str:
+        """The root cause as far as calls show it: two differences with the same one are reported once.
+
+        A refusal is told by its message without dtypes, numbers and names of operations. Another dtype is
+        told by the class of the operation, whether Python numbers take part, and how the dtypes differ.
+        """
+        of_class = NAMES[self.found.op].of_class
+        if self.sort == BREAKS:
+            return f"{of_class}: {BROKEN[self.found.answer]}"
+        if self.sort == LEFT_OPEN:
+            return self.found.answer[len(VAGUE) :]
+        if self.sort == OTHER:
+            beside = " with Python numbers" if NUMBERS in map(_tier, self.found.operands) else ""
+            return f"{of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
+        refusal = self.found if self.sort == REFUSES else self.expected
+        message = _without_names(outline(refusal.message), refusal.op)
+        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or of_class}"
+
+    def __str__(self) -> str:
+        return f"{self.found}, expected {self.expected.answer}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Differences with one root cause, the simplest call first."""
+
+    sort: str
+    cause: str
+    differences: tuple[Difference, ...]
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+        return f"{self.sort}: {self.cause}"
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Its entries in a file of known differences, with the number of calls: one for each class."""
+        return Counter(f"{each.sort}: {each.cause}" for each in self.differences)
+
+
+def askable(calls: Iterable[Call], has: Catalogue) -> list[Call]:
+    """The calls that an implementation has, but those that nobody answered or that broke the reference."""
+    operands, two, more = {*has.operands}, {*has.operations}, {*has.several}
+    return [
+        call
+        for call in calls
+        if call.op in (two if len(call.operands) < 3 else more)
+        and operands.issuperset(call.operands)
+        and call.answer != NOT_ASKED
+        and call.answer not in BROKEN
+    ]
+
+
+def differences(asked: Asked, expected: Sequence[Call]) -> Iterator[Difference | None]:
+    """Ask an implementation each expected call; yield the difference, or None where the answers agree."""
+    answers = asked.answers([(call.op, call.operands) for call in expected])
+    for call, (answer, message) in zip(expected, answers, strict=True):
+        found = Call(call.op, call.operands, answer, message)
+        if answer != NOT_ASKED:
+            yield None if _agree(call.answer, answer) else Difference(call, found)
+
+
+def causes(found: Iterable[Difference]) -> list[Cause]:
+    """The differences by root cause: sort by sort, the commonest cause first."""
+    groups: dict[tuple[str, str], list[Difference]] = {}
+    for each in found:
+        groups.setdefault((each.sort, each.cause), []).append(each)
+    told, left = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
+    merged: list[list[list[Difference]]] = []
+    for group in left:
+        (like := next((m for m in merged if _same_cause(m[0], group)), [])).append(group)
+        if len(like) == 1:
+            merged.append(like)
+    told += [_cause(parts) for parts in merged]
+    return sorted(told, key=lambda c: (SORTS.index(c.sort), -len(c.differences), c.cause))
+
+
+def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], list[list[Difference]]]:
+    """Join groups of one class that a wrong rule explains together, such as "the first operand's dtype".
+
+    Returns their causes, and the groups that are left.
+    """
+    like: dict[tuple[str, str], list[list[Difference]]] = {}
+    for group in groups:
+        if rule := _rule(group):
+            like.setdefault((NAMES[group[0].found.op].of_class, rule), []).append(group)
+    joined = {key: parts for key, parts in like.items() if len(parts) > 1}
+    told = [
+        Cause(OTHER, f"{of_class}: {rule}", _sorted(parts)) for (of_class, rule), parts in joined.items()
+    ]
+    return told, [group for group in groups if not any(group in parts for parts in joined.values())]
+
+
+def _rule(group: Sequence[Difference]) -> str | None:
+    """Return the simplest rule that gives every answer found; None if there is none."""
+    if group[0].sort != OTHER or len(group[0].found.operands) < 2:
+        return None
+    for position, word in ((0, "first"), (-1, "last")):
+        if all(d.found.answer == OperandString.parse(d.found.operands[position]).dtype for d in group):
+            return f"the {word} operand's dtype"
+    answers = {each.found.answer for each in group}
+    return f"always {answers.pop()}" if len(answers) == 1 else None
+
+
+def _sorted(parts: Iterable[Iterable[Difference]]) -> tuple[Difference, ...]:
+    return tuple(sorted((each for part in parts for each in part), key=_simplicity))
+
+
+def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
+    """Tell whether a class of operations gives another dtype for operands for which another class does, too.
+
+    This is so if what decides the dtype is the same for both, such as a wrong entry in a table.
+    """
+    if one[0].sort != OTHER or other[0].sort != OTHER:
+        return False
+    same = {_without_operation(each) for each in one}
+    return len(one[0].found.operands) > 1 and all(_without_operation(each) in same for each in other)
+
+
+def _without_operation(each: Difference) -> tuple[str, ...]:
+    return *sorted(each.found.operands), each.expected.answer, each.found.answer
+
+
+def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
+    """Join differences; the classes of operations are named, the commonest first."""
+    sort, cause = parts[0][0].sort, parts[0][0].cause
+    others = [NAMES[part[0].found.op].of_class for part in parts[1:]]
+    if others:
+        of_class, _, how = cause.partition(":")
+        cause = f"{', '.join([of_class, *others])}:{how}"
+    return Cause(sort, cause, _sorted(parts))
+
+
+def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
+    """The calls to ask, each with the recorded answer; without a recording, with the rule's answer.
+
+    Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
+    """
+    if system.name in recording_names():
+        return [call for call in load_recording(system.name).calls() if _has_array(call.operands)]
+    read = cache(system.operand)
+    return [
+        Call(op, operands, answer_text(system.explain(*map(read, operands), op=op)))
+        for op, operands in questions_of_both(has, has)
+    ]
+
+
+def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
+    """The calls to ask of what both have, but those of Python numbers alone."""
+    operands = [operand for operand in one.operands if operand in other.operands]
+    operations = [op for op in one.operations if op in other.operations]
+    several = [op for op in one.several if op in other.several]
+    planned = planned_calls(operands, operations, several, SEVERAL, seed=0)
+    return (question for question in planned.questions(operands) if _has_array(question[1]))
+
+
+def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> Iterator[Call]:
+    """Calls with the answers of another implementation, as they come in."""
+    for (op, operands), (answer, message) in zip(questions, reference.answers(questions), strict=True):
+        yield Call(op, operands, answer, message)
+
+
+def not_known(found: Sequence[Cause], known: Mapping[str, int]) -> list[Cause]:
+    """The causes that a file of known differences does not list, or lists with fewer calls."""
+    return [c for c in found if any(count > known.get(name, 0) for name, count in c.counts.items())]
+
+
+def counts_of(found: Iterable[Cause]) -> dict[str, int]:
+    """All entries of a file of known differences."""
+    return {name: count for cause in found for name, count in cause.counts.items()}
+
+
+def shrink_known(found: Sequence[Cause], known: Mapping[str, int]) -> dict[str, int]:
+    """The known differences that are left, never more than there were."""
+    counts = counts_of(found)
+    return {name: min(count, counts[name]) for name, count in known.items() if name in counts}
+
+
+def _has_array(operands: Sequence[str]) -> bool:
+    return any(_tier(operand) != NUMBERS for operand in operands)
+
+
+def _is_refusal(answer: str) -> bool:
+    return answer == REFUSAL or answer.startswith(EXCEPTION)
+
+
+def _agree(expected: str, found: str) -> bool:
+    if expected == REFUSAL:  # a rule's refusal covers whatever is no dtype of numbers
+        return found.startswith(NO_NUMBERS) and found not in BROKEN
+    return expected == found or (_is_refusal(expected) and _is_refusal(found) and found not in BROKEN)
+
+
+@cache
+def _tier(operand: str) -> str:
+    read = OperandString.parse(operand)
+    return NUMBERS if read.dtype is None else f"{read.tier} operands"
+
+
+def _how(expected: str, found: str) -> str:
+    """Say how one answer differs from the other."""
+    if expected.rstrip("*") == found.rstrip("*"):
+        return "weak for strong" if found.endswith("*") else "strong for weak"
+    one, other = DTYPES.get(expected.rstrip("*")), DTYPES.get(found.rstrip("*"))
+    if one is None or other is None:
+        return f"{found} for {expected}"
+    if one.kind is not other.kind:
+        return f"{other.kind} for {one.kind}"
+    wider = (other.bits or 0) > (one.bits or 0)
+    return f"a {'wider' if wider else 'narrower'} {one.kind}"
+
+
+def _without_names(message: str, op: str) -> str:
+    """Replace what is quoted, addresses and the names of the operation, by which causes would differ."""
+    words = "|".join(map(re.escape, NAMES[NAMES[op].function].functions))
+    return re.sub(rf"\b({words})(?=\b|_)", "…", CHANGING.sub("…", message))
+
+
+def _simplicity(each: Difference) -> tuple[int, int, int, str]:
+    """Sort plain calls first: few operands, arrays, operators, short names."""
+    call = each.found
+    marked = sum(_tier(operand) != "array operands" for operand in call.operands)
+    return len(call.operands), marked, not NAMES[call.op].is_operator, f"{len(str(call)):04}{call}"

@@ -1,0 +1,7 @@
+"""Keras's symbolic tensors on each backend, which announce what its arrays compute."""
+
+from __future__ import annotations
+
+from typelattice.conformance.libraries.keras import Jax, NumPy, TensorFlow, Torch
+
+IMPLEMENTATIONS = {f"keras-{each.backend}-symbolic": each for each in (Jax, NumPy, TensorFlow, Torch)}

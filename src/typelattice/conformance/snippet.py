@@ -1,0 +1,121 @@
+"""A difference of an implementation from what it imitates, as a short program of these two libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from typelattice.conformance.functions import first, of_operands
+from typelattice.conformance.implementation_differences import Difference
+from typelattice.conformance.library import NotAskedError, OperandString
+from typelattice.facts.operations import NAMES
+from typelattice.recorded.answers import EXCEPTION, OF_PYTHON
+
+LETTERS = "xyzuvw"
+MANY_LINES = 10
+
+
+class Code:
+    """Code that is written where the recorder of a library has an object: its `repr` is the code."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __call__(self, *arguments: object) -> Code:
+        return Code(f"{self.text}({', '.join(map(repr, arguments))})")
+
+
+def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping[str, str]) -> str:
+    """Write a call as a program that prints the dtype expected and the one found, the refusal last.
+
+    `forms` is the table of the implementation, `spellings` the names of its functions. Returns "" if these
+    have no words for the call.
+    """
+    found, expected = difference.found, difference.expected
+    answers = (found.answer, expected.answer)
+    if not forms or any(answer.startswith(OF_PYTHON) for answer in answers):
+        return ""
+    lines, names, made = [forms["setup"]], list[Code](), list[str]()
+    for operand, letter in zip(found.operands, LETTERS, strict=False):
+        read = OperandString.parse(operand)
+        if read.dtype is None:
+            names.append(Code(f"({read.value!r})" if NAMES[found.op].is_operator else repr(read.value)))
+        elif read.tier not in forms or "=" in operand:
+            return ""
+        else:
+            lines.append(forms[read.tier].format(dtype=read.dtype, x=letter))
+            names.append(Code(letter))
+            made.append(letter)
+    asked, real = (
+        written_call(
+            found.op,
+            [Code(form.format(x=x)) if repr(x) in made else x for x in names],
+            spellings,
+            {**forms, "argument": form},
+        )
+        for form in (forms["argument"], forms.get("real", "{x}"))
+    )
+    if not asked or not real:
+        return ""
+    for module, imitated in forms.get("modules", {}).items():
+        real = real.replace(f"{module}.", f"{imitated}.")
+    whole = ", ".join(made)
+    gives_dtype = NAMES[found.op].form == "promotion"
+    shown = [
+        f"{_shown(form, gives_dtype).format(call=call, names=whole)}  # {answer.removeprefix(EXCEPTION)}"
+        for form, call, answer in (
+            (forms["expected"], real, expected.answer + ", expected"),
+            (forms["found"], asked, found.answer + ", found"),
+        )
+    ]
+    lines += reversed(shown) if expected.answer.startswith(EXCEPTION) else shown
+    return "\n".join(lines) if len(lines) <= MANY_LINES else ""
+
+
+def first_snippet(
+    forms: Mapping[str, Any], differences: Iterable[Difference], spellings: Mapping[str, str]
+) -> tuple[Difference, str] | None:
+    """Find the first difference that has a snippet."""
+    written = ((each, snippet(forms, each, spellings)) for each in differences)
+    return next((pair for pair in written if pair[1]), None)
+
+
+def _shown(form: str, gives_dtype: bool) -> str:
+    """Return the line that prints a dtype; a function such as result_type gives one, and not an array."""
+    return form.replace(".dtype", "") if gives_dtype else form
+
+
+def written_call(
+    op: str, operands: Sequence[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
+) -> str:
+    """Write one call; "" if an operator writes into its operand, or the function has no known name."""
+    known = NAMES[op]
+    if known.is_operator:
+        return "" if known.in_place else _with_operator(str(known.operator), operands)
+    if op not in spellings:
+        return ""
+    array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype="bool")
+    condition = Code(forms["argument"].format(x=array))
+    matrix: Callable[[object], object] | None = None
+    if "matrix" in forms:
+        matrix = lambda x: Code(forms["matrix"].format(x=x))  # noqa: E731
+    function, index = Code(spellings[op]), SimpleNamespace(nonzero=lambda _: [0])
+    try:
+        call: Any = of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
+    except NotAskedError:
+        return ""
+    return repr(first(call))
+
+
+def _no_matrix(x: object) -> object:
+    raise NotAskedError("the table has no words for a matrix")
+
+
+def _with_operator(sign: str, operands: Sequence[Code]) -> str:
+    if len(operands) > 1:
+        return f" {sign} ".join(map(repr, operands))
+    return sign.replace("x", repr(operands[0])) if "x" in sign else f"{sign}{operands[0]!r}"

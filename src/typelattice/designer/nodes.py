@@ -1,0 +1,151 @@
+"""The nodes that an order lacks: with them every pair that has an upper bound has a least one.
+
+This is the completion by cuts of Dedekind and MacNeille, without a new top and bottom. A set of operands has
+upper bounds in common. Where no single node is the least of these, one new node stands between. No smaller
+set of nodes does: the joins of operands with different upper bounds are different nodes.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as with_fields
+from itertools import combinations
+from pathlib import Path
+
+from typelattice.designer.problem import mask
+from typelattice.engine.system import System
+from typelattice.facts.display_hooks import Viewed
+from typelattice.facts.dtypes import DType, Kind, Node, intern_dtype
+from typelattice.facts.frozen_classes import replace
+from typelattice.facts.order import Order
+from typelattice.files.reader import parse
+from typelattice.files.reader import system as find_system
+from typelattice.files.system_origin import SystemOrigin
+from typelattice.files.writer import code, reduce_order, system_file
+from typelattice.study.study_scope import BeyondReachError
+
+MOST = 2000  # bounds in common that are looked at; an order may have exponentially many
+
+
+@dataclass(frozen=True, slots=True)
+class MissingNode:
+    """A node to add: what lies directly below and above it, and the pairs of old nodes that join there."""
+
+    name: str
+    below: tuple[Node, ...]
+    above: tuple[Node, ...]
+    pairs: tuple[tuple[Node, Node], ...]
+
+    def __str__(self) -> str:
+        return f"{', '.join(map(code, self.below))} -> {self.name} -> {', '.join(map(code, self.above))}"
+
+
+@dataclass(frozen=True, slots=True)
+class MissingNodes(Viewed):
+    """The nodes that an order lacks, and the system with them, as a file."""
+
+    partial: System
+    nodes: tuple[MissingNode, ...]
+    system: System
+    text: str
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[MissingNode]:
+        return iter(self.nodes)
+
+    def data(self) -> dict[str, object]:
+        """Return the nodes as JSON data."""
+        return {
+            "system": self.partial.name,
+            "nodes": [
+                {
+                    "name": n.name,
+                    "below": [code(x) for x in n.below],
+                    "above": [code(x) for x in n.above],
+                    "pairs": [[code(a), code(b)] for a, b in n.pairs],
+                }
+                for n in self.nodes
+            ],
+            "file": self.text,
+        }
+
+
+def missing_nodes(order: str | Path | System) -> MissingNodes:
+    """Return the fewest nodes that give every pair with an upper bound a join.
+
+    In the file each is a dtype of its own of unknown values, of the highest kind below it. Ties that it
+    settles are gone. Raises BeyondReachError.
+
+    >>> for node in missing_nodes("numpy"):
+    ...     print(node)
+    u8, i8 -> node1 -> i16, f16
+    u16, i16 -> node2 -> i32, f32
+    """
+    partial = find_system(order)
+    old = partial.order.nodes
+    up = [mask(j for j, b in enumerate(old) if partial.order.le(a, b)) for a in old]
+    cuts = sorted(_cuts(up, partial.name) - {*up}, key=lambda cut: (-cut.bit_count(), cut))
+    names = _names(partial, len(cuts))
+    under = ([a for a, u in zip(old, up, strict=True) if u & cut == cut] for cut in cuts)
+    made = [_dtype(name, below) for name, below in zip(names, under, strict=True)]
+    place: dict[Node, int] = dict(zip(old, up, strict=True))
+    place.update(zip(made, cuts, strict=True))
+    nodes = [*old, *made]
+    relations = [(a, b) for a in nodes for b in nodes if place[a] & place[b] == place[b] and a is not b]
+    completed = reduce_order(nodes, relations)
+    title = f"{partial.title[:100] or partial.name}, with the nodes that it lacks"
+    text = system_file(_with_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
+    found = tuple(_missing(completed, partial.order, x, set(made)) for x in made)
+    return MissingNodes(partial, found, parse(text, f"{partial.name}-nodes.toml"), text)
+
+
+def _cuts(up: Sequence[int], name: str) -> set[int]:
+    """The sets of all upper bounds that some nodes have in common, as masks; none that is empty."""
+    found, waiting = set(up), list({*up})
+    while waiting:
+        cut = waiting.pop()
+        for u in up:
+            if (common := cut & u) and common not in found:
+                found.add(common)
+                waiting.append(common)
+        if len(found) > MOST:
+            raise BeyondReachError(
+                f"{name} is beyond reach: its completion has more than {MOST:,} nodes; leave out dtypes, or "
+                "state more of the order"
+            )
+    return found
+
+
+def _names(partial: System, count: int) -> list[str]:
+    taken = {str(d) for d in partial.dtypes} | {d.code for d in partial.dtypes}
+    free = (name for i in range(1, count + len(taken) + 1) if (name := f"node{i}") not in taken)
+    return [next(free) for _ in range(count)]
+
+
+def _dtype(name: str, below: Sequence[Node]) -> DType:
+    kind = max((node.kind for node in below), key=list(Kind).index)
+    bits = 128 if kind is Kind.COMPLEX else None
+    return intern_dtype(name, name, kind, bits, None, None, None, None, None, None, (), "sz")
+
+
+def _with_dtypes(partial: System, made: Sequence[DType]) -> System:
+    """The system with further dtypes of its file's own, which its order lacks yet."""
+    origin = partial.origin
+    assert isinstance(origin, SystemOrigin)
+    values = origin.definition.values
+    own = values.get("dtypes", {})
+    assert isinstance(own, dict)
+    facts: dict[str, dict[str, object]] = {d.name: {"kind": str(d.kind), "values": "unknown"} for d in made}
+    for d in made:
+        facts[d.name] |= {"bits": d.bits} if d.bits else {}
+    dtypes = {"dtypes": {**own, **facts}} if made else {}
+    definition = with_fields(origin.definition, values={**values, **dtypes})
+    return replace(partial, origin=SystemOrigin(definition, origin.rows, origin.build))
+
+
+def _missing(completed: Order[Node], before: Order[Node], node: DType, made: set[DType]) -> MissingNode:
+    below = tuple(a for a in completed.nodes if node in completed.covers(a))
+    pairs = tuple((a, b) for a, b in combinations(before.nodes, 2) if completed.join(a, b) is node)
+    return MissingNode(node.name, below, completed.covers(node), pairs)

@@ -1,0 +1,102 @@
+"""The steps of functions whose parameters are annotated with dtypes, such as `x: NDArray[np.float32]`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from typelattice.editor.known_steps import KnownStep, place
+from typelattice.explanations.explanation import explanation
+from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.system_headings import LIBRARIES, heading_of
+from typelattice.files.text import systems
+from typelattice.programs.make_program import program
+from typelattice.programs.source.name_meanings import library_called
+from typelattice.programs.source.quiet_parser import parse
+
+USUAL = "numpy"  # the system of a file that imports no library
+PYTHON = ("bool", "int", "float", "complex")  # annotations of Python numbers
+
+
+def steps_of_annotations(text: str) -> Iterator[KnownStep]:
+    """Yield the steps of each function all of whose parameters have a dtype, by the rules of its library.
+
+    >>> source = "def f(x: NDArray[np.float32], n: int):\\n    return x * n\\n"
+    >>> [(step.line, step.dtype) for step in steps_of_annotations(source)]
+    [(1, 'float32')]
+    """
+    try:
+        tree = parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    name, lines = _system(tree), text.splitlines()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and (bound := _operands(node)):
+            yield from _steps(node, bound, name, lines)
+
+
+def _system(tree: ast.Module) -> str:
+    """The system of the first library that a file imports."""
+    libraries = [name for name in systems() if heading_of(name) == LIBRARIES]
+    for node in ast.walk(tree):
+        named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        named += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        for module in named:
+            library = library_called(module.partition(".")[0])
+            if library in libraries:
+                return library
+    return USUAL
+
+
+def _operands(node: ast.FunctionDef) -> dict[str, str]:
+    """Map each parameter to its operand; nothing if one has no dtype."""
+    arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    found = {one.arg: _dtype(one.annotation) for one in arguments}
+    starred = node.args.vararg or node.args.kwarg
+    return {} if starred or not all(found.values()) else {name: str(d) for name, d in found.items()}
+
+
+def _dtype(annotation: ast.expr | None) -> str | None:
+    """The dtype that an annotation names: the first dtype among its names, whatever their case.
+
+    >>> [_dtype(ast.parse(a, mode="eval").body) for a in ("Float32[Array, 'n 3']", "np.int8", "float", "str")]
+    ['float32', 'int8', 'float', None]
+    """
+    if annotation is None:
+        return None
+    if isinstance(annotation, ast.Name) and annotation.id in PYTHON:
+        return annotation.id
+    for node in ast.walk(annotation):
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if name.lower() in DTYPES and name not in PYTHON:
+            return name.lower()
+    return None
+
+
+def _steps(
+    node: ast.FunctionDef, bound: dict[str, str], name: str, lines: Sequence[str]
+) -> Iterator[KnownStep]:
+    first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    source = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+    indent = len(source) - len(source.lstrip())
+    source = "\n".join(line[indent:] if not line[:indent].strip() else line for line in source.split("\n"))
+    try:
+        made = program(source, **bound)
+        outcomes = [*made.under(name)]
+    except TypelatticeError:  # it holds what no program may hold
+        return
+    for step, outcome in zip(made.steps, outcomes, strict=True):
+        if step.op is None or step.location is None or outcome.operand is None:
+            continue
+        line = step.location.line + node.lineno - 1
+        columns = place(step.text, lines, line) if line >= first else None
+        if columns:
+            rule = f"\n\n{explanation(outcome.promotion)}" if outcome.promotion else ""
+            about = f"{step.text}: by the annotations, under {name}{rule}"
+            yield KnownStep(line - 1, *columns, _said(outcome.operand), about)
+
+
+def _said(operand: object) -> str:
+    text = str(operand)
+    return text.partition("=")[0].replace(":weak", "*").partition(":")[0]

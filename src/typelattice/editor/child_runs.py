@@ -1,0 +1,56 @@
+"""Runs of the user's own file in a process of its own: traced, or patched until its floats stay narrow."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.suggestions import clip_text
+from typelattice.tracing.report.run_documents import read_run
+
+MOST_SECONDS = 600  # of a run
+
+
+class ChildRunError(TypelatticeError, RuntimeError):
+    """A run of the user's file that gave no result."""
+
+
+def traced(path: Path) -> dict[str, Any]:
+    """Run a script as `typelattice trace --json` does; return its run. Raises ChildRunError, RunFileError."""
+    with TemporaryDirectory() as folder:
+        document = Path(folder) / "run.json"
+        said = _run(path, "trace", "--json", str(document), "--output", str(Path(folder) / "report.txt"))
+        if not document.is_file():
+            raise ChildRunError(f"{path.name} gave no run: {said}")
+        return read_run(str(document))
+
+
+def patched(path: Path) -> dict[str, Any]:
+    """Run a script as `typelattice fix --format json` does; return its patch. Raises ChildRunError."""
+    said = _run(path, "fix", "--format", "json")
+    try:
+        found = json.loads(said)
+        assert found["typelattice"] == "patch"
+    except (ValueError, TypeError, LookupError, AssertionError):
+        raise ChildRunError(f"{path.name} gave no patch: {said}") from None
+    return dict(found)
+
+
+def _run(path: Path, *words: str) -> str:
+    """Run a command on a script in its folder; its output, or the end of its errors if it has none."""
+    command = [sys.executable, "-m", "typelattice", *words, path.name]
+    try:
+        ended = subprocess.run(
+            command, cwd=path.parent, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            errors="replace", timeout=MOST_SECONDS,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as e:
+        raise ChildRunError(f"{path.name} could not be run: {e}") from None
+    if words[0] == "fix" and ended.stdout:
+        return ended.stdout
+    return clip_text(" ".join(ended.stderr.split()[-60:]) or f"it ended with {ended.returncode}", 400)

@@ -1,0 +1,120 @@
+"""The steps of a file whose dtypes are known, and the findings: from a traced run, or from annotations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.explanations.explanation import explanation
+from typelattice.facts.errors import TypelatticeError
+from typelattice.files.reader import system
+from typelattice.operands.notation import parse
+
+
+@dataclass(frozen=True, slots=True)
+class KnownStep:
+    """An expression of a line, counted from 0, its dtype, and the explanation that a reader may ask for.
+
+    `start` and `end` are its columns in the line.
+    """
+
+    line: int
+    start: int
+    end: int
+    dtype: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFinding:
+    """A finding of the report of a run: its rule, where it is, and what it says."""
+
+    line: int
+    start: int
+    end: int
+    rule: str
+    message: str
+
+
+def place(text: str, lines: Sequence[str], line: int | None) -> tuple[int, int] | None:
+    """Find the columns of a text in a line, counted from 1; None if the line has changed since.
+
+    >>> place("x + y", ["z = x + y"], 1), place("x * y", ["z = x + y"], 1)
+    ((4, 9), None)
+    """
+    first = text.partition("\n")[0].strip()
+    if line is None or not first or not 0 < line <= len(lines):
+        return None
+    start = lines[line - 1].find(first)
+    return None if start < 0 else (start, start + len(first))
+
+
+def steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[KnownStep]:
+    """Yield the steps of a run that stand in a file, as far as its lines are those that ran."""
+    every = run["steps"]
+    rules = [*run["libraries"].values()]
+    for step in every:
+        if step.get("op") is None or step["observed"] is None or not _is_file(step["file"], path):
+            continue
+        columns = place(step["code"], lines, step["line"])
+        if columns is None:
+            continue
+        operands = [every[i]["observed"] for i in step["operands"]]
+        taken = ", ".join(str(o) for o in operands)
+        about = f"{step['op']}({taken}) gave {step['observed']} in the last traced run"
+        rule = _rule(step, operands, rules) if all(operands) else ""
+        yield KnownStep(step["line"] - 1, *columns, step["observed"], f"{about}\n\n{rule}".rstrip())
+
+
+def findings_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[KnownFinding]:
+    """Yield the findings of a run that stand in a file, as far as its lines are those that ran."""
+    for found in run.get("findings", ()):
+        columns = place(found["code"], lines, found["line"]) if _is_file(found["file"], path) else None
+        if columns:
+            remedy = " ".join(found["sections"].get("remedy", ()))
+            message = f"{found['code']}: {found['message']}{f'; remedy: {remedy}' if remedy else ''}"
+            yield KnownFinding(found["line"] - 1, *columns, found["rule"], message)
+
+
+def _is_file(file: str | None, path: str) -> bool:
+    return file is not None and os.path.realpath(file) == os.path.realpath(path)
+
+
+def _rule(step: Mapping[str, Any], operands: Sequence[str], rules: Sequence[str]) -> str:
+    """Explain a step by the first of the run's systems whose rule says what was observed; else nothing.
+
+    A run tells no 0-d arrays from others, so that the rule for arrays may say something else.
+    """
+    written = [o.replace("*", ":weak") for o in operands]
+    for name in rules:
+        try:
+            p = system(name).explain(*map(parse, written), op=step["op"])
+        except TypelatticeError:
+            continue
+        if p.dtype is not None and str(p.dtype) == step["observed"].removesuffix("*"):
+            return explanation(p)
+    return ""
+
+
+def hints(steps: Iterable[KnownStep]) -> dict[int, str]:
+    """The hint of each line: the dtypes of its last expression, each once.
+
+    >>> hints([KnownStep(0, 4, 9, "float64", ""), KnownStep(0, 4, 13, "float32", "")])
+    {0: 'float32'}
+    """
+    found: dict[int, tuple[int, list[str]]] = {}
+    for step in steps:
+        width, dtypes = found.get(step.line, (-1, []))
+        if step.end - step.start > width:
+            found[step.line] = step.end - step.start, [step.dtype]
+        elif step.end - step.start == width and step.dtype not in dtypes:
+            dtypes.append(step.dtype)
+    return {line: " or ".join(dtypes) for line, (_, dtypes) in found.items()}
+
+
+def step_at(steps: Iterable[KnownStep], line: int, column: int) -> KnownStep | None:
+    """The smallest known expression around a place."""
+    around = [s for s in steps if s.line == line and s.start <= column <= s.end]
+    return min(around, key=lambda s: s.end - s.start, default=None)

@@ -1,0 +1,126 @@
+"""The site's pages of answers: a page for each everyday question, such as `int64+float16` or `divide`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations_with_replacement
+from urllib.parse import quote, urlencode
+
+from typelattice.engine.answer import Promotion
+from typelattice.facts.operations import OPERATIONS, operation
+from typelattice.files.reader import system
+from typelattice.study.tables import is_small
+
+USUAL = "add"  # the operation of pages that name none
+WITH_NUMBERS = (USUAL, "multiply", "divide", "pow")
+NUMBERS = ("1", "-1", "300", "100000", "2.5", "1e5", "1j")
+SIGNS: Mapping[str, str] = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
+    "pow": "**", "maximum": "", "where": "", "concat": "", "matmul": "@", "equal": "==",
+}  # fmt: skip
+ALONE = ("sum", "mean", "sqrt", "abs", "exp", "cumulative_sum", "var", "sign")
+FOLDER = "answers"
+LIVE = "live.html"  # the page that computes any question
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An operation and its operands, as the name of the page writes them."""
+
+    op: str
+    operands: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The page, from the folder of all: `int64+float16.html`, `divide/int64+float16.html`.
+
+        >>> Question("divide", ("int64", "float16")).path, Question("sum", ("int8",)).path
+        ('divide/int64+float16.html', 'sum/int8.html')
+        """
+        name = f"{'+'.join(self.operands)}.html"
+        return name if self.op == USUAL else f"{self.op}/{name}"
+
+    @property
+    def title(self) -> str:
+        """The question as code: `int64 / float16`, `maximum(int64, float16)`."""
+        sign = SIGNS.get(self.op)
+        return f" {sign} ".join(self.operands) if sign else f"{self.op}({', '.join(self.operands)})"
+
+
+def dtypes() -> tuple[str, ...]:
+    """The everyday dtypes: all that JAX has, but for those of fewer than 8 bits and small floats."""
+    return tuple(str(dtype) for dtype in system("jax").dtypes if not is_small(dtype))
+
+
+def questions() -> Iterator[Question]:
+    """Each pair of everyday dtypes, each dtype beside a Python number, and each dtype alone, by operation."""
+    every = dtypes()
+    for op in SIGNS:
+        for pair in combinations_with_replacement(every, 2):
+            yield Question(op, pair)
+        for dtype in every if op in WITH_NUMBERS else ():
+            yield from (Question(op, (dtype, number)) for number in NUMBERS)
+    for op in ALONE:
+        yield from (Question(op, (dtype,)) for dtype in every)
+
+
+@cache
+def _every() -> frozenset[Question]:
+    return frozenset(questions())
+
+
+def question_of(operands: Sequence[str], op: str | None) -> Question | None:
+    """The question whose page answers operands in either order; None if there is no such page.
+
+    An operator has the page of its function, unless it writes in place. Promotion alone has that of addition.
+
+    >>> question_of(["float16", "int64"], "/").path
+    'divide/int64+float16.html'
+    >>> question_of(["int64:0d", "float16"], None) is None
+    True
+    """
+    known = operation(op or USUAL)
+    if known.in_place:
+        return None
+    name = known.function
+    for order in (tuple(operands), tuple(operands)[::-1]):
+        found = Question(name, order)
+        if found in _every():
+            return found
+    return None
+
+
+def link(p: Promotion) -> str:
+    """The page of the site that answers a question, from the site's root: static, or computing."""
+    operands = [str(o) for o in p.operands]
+    found = question_of(operands, p.op)
+    if found:
+        return f"{FOLDER}/{quote(found.path, safe='/+')}"
+    names = [chr(ord("a") + i) if i < 26 else f"x{i}" for i in range(len(operands))]
+    code = f"{p.op}({', '.join(names)})" if p.op and p.op.isidentifier() else f" {p.op or '+'} ".join(names)
+    return live_link(code, dict(zip(names, operands, strict=True)), ())
+
+
+def live_link(code: str, bound: Mapping[str, str], systems: Sequence[str]) -> str:
+    """The page that computes the dtypes of a program, with the program in its address."""
+    asked = {"code": code, "names": " ".join(f"{name}={x}" for name, x in bound.items())}
+    return f"{LIVE}#{urlencode(asked | ({'systems': ' '.join(systems)} if systems else {}))}"
+
+
+def scope() -> dict[str, object]:
+    """All of which there are pages, as plain data: scripts find the page of a question by it."""
+    return {
+        "usual": USUAL,
+        "dtypes": list(dtypes()),
+        "numbers": list(NUMBERS),
+        "withNumbers": list(WITH_NUMBERS),
+        "alone": list(ALONE),
+        "operations": {op: _names(op) for op in (*SIGNS, *ALONE)},
+    }
+
+
+def _names(op: str) -> list[str]:
+    """All names of an operation, and its sign."""
+    return [op, *OPERATIONS[op].names, *filter(None, [SIGNS.get(op)])]

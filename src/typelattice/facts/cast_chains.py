@@ -1,0 +1,228 @@
+"""Two casts in a row against one: is `a -> b -> c` the same as `a -> c` for every value?
+
+Small dtypes are tried whole. For the others a proof needs few values. Casts are constant between two
+neighbouring *breakpoints*, so it is enough to try the values next to each. Breakpoints repeat with the
+doublings of floats, except near the ends of a format's range and of its subnormal values. So only doublings
+near these are tried.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain, product
+
+from typelattice.facts.cast_values import Undefined, Value, caster, specials, wraps
+from typelattice.facts.dtypes import DType, DTypeError, Kind, part_of
+from typelattice.facts.finite_values import SCALE, Values, values
+from typelattice.facts.frozen_classes import frozen
+from typelattice.facts.loss import loss
+from typelattice.facts.suggestions import short
+
+FEW = 300  # values of a dtype that are all tried
+PHASES = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
+REAL = Kind.FLOAT.rank
+
+
+@frozen()
+class CastChain:
+    """The casts `source -> through -> target` against the one cast `source -> target`.
+
+    `exact`: both give the same for every value, so a compiler may fold the two casts; None if the values of a
+    dtype are not known. If not exact, `first` is the first value that differs: the smallest finite one, a
+    positive before a negative; then -0, inf, -inf, nan. `chained` and `direct` are the two results, as text.
+    A result that the formats do not define, such as 1e9 as int8, is equal only to that of the same value.
+
+    >>> from typelattice import dtype
+    >>> print(cast_chain(dtype("float32"), dtype("int32"), dtype("bool")))
+    float32 -> int32 -> bool: 1.401298464324817e-45 becomes False, directly True
+    """
+
+    source: DType
+    through: DType
+    target: DType
+    exact: bool | None
+    first: str = ""
+    chained: str = ""
+    direct: str = ""
+
+    def __bool__(self) -> bool:
+        return self.exact is True
+
+    def __str__(self) -> str:
+        name = f"{self.source} -> {self.through} -> {self.target}"
+        if self.exact is None:
+            return f"{name}: not known, as the values of a dtype are not"
+        if self.exact:
+            return f"{name}: the same as {self.source} -> {self.target}"
+        return f"{name}: {self.first} becomes {self.chained}, directly {self.direct}"
+
+
+@lru_cache(maxsize=100_000)
+def cast_chain(source: DType, through: DType, target: DType) -> CastChain:
+    """Compare two casts in a row with the direct cast. Raises DTypeError for anything that is no DType.
+
+    >>> from typelattice import dtype
+    >>> print(cast_chain(dtype("int64"), dtype("int32"), dtype("int16")))
+    int64 -> int32 -> int16: the same as int64 -> int16
+    >>> chain = cast_chain(dtype("float64"), dtype("float32"), dtype("float16"))
+    >>> chain.exact, chain.first, chain.chained, chain.direct
+    (False, '2.980232238769532e-08', '0.0', '5.960464477539063e-08')
+    """
+    for given in (source, through, target):
+        if not isinstance(given, DType):
+            what = short(given) if isinstance(given, str) else f"an object of type {type(given).__name__}"
+            raise DTypeError(f"{what} is no DType; give tl.dtype(...) of it")
+    names = (source, through, target)
+    if source is through or through is target:
+        return CastChain(*names, True)
+    if source.kind is Kind.COMPLEX and through.kind is not Kind.COMPLEX:
+        if target.kind is Kind.COMPLEX:
+            return CastChain(*names, False, "1j", "0", "1j")
+        if target.kind is Kind.BOOL:
+            return CastChain(*names, False, "1j", "False", "True")
+    if any(values(d) is None or d.bits is None for d in names):
+        return CastChain(*names, None)
+    found = _first_difference(*map(part_of, names))
+    return CastChain(*names, found is None, *(found or ()))
+
+
+def _surely_exact(source: DType, through: DType, target: DType) -> bool:
+    """Return True if the first cast loses nothing, or integers wrap in both and the second is no wider."""
+    whole = [d.kind.rank < REAL for d in (source, through, target)]
+    if not loss(source, through):
+        into_integer = whole[2] and target.kind is not Kind.BOOL
+        return not into_integer or whole[0] == whole[1] or not loss(source, target)
+    if not (whole[0] and wraps(through) and wraps(target)):
+        return False
+    return through.bits is not None and target.bits is not None and through.bits >= target.bits
+
+
+@lru_cache(maxsize=100_000)  # of real dtypes, as the parts of complex ones are cast one by one
+def _first_difference(source: DType, through: DType, target: DType) -> tuple[str, str, str] | None:
+    """Return the first value that differs and its two results as text; None if none differs."""
+    between, take = values(through), values(target)
+    assert between is not None
+    assert take is not None
+    if source is through or through is target or _surely_exact(source, through, target):
+        return None
+    first, straight = caster(source, through, between), caster(source, target, take)
+    alike = (source.kind.rank < REAL) == (through.kind.rank < REAL)
+    second = straight if alike else caster(through, target, take)
+    tried: Iterator[Value] = chain(_tried(source, through, target), specials(source))
+    for value in tried:
+        middle = first(value)
+        if alike and middle == value:
+            continue
+        if second(middle) != straight(value):
+            chained = _text(middle, through) if isinstance(middle, tuple) else _text(second(middle), target)
+            return _text(value, source), chained, _text(straight(value), target)
+    return None
+
+
+def _tried(source: DType, through: DType, target: DType) -> Iterator[int]:
+    """Yield values of the source, among them the first that differs: the smallest first."""
+    have, *others = (v for d in (source, through, target) if (v := values(d)))
+    if have.listed or have.count(have.low, have.high) <= FEW:
+        yield from sorted(_all(have), key=lambda v: (abs(v), v < 0))
+        return
+    sizes = _sizes(have, others)
+    if all(d.kind.rank < REAL for d in (source, through)):
+        sizes = iter(sorted(_shifted(set(sizes), have, others)))
+    yield from (v for size in sizes for v in ((size, -size) if size else (0,)) if have.low <= v <= have.high)
+
+
+def _all(its: Values) -> Iterator[int]:
+    """Yield every value: those of a list, or from zero up and down."""
+    if its.listed:
+        yield from its.listed
+        return
+    size, top = 0, max(its.high, -its.low)
+    while size <= top:
+        yield from (v for v in {size, -size} if its.low <= v <= its.high and (v or its.holds(0)))
+        size += _spacing(its, size)
+
+
+def _spacing(its: Values, size: int) -> int:
+    """The distance from a size to the next value above it, if a dtype went on there."""
+    return its.unit if its.bits is None else max(its.unit, 1 << max(size.bit_length() - its.bits, 0))
+
+
+def _sizes(have: Values, others: list[Values]) -> Iterator[int]:
+    """Yield the sizes of values next to breakpoints, from the least."""
+    exponents = _doublings(have, others)
+    waiting: set[int] = set()
+    for exponent, following in zip(exponents, [*exponents[1:], None], strict=True):
+        for point in _points(exponent, others):
+            step = _spacing(have, point)
+            below = point // step * step
+            waiting |= {max(below - _spacing(have, max(below - 1, 0)), 0), below, below + step}
+        # The points of the next doubling begin at half its start, and the values next to them below that.
+        ready = waiting if following is None else {size for size in waiting if size < 1 << following - 2}
+        yield from sorted(ready)
+        waiting = waiting - ready
+
+
+def _points(exponent: int, others: list[Values]) -> Iterator[int]:
+    """Yield breakpoints around the start of a doubling, and around the ends of ranges in it."""
+    start = 1 << exponent
+    for sign in (-1, 1):
+        # The values of a list are breakpoints themselves, whatever the spacing.
+        steps = sorted(_spacing(its, start if sign > 0 else start - 1) for its in others if not its.listed)
+        fine, coarse = steps[0] if steps else 0, steps[-1] if steps else 0
+        points = {(sign * phase * coarse + other) // 2 for phase, other in product(PHASES, (-fine, 0, fine))}
+        yield from (start + p for p in points if abs(p) <= start // 2)
+    for its in others:
+        yield from (size for v in its.listed if (size := abs(v)).bit_length() - 1 == exponent)
+        for end in {abs(its.high), abs(its.low)} if not its.listed else ():
+            if end.bit_length() - 1 == exponent:
+                points = {sign * phase * _spacing(its, end) // 2 for phase in PHASES for sign in (-1, 1)}
+                yield from (end + p for p in points if abs(p) <= start // 2)
+
+
+def _doublings(have: Values, others: list[Values]) -> list[int]:
+    """The exponents of the doublings to try, of SCALE times a value."""
+    near = set[int]()
+    for its in (have, *others):
+        if its.listed:
+            near |= {abs(v).bit_length() - 1 for v in its.listed}
+            continue
+        first, last = its.unit.bit_length() - 1, max(its.high, -its.low).bit_length() - 1
+        normal = last if its.bits is None else first + its.bits
+        near |= {*range(first - 2, normal + 3), *range(last - 2, last + 3)}
+    first, last = have.unit.bit_length() - 1, max(have.high, -have.low).bit_length() - 1
+    lowest = min(_least(its).bit_length() for its in others) - 4  # below, all values vanish in both
+    return sorted(e for e in near if first <= e <= last and (e >= lowest or e == first))
+
+
+def _least(its: Values) -> int:
+    return min((abs(v) for v in its.listed if v), default=its.unit)
+
+
+def _shifted(sizes: set[int], have: Values, others: list[Values]) -> set[int]:
+    """The sizes, and what wraps to them in an integer."""
+    found = set(sizes)
+    for its in others:
+        if its.bits is not None or its.unit != SCALE:
+            continue
+        modulus = its.high - its.low + SCALE
+        found |= {abs(modulus - size) for size in sizes} | {modulus + size for size in sizes}
+    return {size for size in found if size <= max(have.high, -have.low)}
+
+
+def _text(value: Value, d: DType) -> str:
+    """A result as Python writes it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        if d.kind is Kind.BOOL:
+            return str(bool(value))
+        return str(value // SCALE) if value % SCALE == 0 and d.kind.rank < REAL else _float(value)
+    return _undefined(value)
+
+
+def _undefined(value: Undefined) -> str:
+    return f"not defined by {value[0]}"
+
+
+def _float(value: int) -> str:
+    return str(value / SCALE)

@@ -1,0 +1,92 @@
+"""A plain run of a program, without the tracer: the seconds it takes, and the most memory of its process."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from time import perf_counter
+from types import CodeType, ModuleType
+
+from typelattice.fixing.program import Program, function_of, read_program
+
+
+def main(program: str, out: str) -> None:
+    """Run a program that a file describes; write its seconds and the bytes of its peak into another file."""
+    todo = read_program(program)
+    if todo.patched:
+        sys.meta_path.insert(0, PatchedFinder(todo.patched))
+    if todo.function:
+        function, args, named = function_of(todo)
+        started = perf_counter()
+        function(*args, **named)
+    else:
+        started = perf_counter()
+        with suppress(SystemExit):
+            _run(todo)
+    seconds = perf_counter() - started
+    Path(out).write_text(f"{seconds} {peak_bytes()}", encoding="ascii")
+
+
+def _run(todo: Program) -> None:
+    """Run a script, a module or tests as Python does."""
+    sys.argv[:] = [todo.target, *todo.argv]
+    if todo.tests:
+        sys.argv += ["-p", "no:cacheprovider", "-q"]
+    if todo.as_module or todo.tests:
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(todo.target, run_name="__main__", alter_sys=True)
+    else:
+        sys.path.insert(0, os.path.dirname(todo.target))
+        runpy.run_path(todo.target, run_name="__main__")
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has had, in bytes; 0 if the system does not say."""
+    with suppress(OSError):
+        # On Linux, ru_maxrss also counts the process that this one was started from.
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    try:
+        from resource import RUSAGE_SELF, getrusage
+    except ImportError:
+        return 0
+    return getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+class PatchedLoader(SourceFileLoader):
+    """A loader of a source file with another content. It neither reads nor writes Python's cache."""
+
+    content: bytes
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Compile the other content."""
+        return compile(self.content, self.path, "exec", dont_inherit=True)
+
+
+class PatchedFinder(MetaPathFinder):
+    """A finder of the files that have another content. It asks Python's own finders where they are."""
+
+    def __init__(self, patched: Mapping[str, bytes]) -> None:
+        self.patched = patched
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module with another content; None for any other module."""
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path, target) if finder is not self else None
+            if spec is not None:
+                if spec.origin is None or spec.origin not in self.patched:
+                    return None
+                loader = PatchedLoader(name, spec.origin)
+                loader.content = self.patched[spec.origin]
+                spec.loader = loader
+                return spec
+        return None

@@ -1,0 +1,78 @@
+"""A program that is to be run in a process of its own, and how its function is found there.
+
+The plain runs import this without the tracer, so that they measure the program alone.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import runpy
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+MODULE = "__typelattice_fix__"  # the name of a script's module when a function of it alone is called
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program to be run: a script, a module, a pytest run, or a function of a file with its arguments.
+
+    `root` is the copied folder and `original` the folder that it is a copy of. `patched` has other contents
+    for files that are not in the copy. `widen` asks for wide input: the arguments of the function, or the
+    dtypes that the script itself names.
+    """
+
+    target: str
+    argv: tuple[str, ...]
+    packages: tuple[str, ...]
+    as_module: bool
+    root: Path
+    original: Path
+    function: str = ""
+    module: str = ""
+    args: bytes = b""
+    widen: bool = False
+    tests: bool = False
+    patched: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def read_program(path: str) -> Program:
+    """Read a program from a file, and search modules in its copied folder from now on."""
+    todo: Program = pickle.loads(Path(path).read_bytes())
+    sys.path[:] = [_moved(entry, todo.original, todo.root) for entry in sys.path]
+    sys.dont_write_bytecode = True
+    return todo
+
+
+def _moved(path: str, original: Path, root: Path) -> str:
+    """Map a path in a folder to that of its copy."""
+    whole = Path(os.path.abspath(path))
+    return str(root / whole.relative_to(original)) if whole.is_relative_to(original) else path
+
+
+def function_of(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+    """Import the function from the copy, and unpack its arguments."""
+    sys.path.insert(0, str(Path(todo.target).parent))
+    if todo.module == "__main__":
+        found: Any = _as_module(runpy.run_path(todo.target, run_name=MODULE))
+    else:
+        found = __import__(todo.module, fromlist=["*"])
+    for name in todo.function.split("."):
+        found = getattr(found, name)
+    args, named = pickle.loads(todo.args)
+    return found, args, named
+
+
+def _as_module(names: Mapping[str, Any]) -> ModuleType:
+    """Make a module of the names that a script bound."""
+    module = ModuleType(MODULE)
+    module.__dict__.update(names)
+    for value in names.values():
+        if isinstance(value, FunctionType) and value.__globals__.get("__name__") == MODULE:
+            value.__globals__.update(names)  # run_path empties them
+    return module

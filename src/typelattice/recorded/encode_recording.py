@@ -1,0 +1,161 @@
+"""Recordings made of answers: calls with equal answers share a row, and an older release rests on a newer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+from typelattice.facts.operations import NAMES
+from typelattice.recorded.answers import LACKED, SEPARATOR, outline, split_message
+from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import HEAD, HEAD_ON_BASE, LIMIT_CHAIN, json_line, load_recording
+from typelattice.recorded.sections import REST, Answers, Operands
+
+NEAREST = 3  # operations that are tried as the one that another answers like
+
+
+def encode_recording(
+    head: Mapping[str, Any], errors: Mapping[str, str], found: Mapping[str, Mapping[Operands, str]]
+) -> Recording:
+    """Make a recording of answers by their operations and operands."""
+    lines: list[str] = []
+    pairs: dict[str, Mapping[Operands, str]] = {}  # of two operands, by operation
+    chain = Counter[str]()
+    for op in sorted(found, key=_is_operator):  # a function stands above its operators
+        best, of = _rows(op, found[op], rest=True), ""
+        pairs[op] = {o: kept for o, kept in found[op].items() if len(o) == 2}
+        among = [o for o in head["operands"] if (o, o) in pairs[op]]
+        if among and pairs[op].keys() == {*product(among, among)}:
+            for like in _nearest(op, pairs, chain):
+                changed = {o: k for o, k in found[op].items() if len(o) != 2 or pairs[like][o] != k}
+                every = len(pairs[op]) == len(pairs[like])
+                form = [json_line([op, like, REST if every else " ".join(among)]), *_rows(op, changed)]
+                if sum(map(len, form)) < sum(map(len, best)):
+                    best, of = form, like
+        chain[op] = chain[of] + 1
+        lines += best
+    return Recording(head, errors, "\n" + "".join(lines), str(head["library"]), None, len(errors) + 2)
+
+
+def without_base(recording: Recording) -> Recording:
+    """Return the same recording, which then rests on no other."""
+    head = {key: recording.head[key] for key in HEAD if key in recording.head}
+    head |= {"operands": [*recording.operands], "seed": recording.seed}
+    answers = {op: recording.answers(op) for op in recording.operations}
+    return encode_recording(head, recording.errors, answers)
+
+
+def rest_on_base(recording: Recording, name: str) -> Recording:
+    """Return a recording as its differences from one that comes along. Raise RecordingError."""
+    base = load_recording(name)
+    operations, operands = _absent(recording)
+    reworded = _find_reworded(recording, base)
+    words = {**base.errors, **reworded}
+    known = {split_message(kept, words): kept for kept in reversed(words)}
+    errors: dict[str, str] = {}
+    lines: list[str] = []
+    for op in base.operations:
+        theirs, ours = base.answers(op), recording.answers(op)
+        changed = Answers()
+        for o, before in theirs.items():
+            lacked = op in operations or not operands.isdisjoint(o)
+            now = split_message(ours[o], recording.errors)
+            if not _differ(now, LACKED if lacked else split_message(before, words)):
+                continue
+            if now not in known:
+                number = len(base.errors) + len(errors) + 1
+                known[now] = f"{now[0]}{SEPARATOR}{number}" if now[1] else now[0]
+                errors |= {known[now]: now[1]} if now[1] else {}
+            changed[o] = known[now]
+        lines += _rows(op, changed)
+    head = {key: recording.head[key] for key in HEAD if key in HEAD_ON_BASE}
+    head |= {"base": name, "digest": base.digest, "reworded": reworded}
+    head["lacks"] = {
+        "operations": sorted(operations), "operands": [o for o in base.operands if o in operands],
+    }  # fmt: skip
+    return Recording(head, errors, "\n" + "".join(lines), name, base)
+
+
+def _nearest(op: str, pairs: Mapping[str, Mapping[Operands, str]], chain: Mapping[str, int]) -> list[str]:
+    """List the operations above whose calls of two operands answer most like those of an operation."""
+    ours = pairs[op]
+    differing = {
+        other: sum(theirs[o] != kept for o, kept in ours.items())
+        for other, theirs in pairs.items()
+        if other != op and chain[other] < LIMIT_CHAIN and ours.keys() <= theirs.keys()
+    }
+    return sorted(differing, key=differing.__getitem__)[:NEAREST]
+
+
+def _is_operator(op: str) -> bool:
+    return op in NAMES and NAMES[op].is_operator
+
+
+def _rows(op: str, found: Mapping[Operands, str], rest: bool = False) -> list[str]:
+    """Write answers as JSON lines, in which operands with equal answers share a line.
+
+    With `rest`, `*` replaces the longest list of operands in a line that has all of them.
+    """
+    rows: dict[Operands, dict[str, str]] = {}
+    for operands in sorted(found, key=len):
+        rows.setdefault(operands[:-1], {})[operands[-1]] = found[operands]
+    firsts = {before[0] for before in rows if len(before) == 1}
+    alike: dict[tuple[object, ...], list[Operands]] = {}
+    for before, answers in rows.items():
+        # Calls of three operands and more were drawn at random: they hardly ever share a row.
+        alike.setdefault((before if len(before) > 1 else len(before), *answers.items()), []).append(before)
+    lines = []
+    for members in alike.values():
+        answers = rows[members[0]]
+        last: dict[str, list[str]] = {}
+        for operand, kept in answers.items():
+            last.setdefault(kept, []).append(operand)
+        texts = {kept: " ".join(operands) for kept, operands in last.items()}
+        if rest and len(members[0]) == 1 and answers.keys() == firsts:
+            most = max(texts, key=lambda kept: len(texts[kept]))
+            texts = {kept: text for kept, text in texts.items() if kept != most} | {most: REST}
+        before = members[0] if len(members) == 1 else (" ".join(m[0] for m in members),)
+        lines.append(json_line([op, *before, texts]))
+    return lines
+
+
+def _absent(of: Recording) -> tuple[set[str], set[str]]:
+    """Collect the operations and operands that a release lacks, so it was not asked about them."""
+    planned: tuple[set[str], set[str]] = set(), set()
+    asked: tuple[set[str], set[str]] = set(), set()
+    lacked = {kept for kept in of.errors if split_message(kept, of.errors) == LACKED}
+    for op in of.operations:
+        for operands, kept in of.answers(op).items():
+            for operations, of_operands in (planned,) if kept in lacked else (planned, asked):
+                operations.add(op)
+                of_operands.update(operands)
+    return planned[0] - asked[0], planned[1] - asked[1]
+
+
+def _differ(now: tuple[str, str], before: tuple[str, str]) -> bool:
+    """Compare an answer and its message with those of the base.
+
+    A message that only one of them kept is no change. Nor is one that leaves out more of what varies.
+    """
+    (answer, message), (other, earlier) = now, before
+    if answer != other:
+        return True
+    return bool(message and earlier) and message not in (earlier, outline(earlier))
+
+
+def _find_reworded(of: Recording, base: Recording) -> dict[str, str]:
+    """Map the exceptions of a base to their commonest message in a release that words them otherwise."""
+    said: dict[str, Counter[str]] = {}
+    for op in base.operations:
+        ours = of.answers(op)
+        for operands, before in base.answers(op).items():
+            now = split_message(ours[operands], of.errors)
+            other, earlier = split_message(before, base.errors)
+            if now[1] and earlier and now[0] == other and now != LACKED:
+                said.setdefault(before, Counter())[now[1]] += 1
+    found = {kept: words.most_common(1)[0][0] for kept, words in said.items()}
+    return {
+        kept: words for kept, words in found.items() if _differ((kept, words), (kept, base.errors[kept]))
+    }

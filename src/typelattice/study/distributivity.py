@@ -1,0 +1,51 @@
+"""Distributivity of an order: does every node below a join come from nodes below its operands?
+
+In a lattice this is the law of meets, `a ∧ (b ∨ c) = (a ∧ b) ∨ (a ∧ c)`. An order of dtypes has few meets,
+and needs none here: if a lies below the join of b and c but below neither, it must itself be the join of a
+node below b and a node below c.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from typelattice.facts.dtypes import Node
+from typelattice.facts.order import Order
+from typelattice.study.study_scope import BeyondReachError
+
+MOST = 64  # nodes; the time grows with their fourth power
+
+
+@dataclass(frozen=True, slots=True)
+class Uneven:
+    """A node below the join of two others that is no join of nodes below them."""
+
+    node: Node
+    left: Node
+    right: Node
+    join: Node
+
+
+def uneven(
+    order: Order[Node], asked: Sequence[Node], joined: Callable[[Node, Node], bool] = lambda a, b: True
+) -> tuple[list[Uneven], int]:
+    """Return the cases that break distributivity, and the number of cases asked.
+
+    A case is a pair with a join, and a third node below that join, all three among the nodes asked about.
+    `joined` is False for a pair that does not promote to its join. Raises BeyondReachError.
+    """
+    if len(order.nodes) > MOST:
+        raise BeyondReachError(f"{len(order.nodes)} nodes are more than the {MOST} that are tried")
+    below = {a: [x for x in order.nodes if order.le(x, a)] for a in order.nodes}
+    joins = {(a, b): order.join(a, b) for a in order.nodes for b in order.nodes}
+    found, cases = [], 0
+    for left, right in combinations(asked, 2):
+        top = joins[left, right]
+        if top is None or not joined(left, right):
+            continue
+        from_below = {joins[x, y] for x in below[left] for y in below[right]} | {*below[left], *below[right]}
+        under = [a for a in asked if order.le(a, top)]
+        cases += len(under)
+        found += [Uneven(a, left, right, top) for a in under if a not in from_below]
+    return found, cases

@@ -1,0 +1,88 @@
+"""The casts of a system that may be folded: which two in a row are the same as the direct one."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING
+
+from typelattice.engine.system import System
+from typelattice.explanations.sections import Section
+from typelattice.facts.cast_chains import CastChain, cast_chain
+from typelattice.facts.dtypes import Kind
+from typelattice.facts.loss import loss
+from typelattice.files.reader import system as find_system
+from typelattice.study.study_scope import domain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class CastChains(Sequence[CastChain]):
+    """Every chain `a -> b -> c` of a system's dtypes, a and c different from b, and if it is exact.
+
+    >>> print(cast_chains("numpy").rounded_twice[0])
+    float64 -> float32 -> float16: 2.980232238769532e-08 becomes 0.0, directly 5.960464477539063e-08
+    """
+
+    system: System
+    chains: tuple[CastChain, ...]
+
+    def __len__(self) -> int:
+        return len(self.chains)
+
+    def __getitem__(self, i):  # type: ignore[no-untyped-def]  # as a tuple does
+        return self.chains[i]
+
+    @cached_property
+    def exact(self) -> tuple[CastChain, ...]:
+        """The chains that may be folded."""
+        return tuple(chain for chain in self.chains if chain.exact)
+
+    @cached_property
+    def rounded_twice(self) -> tuple[CastChain, ...]:
+        """Chains that end in two roundings, and differ though b holds every value of c; fewest bits first."""
+        floats = (c for c in self.chains if c.target.kind.rank >= Kind.FLOAT.rank <= c.through.kind.rank)
+        found = [c for c in floats if c.exact is False and not loss(c.target, c.through)]
+        return tuple(sorted(found, key=lambda c: sum(d.bits or 0 for d in (c.source, c.through, c.target))))
+
+    def __repr__(self) -> str:
+        return f"<casts of {self.system.name}: {len(self.exact)} of {len(self)} chains may be folded>"
+
+    def section(self, shown: int) -> Section:
+        """Count the chains, and show some that round twice."""
+        unknown = sum(chain.exact is None for chain in self.chains)
+        lines = [
+            f"{len(self.exact):,} of {len(self):,} chains a -> b -> c may be folded to a -> c",
+            *([f"{unknown:,} are not known, as the values of a dtype are not"] if unknown else []),
+            f"{len(self.rounded_twice):,} round twice: b holds every value of c, and yet they differ",
+            *map(str, self.rounded_twice[:shown]),
+        ]
+        return "casts", [*lines, *(["..."] if shown < len(self.rounded_twice) else [])]
+
+    def data(self) -> list[dict[str, object]]:
+        """Return each chain as data for JSON; `exact` is null if that is not known."""
+        return [
+            {
+                "casts": [c.source.name, c.through.name, c.target.name],
+                "exact": c.exact,
+                **({"first": c.first, "chained": c.chained, "direct": c.direct} if c.first else {}),
+            }
+            for c in self.chains
+        ]
+
+
+def cast_chains(system: str | Path | System, dtypes: Iterable[object] | None = None) -> CastChains:
+    """Compare all two casts in a row of a system's dtypes with the direct cast.
+
+    `dtypes`: only these, as far as the system has them. Raises UnknownSystemError, FormatError, DTypeError.
+
+    >>> cast_chains("numpy")
+    <casts of numpy: 938 of 2366 chains may be folded>
+    """
+    found = find_system(system)
+    asked = [o.dtype for o in domain(found, "array", dtypes) if o.dtype and o.tier == "array"]
+    triples = product(asked, repeat=3)
+    return CastChains(found, tuple(cast_chain(a, b, c) for a, b, c in triples if a is not b is not c))

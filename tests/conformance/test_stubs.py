@@ -1,0 +1,132 @@
+"""Stubs as an implementation: types read as dtypes, and what a checker prints read as types."""
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from typelattice.conformance import stubs, type_checkers
+from typelattice.conformance.implementation import implementations
+from typelattice.conformance.in_process_library import Catalogue
+from typelattice.conformance.library import CannotAskError, MissingLibraryError
+from typelattice.conformance.stubs import Stubs, dtype_of_type
+from typelattice.conformance.type_checkers import EXPRESSIONS, Inferred, infer
+
+OF_MYPY = f"""\
+{EXPRESSIONS}:2: note: Revealed type is "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]"
+{EXPRESSIONS}:3: error: Unsupported operand types for & ("int" and "str")  [operator]
+{EXPRESSIONS}:3: note: Revealed type is "Any"
+operands.pyi:3: error: elsewhere
+"""
+SCALAR = "numpy.floating[numpy._typing._nbit_base._32Bit]"
+
+
+@pytest.mark.parametrize(
+    "type_, dtype",
+    [
+        (f"numpy.ndarray[tuple[Any, ...], numpy.dtype[{SCALAR}]]", "float32"),
+        ("ndarray[tuple[int], dtype[float64]]", "float64"),
+        (SCALAR, "float32"),
+        ("numpy.complexfloating[_nbit_base._32Bit, numpy._typing._nbit_base._32Bit]", "complex64"),
+        ("numpy.signedinteger[numpy._typing._nbit_base._32Bit | numpy._typing._nbit_base._64Bit]", "int64"),
+        ("numpy.bool[builtins.bool]", "bool"),
+        ("numpy.dtype[numpy.bool[bool]]", "bool"),
+        ("builtins.int", "py:int"),
+        ("Any", "?Any"),
+        ("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.floating[Any]]]", "?floating"),
+        ("numpy.float64 | numpy.complex128", "?complex128 or float64"),
+        ("tuple[numpy.ndarray[tuple[int], numpy.dtype[numpy.uint8]], numpy.float64]", "uint8"),
+        ("", "?Any"),
+    ],
+)
+def test_a_type_says_a_dtype_or_leaves_it_open(type_: str, dtype: str) -> None:
+    assert dtype_of_type(type_) == dtype
+
+
+def printed(monkeypatch: pytest.MonkeyPatch, output: str) -> None:
+    ran = subprocess.CompletedProcess([], 1, output, "")
+    monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
+    monkeypatch.setattr(type_checkers.subprocess, "run", lambda *_, **__: ran)
+
+
+def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    types = [
+        Inferred("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]", ""),
+        Inferred("", 'Unsupported operand types for & ("int" and "str")  [operator]'),
+        Inferred("", ""),
+    ]
+    printed(monkeypatch, OF_MYPY)
+    assert infer("mypy", "", [], ["x", "y", "z"], 1) == types
+    told = [
+        (1, "information", f'Type of "x" is "{types[0].type}"'),
+        (2, "error", types[1].error + "\nand more"),
+    ]
+    diagnostics = [
+        {"file": f"/tmp/{EXPRESSIONS}", "range": {"start": {"line": n}}, "severity": s, "message": text}
+        for n, s, text in told
+    ]
+    printed(monkeypatch, json.dumps({"generalDiagnostics": diagnostics}))
+    assert infer("basedpyright", "", [], ["x", "y", "z"], 1) == [
+        types[0], types[1]._replace(error=types[1].error), types[2],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("checker", type_checkers.CHECKERS)
+def test_a_checker_that_says_nothing_is_an_error(checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    printed(monkeypatch, "usage: ...")
+    with pytest.raises(CannotAskError, match=f"{checker} cannot be asked: it says usage: ..."):
+        infer(checker, "", [], ["x"], 1)
+
+
+def test_a_checker_that_is_missing_or_slow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(type_checkers, "find_spec", lambda _: None)
+        with pytest.raises(MissingLibraryError, match="it is not installed; pip install mypy"):
+            infer("mypy", "", [], ["x"], 1)
+
+    def slow(*_: object, **__: object) -> None:
+        raise subprocess.TimeoutExpired("mypy", 1)
+
+    printed(monkeypatch, "")
+    monkeypatch.setattr(type_checkers.subprocess, "run", slow)
+    with pytest.raises(CannotAskError, match="mypy gave no answer within 1 seconds"):
+        infer("mypy", "", [], ["x"], 1)
+
+
+class Library:
+    """The catalogue of a library in a process, without the process."""
+
+    catalogue = Catalogue(
+        "numpy", {}, "", sys.version, ("int8", "float32"),
+        ("int8", "float32", "int8:0d", "int8:scalar", "int", "300"), ("add", "+", "+=", "inv", "sum", "dot"),
+        ("add",), (), {"add": "numpy.add", "inv": "numpy.linalg.inv", "sum": "numpy.sum"},
+    )  # fmt: skip
+
+
+def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Sequence[str]] = []
+
+    def answered(checker: str, setup: str, names: Sequence[str], these: Sequence[str], limit: float) -> Any:
+        asked.append(these)
+        assert "array_int8: numpy.typing.NDArray[numpy.int8]" in names
+        assert "scalar_int8: numpy.int8" in names
+        return [Inferred("numpy.int8", "") for _ in these]
+
+    monkeypatch.setattr(stubs, "infer", answered)
+    monkeypatch.setattr(stubs, "BATCH", 2)
+    monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
+    library: Any = Library()
+    has = Stubs("mypy", library, implementations()["numpy-stubs"], 1)
+    assert has.catalogue.operands == ("int8", "float32", "int8:scalar", "int")
+    assert has.catalogue.operations == ("add", "+", "inv", "sum")
+    questions = [("add", ("int8", "int")), ("+", ("int8:scalar", "float32")), ("inv", ("float32",))]
+    found: Iterator[tuple[str, str]] = has.answers(questions)
+    assert list(found) == [("int8", "")] * 3
+    assert asked == [
+        ["numpy.add(array_int8, 1)", "scalar_int8 + array_float32"],
+        ["numpy.linalg.inv(array_float32)"],
+    ]

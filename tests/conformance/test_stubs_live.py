@@ -1,0 +1,67 @@
+"""The stubs of the installed NumPy, as mypy and basedpyright read them, against its recorded answers."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+from typelattice.conformance.comparison import start_implementation
+from typelattice.conformance.implementation import implementations
+from typelattice.conformance.implementation_differences import (
+    OTHER,
+    Difference,
+    askable,
+    calls_of_system,
+    causes,
+    differences,
+)
+from typelattice.conformance.snippet import snippet
+
+pytestmark = pytest.mark.live
+
+SYSTEM = "numpy" if version("numpy").startswith("2.5.") else "numpy@2.4"
+STUBS = [name for name, entry in implementations().items() if "checker" in entry]
+
+
+def asked(name: str, op: str) -> tuple[list[Difference | None], str]:
+    """The differences of an operation, and a snippet of the first cause."""
+    with start_implementation(name, 30) as stubs:
+        calls = askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
+        found = [*differences(stubs, [call for call in calls if call.op == op])]
+        (first, *_) = (c for c in causes(filter(None, found)) if c.sort == OTHER)
+        return found, snippet(implementations()[name], first.differences[0], stubs.catalogue.spellings)
+
+
+@pytest.mark.parametrize("name", STUBS)
+def test_28_quotients_of_narrow_floats_are_float64_in_the_stubs(name: str, tmp_path: Path) -> None:
+    found, code = asked(name, "/")
+    assert len(found) > 900
+    wrong = {
+        each.found.operands
+        for each in found
+        if each and each.sort == OTHER and not any(":scalar" in operand for operand in each.found.operands)
+    }
+    assert len(wrong) == 28
+    assert {("float32", "int8"), ("int", "float16"), ("bool", "float16"), ("uint16", "float32")} <= wrong
+    file = tmp_path / "snippet.py"
+    file.write_text(code)
+    checker = implementations()[name]["checker"]
+    ran, checked = (
+        subprocess.run([sys.executable, *words, str(file)], capture_output=True, text=True, cwd=tmp_path)
+        for words in ((), ("-m", checker))
+    )
+    assert ran.stdout == "float16\n"
+    assert "dtype[float64]" in checked.stdout.replace("numpy.", "")
+
+
+@pytest.mark.parametrize("name", STUBS)
+def test_stubs_that_are_right_give_no_difference(name: str) -> None:
+    with start_implementation(name, 30) as stubs:
+        calls = askable(calls_of_system(tl.system(SYSTEM), stubs.catalogue), stubs.catalogue)
+        found = [*differences(stubs, [call for call in calls if call.op in ("sqrt", "inv", "<", "isnan")])]
+    assert len(found) > 300
+    assert not [each for each in found if each and each.sort == OTHER]

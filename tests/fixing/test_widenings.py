@@ -1,0 +1,41 @@
+"""Random programs with a planted widening: a sample of those that `make widenings` fixes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import typelattice as tl
+from typelattice.fixing import patch_search
+from typelattice.fixing.source import Source
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import widenings
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(tl.__file__).parents[1]))
+    monkeypatch.setattr(patch_search, "PLAIN_RUNS", 1)
+
+
+def wrong(seed: int) -> str:
+    return "".join(mistake for _, mistake, *_ in widenings.outcomes([seed]))
+
+
+def test_a_planted_widening_is_fixed_and_nothing_else_changes() -> None:
+    assert [wrong(seed) for seed in (16, 22, 36)] == ["", "", ""]
+
+
+def test_a_patch_that_changes_another_byte_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    edited = Source.edited
+    monkeypatch.setattr(Source, "edited", lambda self, edits: edited(self, edits).replace(b"Odd ", b"odd "))
+    assert "changed, which the patch does not name" in wrong(0)
+
+
+def test_each_sort_of_widening_is_planted() -> None:
+    assert {widenings.program(seed)[1] for seed in range(200)} == {
+        code.format(n=widenings.N) for code in widenings.WIDENINGS
+    }

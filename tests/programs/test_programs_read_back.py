@@ -14,7 +14,7 @@ import typelattice as tl
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")
 
-SEEDS = range(2)
+SEEDS = range(4)
 MADE = [run_program(library_of("numpy"), seed, most=10) for seed in SEEDS]
 
 
@@ -56,6 +56,8 @@ def test_an_explicit_program_reads_back_with_its_values(system: str) -> None:
     for made in MADE:
         for explicit, values in explicit_programs(system, made)[-1:]:
             again = tl.program(str(explicit))
+            if ".empty" in str(explicit):  # whose values are any
+                continue
             for x, y in zip(values, computed(again, system, made), strict=True):
                 assert type(x) is type(y), str(explicit)
                 if hasattr(x, "dtype"):
@@ -74,6 +76,16 @@ def test_an_explicit_program_reads_back_with_its_values(system: str) -> None:
 def test_calls_that_a_program_keeps_a_note_of_read_back(text: str, dtype: str) -> None:
     explicit = tl.program(text, x="int16[3]").explicit("numpy")
     assert str(tl.program(str(explicit)).under("array-api").dtype) == dtype
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("float(x.sum()) / 2", 3.0), ("int(x[0]) + 1", 2), ("bool(x[0])", True), ("math.sqrt(x[3])", 2.0)],
+)
+def test_a_python_number_of_an_array_reads_back(text: str, value: float) -> None:
+    explicit = tl.program(text, x="int8[4]").explicit("numpy")
+    again, x = tl.program(str(explicit)), np.asarray([1, 2, -1, 4], "int8")
+    assert again.run(np, x=x) == explicit.run(np, x=x) == value
 
 
 @pytest.mark.parametrize(("into", "dtype"), [("float32", "float32"), ("int32", None)])

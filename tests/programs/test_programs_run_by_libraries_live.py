@@ -16,16 +16,17 @@ import typelattice as tl
 
 pytestmark = pytest.mark.live
 
-SYSTEMS = {  # and the share of steps that are right today: the goal is 0.999 for the first three, else 0.995
+SYSTEMS = {  # and the share of steps that are right: it may only go up
     "numpy": ("numpy@2.4", 0.999),
-    "torch": ("torch", 0.995),
-    "jax": ("jax@0.10", 0.998),
-    "tensorflow": ("tensorflow", 0.995),
-    "mlx": ("mlx", 0.99),
-    "dask": ("dask", 0.995),
-    "array-api-strict": ("array-api", 0.995),
+    "torch": ("torch", 0.999),
+    "jax": ("jax@0.10", 0.999),
+    "tensorflow": ("tensorflow", 0.997),
+    "mlx": ("mlx", 0.997),
+    "dask": ("dask", 0.999),
+    "array-api-strict": ("array-api", 0.998),
 }
-MISSED = 0.02  # the share of lines that a library refuses and a replay answers
+MISSED = 0.01  # the share of lines that a library refuses and a replay answers
+UNREAD = 0.005  # the share of lines that a library runs and a program cannot read
 
 
 IMPORTS = {
@@ -142,3 +143,5 @@ def test_replays_come_out_as_the_library_does(name: str, request: pytest.Fixture
     ran = counted["right"] + len(bad)
     assert len(bad) <= (1 - share) * ran + 1, f"{len(bad)} of {ran}\n" + "\n".join(map(str, bad))
     assert len(missed) <= MISSED * ran + 1, "\n".join(map(str, missed))
+    unread = [each for each in found if each.verdict == "unread"]
+    assert len(unread) <= UNREAD * (ran + len(unread)) + 1, "\n".join(map(str, unread))

@@ -290,6 +290,16 @@ def _masked_fill(
     return builder.set_elements(excerpt, taken[0], taken[1], taken[2])
 
 
+def _diag(
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+) -> Any:
+    """The diagonal of a matrix, where `diag` is `diagonal` then; else the operation of that name."""
+    shape = builder.shape(args[0])
+    if shape is None or len(shape) != 2 or len(args) > 1 or given:
+        return NotImplemented
+    return builder.call(excerpt, operation("diagonal"), args)
+
+
 def _where(
     builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Any:
@@ -388,4 +398,5 @@ COMPOSED: Mapping[str, Callable[..., Any]] = {
     "t": _t,
     "expand": _expand,
     "masked_fill": _masked_fill,
+    "diag": _diag,
 }

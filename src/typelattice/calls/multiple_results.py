@@ -36,10 +36,11 @@ class MultipleResults:
         return self.known[i]
 
     def part(self, numbers: slice) -> tuple[Ref, ...]:
-        """The results of a slice of numbers. Raises IndexError if it is not known how many there are."""
-        if self.count is None:
+        """The results of a slice of numbers. Raises IndexError if it is not known which these are."""
+        stop = numbers.stop if self.count is None else self.count
+        if stop is None or stop < 0 or (self.count is None and (numbers.start or 0) < 0):
             raise IndexError(f"it is not known how many arrays {self.name} gives")
-        return tuple(self[i] for i in range(self.count)[numbers])
+        return tuple(self[i] for i in range(stop)[numbers])
 
 
 def count_of(op: Operation, operands: int, shape: Shape | None, rest: Sequence[Argument]) -> int | None:

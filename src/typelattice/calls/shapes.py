@@ -263,6 +263,9 @@ def _expand_shape(x: _Whole) -> Shape | None:
 
 WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
     "cross": lambda x: broadcast([x.shape, x.other]),
+    "dot": lambda x: _dot(x.shape, x.other),
+    "inner": lambda x: (*x.shape[:-1], *x.other[:-1]) if x.shape and x.other else None,
+    "vdot": lambda x: (),
     "det": lambda x: x.shape[:-2] if len(x.shape) > 1 else None,
     "diag": _diag,
     "diagonal": _diagonal,
@@ -336,6 +339,11 @@ def _matmul(a: Shape, b: Shape) -> Shape | None:
         raise ShapeError(f"matmul of shapes {a} and {b}")
     batch = broadcast([a[:-2], b[:-2]])
     return None if batch is None else (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+
+
+def _dot(a: Shape, b: Shape) -> Shape | None:
+    """The shape of NumPy's and PyTorch's `dot`, which is `matmul` of at most two axes."""
+    return _matmul(a, b) if len(a) <= 2 and len(b) <= 2 else None
 
 
 # What becomes of an array of too few axes before it is joined: https://numpy.org/doc/stable/reference, under

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.calls.bind import call_function
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_tables import FUNCTIONS, meaning
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
@@ -97,6 +97,8 @@ def _at(
         raise excerpt.refuse(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
     elements = builder.index(excerpt, x, key, INDICES[0] if isinstance(key, tuple) else "")
+    if values and builder.is_scalar(values[0]) and meaning("joined", "number", excerpt.owner):
+        values = [builder.array_of_number(excerpt, values[0])]  # it casts -1 to an unsigned dtype, too
     return builder.set_elements(excerpt, x, key, builder.call(excerpt, FUNCTIONS[name], [elements, *values]))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from typelattice.calls.creation_and_casts import PYTHONS
 from typelattice.calls.multiple_results import arguments
 from typelattice.calls.step import (
     KIND_KEPT,
@@ -96,6 +97,8 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             given += [f"{key}={_argument(x, names)}" for key, x in step.keywords]
             given += [f"dtype={_argument(dtype, names)}"] if dtype else []
             yield f"{name} = xp.{step.name}({', '.join(given)})"
+        case Opaque(name=function, made_of=parts) if function in PYTHONS or function.startswith("math."):
+            yield f"{name} = {function}({', '.join(names[part] for part in parts)})"
         case Opaque(given=given, made_of=parts):
             said = input_text(given, step.shape)
             yield f"{name} = opaque({', '.join([repr(said), *(names[part] for part in parts)])})"

@@ -1,0 +1,85 @@
+"""Calls as people write them: functions of two time and again, masks, lengths, and questions of dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+
+np = pytest.importorskip("numpy")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "t = x.copy()\nnp.add.at(t, [0, 1], 2)\nt",
+        "t = x.copy()\nnp.add.at(t, [0, 1], -1)\nt",
+        "np.maximum.accumulate(x)",
+        "np.subtract.accumulate(x)",
+        "np.hypot.reduce(x)",
+        "np.add.reduceat(x, [0, 1])",
+        "t = x.copy()\nt.fill(2)\nt",
+        "np.apply_along_axis(np.sum, 0, x)",
+        "np.abs(x, dtype=np.float64)",
+        "np.piecewise(x, [x > 1], [2, 0])",
+        "np.unwrap(x)",
+        "np.polyfit(x, x, 1)",
+        "np.ediff1d(x)",
+        "t = x[x > 1]\nt.size * x",
+        "t = np.flatnonzero(x)\nt.sum() / len(t)",
+    ],
+)
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "uint16"])
+def test_a_call_has_the_dtype_that_numpy_gives(text: str, dtype: str) -> None:
+    *lines, last = text.splitlines()
+    scope: dict[str, Any] = {"np": np, "x": np.asarray([1, 2, 3, 4], dtype)}
+    exec("\n".join(lines), scope)
+    given = eval(last, scope)
+    program = tl.program(f"import numpy as np\n{text}", x=f"{dtype}[4]")
+    assert str(program.under("numpy").dtype) == str(given.dtype)
+
+
+@pytest.mark.parametrize(
+    ("index", "shape"),
+    [
+        ("x > 1", (None,)),
+        ("~(x > 1) & (x > 2)", (None,)),
+        ("np.argsort(x)", (3,)),
+        ("np.asarray([0, 2])", (2,)),
+    ],
+)
+def test_a_mask_leaves_a_length_that_values_decide(index: str, shape: tuple[int | None]) -> None:
+    program = tl.program(f"import numpy as np\nx[{index}]", x="int8[3]")
+    assert program.steps[-1].shape == shape
+
+
+def test_a_length_that_values_decide_is_a_python_number() -> None:
+    program = tl.program("import numpy as np\nt = x[x > 1]\nlen(t), t.size, t.shape[0]", x="int8[3]")
+    assert [str(program.under("numpy")[i]) for i in program.results] == ["Python int"] * 3
+    with pytest.raises(tl.ProgramError, match="the shape is not known"):
+        tl.program("t = x[x > 1]\n[x for i in range(len(t))]", x="int8[3]")
+
+
+def test_a_question_whether_dtypes_are_the_same_is_a_step_where_a_system_decides() -> None:
+    program = tl.program("x.dtype == (x / 2).dtype", x="float32")
+    assert str(program.under("numpy").result) == "Python bool"
+    with pytest.raises(tl.ProgramError, match="another under each system"):
+        tl.program("x if x.dtype in ((x / 2).dtype, 'int8') else 2 * x", x="float32")
+
+
+def test_a_slice_of_several_results_gives_some_of_them() -> None:
+    program = tl.program("import torch\na, b = x.unbind(0)[:2]\nb", x="int8[3,2]")
+    assert program.steps[-1].shape == (2,)
+
+
+def test_the_shape_of_pytorchs_indices_is_that_of_the_values() -> None:
+    program = tl.program("import torch\nvalues, indices = torch.max(x, 1)\nindices", x="bool[3,2]")
+    assert program.steps[-1].shape == (3,)
+    assert str(program.under("torch").dtype) == "int64"
+
+
+def test_mlx_has_no_divmod_of_arrays() -> None:
+    with pytest.raises(tl.ProgramError, match=r"arrays of mlx have no divmod; write mx\.divmod"):
+        tl.program("import mlx.core as mx\ny = mx.abs(x)\ndivmod(y, 2)", x="int8")

@@ -127,7 +127,9 @@ def summary(found: Findings, everything: bool = False) -> Iterator[str]:
         if s.location and (is_operation(s) or isinstance(s, Opaque))
     ]
     files = counted(len({*ran}), "file")
-    yield f"{counted(run.operations, 'operation')} ran in {files}{f' under {under}' if under else ''}"
+    processes = f" in {counted(run.followed + 1, 'process', 'processes')}" if run.followed else ""
+    where = f"{files}{f' under {under}' if under else ''}{processes}"
+    yield f"{counted(run.operations, 'operation')} ran in {where}"
     if run.opaque:
         results = counted(run.opaque, "array comes", "arrays come")
         share = f"{run.opaque_share:.1%} of those that are computed with"
@@ -152,8 +154,8 @@ def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
             yield f"{counted(len(names), 'function or module', 'functions or modules')}: {reason}"
     if run.children:
         yield (
-            f"{counted(run.children, 'child process', 'child processes')} that the program started (run such "
-            "work in its own process)"
+            f"{counted(run.children, 'child process', 'child processes')} that the program started, and that "
+            "left no run"
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import traced_workers
 
 import typelattice as tl
 from typelattice.tracing.run_data.merged_runs import merged, without_unused
@@ -136,3 +137,16 @@ def test_steps_that_did_not_run_are_left_out_of_what_a_child_process_leaves() ->
     assert without_unused(run).program.steps == run.program.steps
     left = without_unused(replace(run, seen=tuple(first)))
     assert 0 < len(left.program.steps) <= 2 and len(left.seen) == len(left.program.steps)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_traced_function_and_a_traced_block_have_the_runs_of_their_workers(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", traced_workers.__file__)  # not pytest again
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    with tl.trace(package="traced_workers") as block:
+        traced_workers.computed(how)
+    for run in (tl.trace(traced_workers.computed, how).run, block.run):
+        doubled = [seen.count for step, seen in run if step.text == "x * np.float64(2)"]
+        assert (doubled, run.followed, run.children) == ([4], 2, 0)

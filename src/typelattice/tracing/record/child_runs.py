@@ -11,12 +11,12 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from secrets import token_hex
 from shutil import rmtree
 from tempfile import gettempdir
 from types import FrameType, ModuleType
@@ -31,15 +31,17 @@ if TYPE_CHECKING:
 SPAWNERS = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn")
 """Modules whose `get_preparation_data` gives what is sent to a new process."""
 LAST = -1_000  # the priority of what multiprocessing calls at the end of a process: after the program's own
-OURS = str(Path(__file__).parents[3])
+OURS = Path(__file__).parents[2]
 STARTED = """
 try:
-    import sys
-    sys.path.append({path!r})
-    try:
-        from typelattice.tracing.record.followed_child import follow
-    finally:
-        sys.path.pop()
+    import importlib.util, sys
+    if 'typelattice' not in sys.modules:
+        spec = importlib.util.spec_from_file_location(
+            'typelattice', {init!r}, submodule_search_locations=[{folder!r}]
+        )
+        sys.modules['typelattice'] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules['typelattice'])
+    from typelattice.tracing.record.followed_child import follow
     follow({settings!r})
 except Exception:
     pass
@@ -49,26 +51,44 @@ except Exception:
 class Started:
     """An object whose reading in a new process starts its tracing there, and that is read as None.
 
-    Python alone reads it: a process without typelattice goes on untraced.
+    Python alone reads it: a process that cannot import typelattice goes on untraced. The search path of the
+    process stays as it is.
     """
 
     def __init__(self, settings: bytes) -> None:
         self.settings = settings
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
-        return exec, (STARTED.format(path=OURS, settings=self.settings),)
+        code = STARTED.format(init=str(OURS / "__init__.py"), folder=str(OURS), settings=self.settings)
+        return exec, (code,)
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSettings:
+    """The settings by which a child process is followed: as its parent is, and its parent's script too.
+
+    It leaves its run in `folder`.
+    """
+
+    packages: tuple[str, ...] = ()
+    cache: Path | None = None
+    patched: Mapping[str, bytes] = field(default_factory=dict)
+    values: bool = False
+    folder: str = ""
+    script: str = ""
 
 
 class ChildRuns:
-    """The runs of child processes, as files in a folder that the first child process makes necessary.
+    """A context in which the runs of child processes are collected, as files in a folder.
 
-    `settings` returns what a new process has to know to be followed as this one.
+    The first child process makes the folder necessary.
     """
 
-    def __init__(self, recorder: Recorder, settings: Callable[[str], bytes], folder: str = "") -> None:
-        self.recorder, self.settings = recorder, settings
-        self.folder = Path(folder or os.path.join(gettempdir(), f"typelattice-runs-{token_hex(16)}"))
-        self.owner = 0 if folder else os.getpid()
+    def __init__(self, recorder: Recorder, settings: ChildSettings) -> None:
+        self.recorder, self.given = recorder, settings
+        made = os.path.join(gettempdir(), f"typelattice-runs-{os.urandom(16).hex()}")
+        self.folder = Path(settings.folder or made)
+        self.owner = 0 if settings.folder else os.getpid()
         self.runs: list[Run] = []
         self.written = self.writing = False
         self.ended_by = 0
@@ -92,6 +112,17 @@ class ChildRuns:
             with suppress(Exception):  # a process that was killed
                 self.runs.append(pickle.loads(path.read_bytes()))
         rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *given: object) -> None:
+        self.stop()
+
+    def settings(self, script: str) -> bytes:
+        """Return the settings of a child process, which runs a script of its parent again."""
+        followed = script if script in self.recorder.sources else ""
+        return pickle.dumps(replace(self.given, folder=str(self.folder), script=followed))
 
     def with_children(self, run: Run) -> Run:
         """Merge the runs of child processes into that of their parent."""
@@ -174,7 +205,7 @@ class ChildRuns:
         with suppress(Exception):
             spare = self.folder / f"{os.getpid()}.part"
             spare.write_bytes(pickle.dumps(without_unused(self.recorder.run())))
-            spare.replace(self.folder / f"{os.getpid()}-{token_hex(4)}.run")
+            spare.replace(self.folder / f"{os.getpid()}-{os.urandom(4).hex()}.run")
         self.writing = False
         if self.ended_by:
             _end(self.ended_by)

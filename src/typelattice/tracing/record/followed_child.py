@@ -9,13 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from typelattice.tracing.record.tracing import Settings, Tracing
+from typelattice.tracing.record.child_runs import ChildSettings
+from typelattice.tracing.record.tracing import Tracing
 from typelattice.tracing.record.witness import LazyWitness
 
 
 def follow(settings: bytes) -> None:
     """Follow this process as its parent was, until its end."""
-    given: Settings = pickle.loads(settings)
+    given: ChildSettings = pickle.loads(settings)
     tracing = Tracing(given.packages, given.cache, given.patched, given.values, given.folder)
     tracing.start()
     tracing.child_runs.end_with_multiprocessing()

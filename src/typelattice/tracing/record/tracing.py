@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from typelattice.tracing.record.child_runs import ChildRuns
+from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.importing import Compiler, Finder
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.run_data.run import Run
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a child process has to know to be followed. It leaves its run in `folder`."""
-
-    packages: tuple[str, ...]
-    cache: Path | None
-    patched: Mapping[str, bytes]
-    values: bool
-    folder: str
-    script: str
 
 
 class Tracing:
@@ -43,14 +29,9 @@ class Tracing:
     ) -> None:
         self.recorder = Recorder(values)
         self.compiler = Compiler(self.recorder, cache, patched)
-        self.child_runs = ChildRuns(self.recorder, self.settings, folder)
+        settings = ChildSettings(tuple(packages), cache, patched, values, folder)
+        self.child_runs = ChildRuns(self.recorder, settings)
         self.finder = Finder(packages, self.compiler, self.child_runs)
-        self.given = tuple(packages), cache, patched, values
-
-    def settings(self, script: str) -> bytes:
-        """Return the settings of a child process, which runs a script of its parent again."""
-        followed = script if script in self.recorder.sources else ""
-        return pickle.dumps(Settings(*self.given, str(self.child_runs.folder), followed))
 
     def start(self) -> None:
         """Rewrite modules as they are imported from now on."""
